@@ -62,26 +62,34 @@ def interval_of_rate(low: float | None, high: float | None) -> str:
 def value_and_interval(
     value: float, low: float | None, high: float | None, *, is_rate: bool = False
 ) -> tuple[str, str]:
-    """Write a value and its interval with as many digits as the interval supports; rates in per cent, without the sign.
+    """Write a value and its interval, as `value_and_ends` does; the second text is empty without an interval."""
+    text, *ends = value_and_ends(value, low, high, is_rate=is_rate)
+    return text, f"[{ends[0]}, {ends[1]}]" if all(ends) else ""
+
+
+def value_and_ends(
+    value: float, low: float | None, high: float | None, *, is_rate: bool = False
+) -> tuple[str, str, str]:
+    """Write a value and the ends of its interval with as many digits as these support; rates in per cent, without sign.
 
     The shorter arm of the interval has two significant digits. Per cent have at most three decimals, and two from 1 %
     on, unless a smaller upper end needs more. Without an interval there are three significant digits, or four of what
-    is no rate, and the second text is empty.
+    is no rate, and the ends are empty.
     """
     low, high = (math.nan if end is None else end for end in (low, high))
     if math.isnan(value):
-        return NONE, ""
+        return NONE, "", ""
     value, low, high = (100 * x if is_rate else x for x in (value, low, high))
     arms = [abs(value - end) for end in (low, high) if math.isfinite(value - end) and abs(value - end) > _ROUNDING]
     if not arms:
         text = _simple(value, 3 if is_rate else 4)
-        return text, "" if math.isnan(low) or low == high else f"[{_simple(low, 3)}, {_simple(high, 3)}]"
+        return (text, "", "") if math.isnan(low) or low == high else (text, _simple(low, 3), _simple(high, 3))
     decimals = 1 - math.floor(math.log10(min(arms)))
     if is_rate and math.isfinite(high):
         decimals = min(decimals, 2 if high >= 1 else max(3, 1 - math.floor(math.log10(max(high, 1e-12)))))
     decimals = min(max(decimals, 0), _MOST_DECIMALS)
-    text, *ends = (_fixed(x, decimals) for x in (value, low, high))
-    return text, f"[{ends[0]}, {ends[1]}]"
+    text, *ends = ("" if math.isnan(x) else _fixed(x, decimals) for x in (value, low, high))
+    return text, ends[0], ends[1]
 
 
 def _fixed(value: float, decimals: int) -> str:

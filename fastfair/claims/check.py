@@ -123,12 +123,8 @@ def check(
     >>> found.passed, found.verdicts
     (False, {'fnmr@fmr=0.001 <= 20 %': 'met', 'fnmr[*] <= 12 %': 'not met'})
     """
-    listed = [requirements] if isinstance(requirements, str) else list(requirements)
-    if not listed:
-        raise InputError('requirements is empty: give at least one, such as "fnmr@fmr=0.001 <= 0.05"')
-    wanted = [read_requirement(text, at) for text in dict.fromkeys(listed)]
-    of_each = [requirement.of_groups(comparisons.groups) for requirement in wanted]
-    expanded = [one for rows in of_each for one in rows]
+    wanted = requirements_of(requirements, at)
+    expanded = [one for requirement in wanted for one in requirement.of_groups(comparisons.groups)]
     level = two_sided_level(intervals.level(confidence_level))
     if validation.count("n_resamples", n_resamples) < 2:
         raise InputError("a check needs replicates: n_resamples must be at least 2")
@@ -143,11 +139,52 @@ def check(
             progress=progress, alpha=alpha, eer_method=eer_method, p_target=p_target, c_miss=c_miss, c_fa=c_fa,
             normalize=normalize, zero_policy=zero_policy, incomplete_groups="nan",
         )  # fmt: skip
-        opposite = evaluation.with_intervals(two_sided_level(1 - (1 - confidence_level) / len(expanded)))
-        doubt = _DEPENDENT if unit == "comparison" and _repeats_subjects(comparisons) else ""
+    dependent = unit == "comparison" and _repeats_subjects(comparisons)
+    return _judged_all(evaluation, wanted, confidence_level, is_dependent=dependent, allow_undecided=allow_undecided)
+
+
+def requirements_of(requirements: str | Sequence[str], at: OperatingPoint) -> list[Requirement]:
+    """Read requirements; at: the operating point of those that name none."""
+    listed = [requirements] if isinstance(requirements, str) else list(requirements)
+    if not listed:
+        raise InputError('requirements is empty: give at least one, such as "fnmr@fmr=0.001 <= 0.05"')
+    return [read_requirement(text, at) for text in dict.fromkeys(listed)]
+
+
+def check_evaluation(evaluation: Evaluation, wanted: Sequence[Requirement]) -> Check:
+    """Judge requirements by the replicates of an evaluation that has all that they are about."""
+    known = {quantity.key[::3] for quantity in evaluation.quantities}
+    for one in wanted:
+        if (one.name, one.at) not in known:
+            raise InputError(
+                f"the evaluation has no {one.name}{'' if one.at is None else f' at {one.at}'}: {one.text!r}"
+            )
+    dependent = evaluation.settings["unit"] == "comparison" and evaluation.n_subjects is not None
+    level = evaluation.settings["confidence_level"]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", NarrowIntervalsWarning)  # reasons say so of each quantity that it concerns
+        limits = evaluation.with_intervals(two_sided_level(level), "auto", "two-sided", simultaneous=False)
+        return _judged_all(limits, wanted, level, is_dependent=dependent, allow_undecided=False)
+
+
+def _judged_all(
+    evaluation: Evaluation,
+    wanted: Sequence[Requirement],
+    confidence_level: float,
+    *,
+    is_dependent: bool,
+    allow_undecided: bool,
+) -> Check:
+    """Judge requirements by an evaluation whose two-sided intervals end at one-sided limits of the level."""
+    of_each = [requirement.of_groups(evaluation.groups) for requirement in wanted]
+    n_rows = sum(map(len, of_each))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", NarrowIntervalsWarning)
+        opposite = evaluation.with_intervals(two_sided_level(1 - (1 - confidence_level) / n_rows))
         rows: list[CheckedQuantity] = []
         for together in of_each:
-            rows += _judged(together, evaluation, opposite, level, doubt)
+            doubt = _DEPENDENT if is_dependent else ""
+            rows += _judged(together, evaluation, opposite, two_sided_level(confidence_level), doubt)
     texts = [one.text for one in wanted]
     settings = evaluation.settings | {"requirements": texts, "confidence_level": confidence_level}
     return Check(tuple(texts), tuple(rows), confidence_level, settings, allow_undecided)

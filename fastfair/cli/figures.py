@@ -11,8 +11,8 @@ from fastfair._lib.text import per_cent
 from fastfair.data.comparisons import Comparisons
 from fastfair.error_rates.operating_points import OperatingPoint
 from fastfair.evaluation.evaluate import evaluate
-from fastfair.evaluation.rate_plots import has_cross_group_comparisons
 from fastfair.evaluation.result import Evaluation
+from fastfair.evaluation.summary import has_comparisons_between_groups
 from fastfair.synthesis.hill_climbing import Synthesis
 from fastfair.synthesis.system_measures import SystemMeasure
 
@@ -30,17 +30,14 @@ def figures_of(evaluation: Evaluation) -> dict[str, Figure]:
 
 
 def _drawn(evaluation: Evaluation) -> dict[str, Figure]:
-    from fastfair.evaluation.det_bands import add_band, band_of
-
     axes: dict[str, Axes] = {}
     if evaluation.comparisons is not None:  # else only pairs of vectors near the errors are kept
         axes = {"det": evaluation.plot_det(), "scores": evaluation.plot_scores()}
-        add_band(axes["det"], band_of(evaluation, None), "black")
     for rates in evaluation.rates if evaluation.groups else ():
         at = rates.at
         for rate in ("fmr", "fnmr"):
             axes[f"{rate}_{_named(at)}"] = evaluation.plot_rates(rate, at)
-        if has_cross_group_comparisons(rates):
+        if has_comparisons_between_groups(rates):
             axes[f"fmr_matrix_{_named(at)}"] = evaluation.plot_fmr_matrix(at)
         if evaluation.settings["measures"]:
             axes[f"measures_{_named(at)}"] = evaluation.plot_measures(at)

@@ -22,6 +22,7 @@ from fastfair import __version__
 from fastfair._lib.csv_text import write_csv
 from fastfair._lib.tables import write_json
 from fastfair._lib.validation import SCORE_KINDS
+from fastfair.claims.check import check_evaluation, requirements_of
 from fastfair.claims.results import Claim
 from fastfair.data.comparisons import Comparisons
 from fastfair.data.embeddings import Embeddings
@@ -34,6 +35,8 @@ from fastfair.evaluation.request import ALTERNATIVES
 from fastfair.evaluation.result import Evaluation
 from fastfair.evaluation.system_comparison import SystemComparison
 from fastfair.intervals import METHODS_OF_EVALUATIONS
+from fastfair.measures._compute import measure_of
+from fastfair.pages.report import TITLE
 from fastfair.pages.report import report as write_report
 
 from .apply import apply_command
@@ -51,11 +54,13 @@ from .model import model_command, strata_command
 from .options import (
     CHECKPOINT,
     CLAIM,
+    LEAST_REPLICATES,
+    REQUIRE,
     evaluation_options,
     method_option,
     reading_options,
 )
-from .output import deliver, guard_streams, require_output, with_inputs
+from .output import deliver, files_of, guard_streams, require_output, with_inputs
 from .plan import plan_command
 from .reports import results_of
 from .shrink import shrink_command
@@ -73,6 +78,8 @@ _OF_THE_COMMAND_LINE = (
     "output",
     "plots",
     "report",
+    "title",
+    "requirements",
     "claims",
 )  # options that `evaluate` does not take
 _DEFAULT_POINTS = (operating_points.at_fmr(1e-3),)
@@ -121,6 +128,7 @@ def cli() -> None:
 @click.option("--simultaneous", is_flag=True, help="Intervals that hold in all groups together.")
 @CHECKPOINT
 @CLAIM
+@REQUIRE
 def evaluate_command(scores: Path, **options: Any) -> None:
     """Evaluate the comparisons of the file SCORES: error rates per group and fairness measures, with intervals.
 
@@ -194,7 +202,7 @@ def compare_command(
     if baseline is not None and baseline not in names:
         raise click.UsageError(f"--baseline is {baseline!r}, but the systems are {', '.join(map(repr, names))}")
     output, as_json = options.pop("output"), options.pop("as_json")
-    report = options.pop("report")
+    report, title = options.pop("report"), options.pop("title")
     require_output(output, report=report)
     _set_replicates(options)
     of_others = [options | of_second, *(dict(options) for _ in others)]
@@ -219,7 +227,7 @@ def compare_command(
         },
         None,
         (lambda: say_json(with_inputs(found.to_json()))) if as_json else show,
-        None if report is None else (report, partial(found.report, inputs=input_files())),
+        None if report is None else (report, partial(found.report, title=title, inputs=input_files())),
     )
 
 
@@ -236,6 +244,7 @@ def compare_command(
 @evaluation_options
 @method_option(METHODS_OF_EVALUATIONS)
 @CLAIM
+@REQUIRE
 def demo_command(system: str, **options: Any) -> None:
     """Evaluate real data, VoxCeleb1-H by gender and nationality, and write a page about it: report.html."""
     from fastfair.datasets import voxceleb1_h
@@ -290,36 +299,52 @@ def _json_of(evaluation: Evaluation, claims: Sequence[Claim], path: Path | None 
 
 
 def _run(comparisons: Comparisons | Embeddings, *, short: bool = False, **options: Any) -> None:
-    at, names, as_json, output, plots, report, statements = (options.pop(name) for name in _OF_THE_COMMAND_LINE)
+    at, names, as_json, output, plots, report, title, requirements, statements = (
+        options.pop(name) for name in _OF_THE_COMMAND_LINE
+    )
     options["progress"] = watched(options["progress"])
-    points = at or _DEFAULT_POINTS
-
-    def again(others: Comparisons | Embeddings) -> Evaluation:
-        return evaluate(others, points, names or "all", **options)
+    points, names = list(at or _DEFAULT_POINTS), names or "all"
+    wanted = requirements_of(requirements, points[0]) if requirements else []
+    if wanted and options["n_resamples"] < LEAST_REPLICATES:
+        raise click.UsageError("--require needs replicates: give --n-resamples 2 or more, and leave --quick out")
+    points += dict.fromkeys(one.at for one in wanted if one.at is not None and one.at not in points)
+    if names != "all":
+        names = [*names, *(measure.name for one in wanted if (measure := measure_of(one.name)))]
 
     def page(path: Path) -> None:
-        shared = {name: options[name] for name in ("rng", "n_threads")}
-        write_report(results_of(evaluation, comparisons, claims, again, shared), path, inputs=input_files())
+        results = results_of(evaluation, comparisons, points, names, options)
+        write_report([*results, *checks, *claims], path, title=title or TITLE, inputs=input_files())
 
     def show() -> None:
         (print_summary if short else print_evaluation)(evaluation)
+        for check in checks:
+            say()
+            say(check.summary())
         for one in claims:
             say()
             print_claim(one)
 
-    evaluation = again(comparisons)
+    evaluation = evaluate(comparisons, points, names, **options)
+    checks = [check_evaluation(evaluation, wanted)] if wanted else []
     claims = claims_of(comparisons, statements, points, options)
     json_of = partial(_json_of, evaluation, claims)
-    deliver(
-        output,
-        lambda: {
+
+    def files() -> dict[str, Callable[[Path], Any]]:
+        found: dict[str, Callable[[Path], Any]] = {
             "evaluation.json": lambda path: json_of(path=path),
             "evaluation.csv": partial(write_csv, evaluation.to_frame("polars")),
-        },
+        }
+        for check in checks:
+            found |= files_of("check", check)
+        return found
+
+    deliver(
+        output,
+        files,
         partial(figures_of, evaluation) if plots else None,
         (lambda: say_json(json_of())) if as_json else show,
         None if report is None else (report, page),
-    )
+    )  # fmt: skip
 
 
 _POINTS = ("fmr", "fnmr", "threshold")

@@ -282,6 +282,7 @@ def evaluation_options(command: Any, *, plots: bool = True) -> Any:
         ),
         *RUNNING,
         REPORT,
+        click.option("--title", metavar="TEXT", help="With --report: the title of the page."),
     ]  # fmt: skip
     if plots:
         options.append(
@@ -296,6 +297,13 @@ CLAIM = click.option(
     "--claim", "claims", multiple=True, metavar="STATEMENT",
     help='Claim to judge, as "fmr <= 1e-4" or "fnmr <= 2 %", at each --at that does not hold its rate. May be '
     "repeated.",
+)  # fmt: skip
+
+
+REQUIRE = click.option(
+    "--require", "requirements", multiple=True, metavar="REQUIREMENT",
+    help='With --report: what must hold, as "fnmr@fmr=0.001 <= 0.05" or "fnmr[*] <= 5 %", of each group; see '
+    "`fastfair check`. May be repeated.",
 )  # fmt: skip
 
 

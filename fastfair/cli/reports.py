@@ -1,27 +1,29 @@
-"""What `fastfair evaluate --report` writes: each attribute alone, intersections, claims, and tests of groups."""
+"""What `fastfair evaluate --report` shows: each attribute alone, intersections, and tests of their groups."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import warnings
+from collections.abc import Sequence
 from typing import Any
 
 from fastfair._lib.warnings import warn
-from fastfair.claims.results import Claim
 from fastfair.data.comparisons import Comparisons
 from fastfair.data.embeddings import Embeddings
-from fastfair.errors import FewResamplesWarning, InputError
+from fastfair.error_rates.operating_points import OperatingPoint
+from fastfair.errors import FastfairWarning, FewResamplesWarning, InputError
+from fastfair.evaluation.evaluate import evaluate
 from fastfair.evaluation.result import Evaluation
 from fastfair.group_tests.equal_rates import fmr_test, fnmr_test
 
-_REPLICATES = 2000
+_REPLICATES = 999
 _REPLICATES_OF_A_GROUP = 50  # so many that p-values adjusted for all groups can be as small as 0.02
 
 
 def results_of(
     evaluation: Evaluation,
     comparisons: Comparisons | Embeddings,
-    claims: Sequence[Claim],
-    again: Callable[[Comparisons | Embeddings], Evaluation],
+    points: Sequence[OperatingPoint],
+    names: Sequence[str] | str,
     options: dict[str, Any],
 ) -> list[Any]:
     """Gather what a page shows of comparisons.
@@ -32,27 +34,41 @@ def results_of(
         The evaluation by all attributes together.
     comparisons : Comparisons or Embeddings
         What was evaluated.
-    claims : sequence of Claim
-        Claims about the comparisons.
-    again : callable
-        Evaluates the same with another grouping.
-    options : dict
-        The seed and the number of threads.
+    points, names, options
+        The operating points, measures and options of that evaluation.
 
     Returns
     -------
     list
-        An evaluation by each attribute, where there are several, the one given, the claims, and the tests of its groups
-        at the first operating point.
+        An evaluation by each attribute, where there are several, from the same draws of subjects as the one given, that
+        one, and tests of the groups of each at the first operating point.
     """
-    alone = [again(comparisons.by(name)) for name in comparisons.grouping] if len(comparisons.grouping) > 1 else []
+    seed = evaluation.settings["rng"] if options["n_resamples"] else options["rng"]
+    options = options | {"rng": seed, "checkpoint": None}
+    alone = []
+    for name in comparisons.grouping if len(comparisons.grouping) > 1 else ():
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", FastfairWarning)  # the page has them as notes
+            alone.append((comparisons.by(name), evaluate(comparisons.by(name), points, names, **options)))
+    found = [*alone, (comparisons, evaluation)]
     tests: list[Any] = []
-    if len(comparisons.groups) > 1 and comparisons.subjects is not None and evaluation.rates:
-        # As precise as the numbers of an evaluation, at a fourth of the time of the default of `fnmr_test`.
-        n_resamples = max(_REPLICATES, _REPLICATES_OF_A_GROUP * len(comparisons.groups))
-        options = options | {"at": evaluation.rates[0].at, "n_resamples": n_resamples}
-        try:
-            tests = [test(comparisons, **options) for test in (fnmr_test, fmr_test)]
-        except InputError as error:
-            warn(f"the report has no tests of groups: {error}", FewResamplesWarning)
-    return [*alone, evaluation, *claims, *tests]
+    for data, one in found:
+        if len(data.groups) > 1 and data.subjects is not None and one.rates:
+            try:
+                tests += _tests_of(data, one.rates[0].at, options)
+            except InputError as error:
+                warn(f"the report has no tests of groups: {error}", FewResamplesWarning)
+    return [*(one for _, one in found), *tests]
+
+
+def _tests_of(data: Comparisons | Embeddings, at: OperatingPoint, options: dict[str, Any]) -> list[Any]:
+    """Test whether rates differ; which groups do is tested only where that is not known by then."""
+    n_groups = len(data.groups)
+    asked = {name: options[name] for name in ("rng", "n_threads")}
+    asked["n_resamples"] = max(_REPLICATES, _REPLICATES_OF_A_GROUP * n_groups)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FastfairWarning)  # those of the follow-up, or of the other test, are the same
+        of_failures = fnmr_test(data, at, follow_up=False, **asked)
+    if n_groups > 2 and of_failures.pvalue < of_failures.level:
+        of_failures = fnmr_test(data, at, **asked)
+    return [of_failures, fmr_test(data, at, **asked)]

@@ -14,9 +14,8 @@ from fastfair.error_rates.curve_results import Rates
 from fastfair.error_rates.operating_points import ENOUGH_ERRORS, OperatingPoint, at_fmr
 from fastfair.evaluation.contrasts import WITHHELD
 from fastfair.evaluation.difference_tests import REASONS
-from fastfair.evaluation.failure_words import failures_table, has_failures
 from fastfair.evaluation.paired_result import PairedEvaluation
-from fastfair.evaluation.rates_table import FEW_ERRORS, rate_cell, rates_table
+from fastfair.evaluation.rates_table import FEW_ERRORS, failures_table, has_failures, rate_cell, rates_table
 from fastfair.evaluation.result import Evaluation
 from fastfair.group_tests.margins import MarginOfError
 from fastfair.group_tests.results import FmrTest, FnmrTest, GroupTest

@@ -1,104 +1,82 @@
-"""What a page says of an evaluation."""
+"""What a page shows of an evaluation: the first screen, and a section with the rates, curves and measures of groups."""
 
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Sequence
+from typing import Any
 
-from fastfair._lib.axes import new_axes
-from fastfair._lib.plot_style import USUAL, row_size
-from fastfair._lib.text import cell, interval_of_rate, number_with_interval, per_cent, rate_with_interval
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtr
+
+from fastfair._lib.text import p_value, per_cent, typed, value_and_interval
 from fastfair.error_rates.curve_results import Rates
 from fastfair.error_rates.operating_points import ENOUGH_ERRORS
 from fastfair.errors import visible
 from fastfair.measures._compute import measure_of
 from fastfair.measures._names import printed_name
-from fastfair.pages.parts import Chapter, Picture, Section, Table
-from fastfair.pages.vector import svg_of
-from fastfair.pages.words import QUESTIONS
-from fastfair.uncertainty.quantities import HELD, Quantity, find
+from fastfair.pages.drawings import Scale, axis, det_panel, distance, interval, scores_panel
+from fastfair.pages.parts import Beside, Cell, Chapter, Column, FirstScreen, Panels, Row, Section, Table
+from fastfair.uncertainty.quantities import FAILURE_RATES, HELD, IN_PER_CENT, WITH_FAILURES, Quantity, find
 
-from .det_bands import add_band, band_of, curve_table, has_bands
 from .evaluated import Evaluated, has_curves, interval_name
-from .failure_section import section_on_failures
-from .failure_words import has_failures
-from .plots import draw_det, draw_panels, draw_scores
-from .rate_plots import (
-    RATE_NAMES,
-    draw_fmr_matrix,
-    draw_measures,
-    draw_rates,
-    has_cross_group_comparisons,
-    measures_at,
+from .rates_table import has_failures
+from .summary import (
+    CLASSES,
+    facts_of,
+    grouping_of,
+    has_comparisons_between_groups,
+    has_rates_with_failures,
+    limits,
+    of_groups,
+    overall,
+    sentences_on_failures,
+    summary_of,
 )
-from .summary import summary_of
-from .tracing import SHARES, distributions_of, edges_of
+from .tracing import SHARES, curve_of, distributions_of, edges_of, outline
 
-_WIDTH = 4.9  # inches of a plot that a phone shows in its own size
-_MOST_LISTED = 6  # groups that a remark names; tables mark them all
-_OF_SOME_FMRS = re.compile(r"(?:(FMR \S+(?: to \S+)?): )?(.*)", re.DOTALL)  # how the note of a band begins
-_READING = "Darker: the interval at each FMR on its own; lighter: the band that holds the whole curve."
-_FAIRER = {"lower": "lower is fairer", "higher": "higher is fairer", "nearer": "nearer is fairer"}
+Floats = NDArray[np.float64]
+_RATES = ("fnmr", "fmr")
+_OPEN_MEASURES = 6
+_MOST_LETTERS = 20  # with more groups the cells of a matrix have no numbers
+_HIGHEST = 8  # cells of a matrix that are listed with intervals
+_INVISIBLE = 0.03  # normal deviates between a curve and its lines in a panel
+_FEW_GROUPS, _LARGE, _SMALL = 4, 230, 150  # groups whose panels are larger, and sides of panels in pixels
+_LEAST_RATE, _GREATEST_RATE = 1e-5, 0.6  # ends of the axes of curves
+_READING = (
+    f"Dots: measured rates; lines: {{}}. Solid line: all people; dashed: limit. Hollow, light and in italics: fewer "
+    f"than {ENOUGH_ERRORS} errors. Diamond: a test names this group as different. Sorted by FNMR."
+)
 
 
-def chapter_of(evaluation: Evaluated, together: Evaluated, numbers: str) -> Chapter:
-    """Make a chapter of an evaluation; `together` is the same one with intervals that hold in all groups together."""
-    sections = [data_of(evaluation), _trade_off(evaluation)]
-    sections += [_rates(evaluation, together, rates) for rates in evaluation.rates]
+def chapter_of(evaluation: Evaluated, together: Evaluated, numbers: str, beside: Beside) -> Chapter:
+    """Make a chapter; `together` is the same evaluation with intervals that hold in all groups together."""
+    tests = beside.tests_of(evaluation.groups) if evaluation.groups else []
+    sections = [_first_section(evaluation, together, tests)]
+    for rates in evaluation.rates:
+        sections += _rates_sections(evaluation, rates, beside, tests)
+    sections += [_test_section(test) for test in tests]
     if has_failures(evaluation):
-        sections.append(section_on_failures(evaluation, _WIDTH))
+        sections.append(_failures(evaluation))
+    sections += _metrics(evaluation)
     if has_curves(evaluation):
-        sections.append(_scores(evaluation))
-    sections += [_measures(evaluation, rates) for rates in evaluation.rates if measures_at(evaluation, rates)]
-    return Chapter(
-        title_of(evaluation), summary_of(evaluation, together), sections, evaluation.settings, numbers,
-        remarks_of(evaluation.quantities) | (_remarks_on_curves(evaluation) if has_curves(evaluation) else {}),
+        sections += _curves(evaluation)
+    picture = None
+    if evaluation.groups and evaluation.rates:
+        picture = rates_of_groups(evaluation, evaluation.rates[0], beside, tests, is_short=True)
+    first = FirstScreen(
+        facts_of(evaluation), overall(evaluation), of_groups(evaluation, together, tests), limits(evaluation), picture,
+        len(evaluation.groups),
     )  # fmt: skip
-
-
-def _about(about: str, groups: list[str]) -> str:
-    if groups == ["all"]:
-        return about
-    return f"{about}: {_named(groups)}"
-
-
-def _named(groups: Sequence[str]) -> str:
-    return ", ".join(map(visible, groups)) if len(groups) <= _MOST_LISTED else f"{len(groups)} groups"
+    return Chapter(
+        title_of(evaluation), summary_of(evaluation, together), sections, evaluation.settings, numbers, first=first
+    )
 
 
 def title_of(evaluation: Evaluated) -> str:
     """Name an evaluation by its grouping."""
-    grouping = evaluation.settings["grouping"]
-    return f"By {visible(' & '.join(grouping))}" if grouping else "All comparisons"
-
-
-def remarks_of(quantities: Sequence[Quantity]) -> dict[str, list[str]]:
-    """Gather the notes of quantities, each with the numbers that it stands at."""
-    found: dict[str, dict[str, list[str]]] = {}
-    for one in quantities:
-        for note in filter(None, one.note.split("; ")):
-            about = printed_name(one.name) + (f" at {one.at}" if one.at else "")
-            where = one.group if one.probe_group is None else f"{one.group} with {one.probe_group}"
-            found.setdefault(note, {}).setdefault(about, []).append(where or "all")
-    return {
-        note: [_about(about, groups) for about, groups in numbers.items()]
-        for note, numbers in found.items()
-        if note != HELD
-    }
-
-
-def _remarks_on_curves(evaluation: Evaluated) -> dict[str, list[str]]:
-    """Gather what is to be known about the bands of DET curves, each with the curves and the FMRs that it is about."""
-    found: dict[str, list[str]] = {}
-    for group in (None, *evaluation.groups):
-        band = band_of(evaluation, group)
-        for note in filter(None, band.note.split("; ") if band is not None else ()):
-            where, remark = _OF_SOME_FMRS.fullmatch(note).groups()  # type: ignore[union-attr]
-            found.setdefault(f"DET curves: {remark}", []).append(
-                f"{group or 'all'} at {where}" if where else group or "all"
-            )
-    return found
+    return f"By {grouping_of(evaluation)}" if evaluation.settings["grouping"] else "All comparisons"
 
 
 def left_out_of(evaluation: Evaluated) -> list[str]:
@@ -110,162 +88,301 @@ def left_out_of(evaluation: Evaluated) -> list[str]:
     return list(map(visible, said))
 
 
-def data_of(evaluation: Evaluated) -> Section:
-    """Say what was left out, and how many comparisons and subjects each group has."""
-    sentences = left_out_of(evaluation)
-    if evaluation.settings.get("unit") == "comparison":
-        sentences.append(
-            "Comparisons were drawn as if they were independent; where subjects repeat, intervals are too narrow."
-        )
-    elif evaluation.n_subjects is not None:
-        sentences.append(
-            "Intervals allow for comparisons that share people. Errors of the same day or device are more alike than "
-            "others, which no interval here knows: with few sessions of each person, FNMRs vary more than they say."
-        )
-    if not evaluation.groups or not evaluation.rates:
-        return Section("Data", sentences)
-    counts = evaluation.rates[0].counts
-    rows = [["all", *map(cell, (counts.mated, counts.nonmated, counts.mated_subjects, counts.nonmated_subjects))]]
-    per_group = (
-        counts.group_mated, counts.group_nonmated, counts.group_mated_subjects, counts.group_nonmated_subjects,
+def _first_section(evaluation: Evaluated, together: Evaluated, tests: Sequence[Any]) -> Section:
+    return Section("", [*left_out_of(evaluation), *(said for _, said in of_groups(evaluation, together, tests))])
+
+
+def quantity_cell(one: Quantity) -> Cell:
+    """Write a number with its interval and notes; rates in per cent, without the sign."""
+    is_rate = one.name in IN_PER_CENT
+    if HELD in one.note:
+        return Cell(per_cent(one.estimate).removesuffix(" %"), "(held)")
+    text, ends = value_and_interval(one.estimate, one.low, one.high, is_rate=is_rate)
+    few = one.n_errors is not None and one.n_errors < ENOUGH_ERRORS
+    return Cell(text, ends, tuple(filter(None, one.note.split("; "))), "few" if few else "")
+
+
+def rates_of_groups(
+    evaluation: Evaluated, rates: Rates, beside: Beside, tests: Sequence[Any], *, is_short: bool
+) -> Table:
+    """Write and draw both rates of all comparisons and of each group; the short form has no counts and no verdicts."""
+    at = str(rates.at)
+    order = np.argsort(np.where(np.isnan(rates.group_fnmr), -1, rates.group_fnmr), kind="stable")[::-1]
+    groups = [None, *(evaluation.groups[k] for k in order.tolist())]
+    shown = groups if is_short or tuple(beside.groups) == evaluation.groups else groups[1:]
+    scales: dict[str, Scale] = {}
+    required: dict[str, dict[str, dict[str | None, str]]] = {}
+    named: dict[str, set[str]] = {}
+    for name in _RATES:
+        each = [find(evaluation.quantities, name, group, rates.at) for group in groups]
+        rows = [row for row in beside.required(name, at) if row.group in groups]
+        bounds = dict.fromkeys(row.bound for row in rows)
+        lines = [("all", each[0].estimate), *(("limit", bound) for bound in bounds)]
+        ends = [x for quantity in each for x in (quantity.estimate, quantity.high)]
+        scales[name] = Scale.of(ends, is_logarithmic=name == "fmr", lines=lines)
+        required[name] = {}
+        for one in () if is_short else (one for one in rows if one.group in shown):
+            text = f"{one.relation} {per_cent(one.bound)}?"
+            required[name].setdefault(text, {})[one.group] = one.verdict
+        named[name] = {group for test in tests if test.error == name for group in test.different}
+    columns, name_of_ends = [Column("Group", "text"), Column("People")], interval_name(evaluation.settings)
+    level = f"{name_of_ends.partition(' %')[0]} %"
+    for side, name in enumerate(_RATES, start=1):
+        rate = name.upper()
+        columns += [Column("", "drawing", side)]
+        columns += [
+            Column(
+                rate + (", %" if is_short or not name_of_ends else f", % [{level}]"),
+                "number",
+                side,
+            )
+        ]
+        if not is_short:
+            columns += [Column("Errors", "number", side)]
+            columns += [Column(text, "text", side) for text in required[name]]
+    rows_of_table: list[Row] = []
+    for group in shown:
+        pair = {name: find(evaluation.quantities, name, group, rates.at) for name in _RATES}
+        people = pair["fnmr"].n_subjects if pair["fnmr"].n_subjects is not None else pair["fmr"].n_subjects
+        if group is None and evaluation.n_subjects is not None:
+            people = evaluation.n_subjects
+        row: Row = [visible(group or "all"), "" if people is None else f"{people:,}"]
+        for name, quantity in pair.items():
+            written = quantity_cell(quantity)
+            mark = "diamond" if group in named[name] else "dot"
+            row.append(
+                Cell(
+                    drawing=interval(
+                        scales[name], quantity.estimate, quantity.low, quantity.high, look=written.look, mark=mark
+                    )
+                )
+            )
+            row.append(Cell(written.text, written.interval, (), written.look) if is_short else written)
+            if not is_short:
+                row.append(f"{quantity.n_errors or 0:,} of {quantity.n_comparisons or 0:,}")
+                for verdicts in required[name].values():
+                    verdict = verdicts.get(group)
+                    row.append("–" if verdict is None else Cell(verdict.capitalize(), look=verdict))
+        rows_of_table.append(row)
+    foot: Row = []
+    for column in columns:
+        name = _RATES[column.side - 1]
+        foot.append(Cell(drawing=axis(scales[name])) if column.kind == "drawing" else Cell())
+    reading = _READING.format(f"{name_of_ends}s") if name_of_ends else _READING.replace("; lines: {}", "")
+    has_verdicts = any(required.values())
+    return Table(
+        "" if is_short else f"Error rates at {at}", columns, rows_of_table, foot=foot,
+        look="rates wide" if has_verdicts else "rates", explanation=reading if is_short else "",
     )  # fmt: skip
-    for k, group in enumerate(evaluation.groups):
-        rows.append([visible(group), *(cell(None if column is None else int(column[k])) for column in per_group)])
-    columns = ["Group", "Mated", "Non-mated", "Subjects of mated", "Subjects of non-mated"]
-    caption = "Comparisons within each group, and their subjects; all includes comparisons between groups"
-    return Section("Data", sentences, (), [Table(caption, columns, rows)])
 
 
-def _trade_off(evaluation: Evaluated) -> Section:
-    pictures, curves = _curves(evaluation) if has_curves(evaluation) else ([], [])
-    names = [name for name in ("eer", "min_dcf", "min_cllr") if name in evaluation.settings["metrics"]]
-    rows = []
-    for group in (None, *evaluation.groups):
-        found = [find(evaluation.quantities, name, group, None) for name in names]
-        write = [rate_with_interval if one.name == "eer" else number_with_interval for one in found]
-        cells = [form(one.estimate, one.low, one.high) for form, one in zip(write, found, strict=True)]
-        rows.append([visible(group or "all"), *cells])
-    normalized = "normalised" if evaluation.settings.get("normalize") else "not normalised"
-    caption = "Summaries of the curves" + (f"; minDCF is {normalized}" if "min_dcf" in names else "")
-    tables = [Table(caption, ["Group", *map(printed_name, names)], rows)] if names else []
-    return Section("Trade-off of the two errors", (), pictures, [*tables, *curves])
+def _rates_sections(evaluation: Evaluated, rates: Rates, beside: Beside, tests: Sequence[Any]) -> list[Section]:
+    tables = [rates_of_groups(evaluation, rates, beside, tests, is_short=False)]
+    measures = measures_at(evaluation, rates)
+    folded = []
+    if measures:
+        tables.append(_measures(evaluation, rates, measures[:_OPEN_MEASURES]))
+        if measures[_OPEN_MEASURES:]:
+            more = _measures(evaluation, rates, measures[_OPEN_MEASURES:])
+            folded.append(Section(f"More measures at {rates.at}", (), (), [more], is_folded=True))
+    sections = [Section(f"At {rates.at}" if len(evaluation.rates) > 1 else "", (), (), tables), *folded]
+    if evaluation.groups and has_comparisons_between_groups(rates):
+        sections.append(_between_groups(evaluation, rates))
+    return sections
 
 
-def _curves(evaluation: Evaluated) -> tuple[list[Picture], list[Table]]:
-    """Draw the DET curves with their bands, which a table has, too."""
-    bands = {group: band_of(evaluation, group) for group in (None, *evaluation.groups)}
-    ax = draw_det(evaluation, None, None)
-    add_band(ax, bands[None], "black")
-    points = " and ".join(str(rates.at) for rates in evaluation.rates)
-    alt = "DET curves: FNMR over FMR of all comparisons and of groups. Tables below have EER and minDCF, and the band."
-    said = ["The two errors over all thresholds."]
-    if points:
-        said.append(f"Circles: {points}, with the interval of the FNMR.")
-    if bands[None] is not None:
-        said.append(_READING)
-    pictures = [Picture(svg_of(ax.figure), alt, " ".join(said))]  # type: ignore[arg-type]
-    if len(evaluation.groups) > 1:
-        panels = draw_panels(evaluation, "det", columns=3)
-        for panel, name in zip(panels.axes, evaluation.groups, strict=False):
-            add_band(panel, bands[name], USUAL)
-        alt = "A small DET plot for each group, with the curve of all comparisons in grey. Tables below have the bands."
-        caption = "Each group (blue) before all comparisons (grey), over the FMR of its own comparisons."
-        without = [one for one in evaluation.groups if bands[one] is None]
-        if has_bands(evaluation) and without:
-            caption += f" Too few comparisons for a band: {_named(without)}."
-        pictures.append(Picture(svg_of(panels), alt, caption))
-    return pictures, [curve_table(bands)] if any(band is not None for band in bands.values()) else []
+def measures_at(evaluation: Evaluated, rates: Rates | None) -> list[Quantity]:
+    """Return the measures over all groups at an operating point, and those that need none."""
+    points = (None, None if rates is None else rates.at)
+    return [q for q in evaluation.quantities if q.group is None and q.at in points and measure_of(q.name) is not None]
 
 
-def _rates(evaluation: Evaluated, together: Evaluated, rates: Rates) -> Section:
-    pictures = []
-    for name in ("fnmr", "fmr") if evaluation.groups else ():
-        ax = draw_rates(together, name, rates, new_axes(row_size(["all", *evaluation.groups], _WIDTH)))
-        alt = f"{RATE_NAMES[name]} of each group at {rates.at}, with intervals. The table below has the numbers."
-        pictures.append(Picture(svg_of(ax.figure), alt, f"{RATE_NAMES[name]} at {rates.at}."))  # type: ignore[arg-type]
-    columns = ["Group", "FNMR", "FMR", "False non-matches", "False matches"]
-    with_all = evaluation.groups and together.settings.get("simultaneous", False)
-    if with_all:
-        columns[3:3] = ["FNMR, all groups together", "FMR, all groups together"]
-    rows = []
-    for group in (None, *evaluation.groups):
-        found = [find(evaluation.quantities, name, group, rates.at) for name in ("fnmr", "fmr")]
-        row = [visible(group or "all"), *(rate_with_interval(one.estimate, one.low, one.high) for one in found)]
-        if with_all:
-            others = [find(together.quantities, one.name, group, rates.at) for one in found]
-            row += [interval_of_rate(one.low, one.high) for one in others]
-        rows.append([*row, *(_errors(one) for one in found)])
-    caption = f"Rates at {rates.at}"
-    if name := interval_name(evaluation.settings):
-        caption += f", with the {name} in brackets"
-    tables = [Table(f"{caption}; * fewer than {ENOUGH_ERRORS} errors", columns, rows)]
-    sentences = []
-    if evaluation.groups and has_cross_group_comparisons(rates):
-        ax = draw_fmr_matrix(evaluation, rates, None)
-        alt = f"Heat map of the FMR at {rates.at} by group of reference and of probe. The table below has the numbers."
-        wide = len(evaluation.groups) > 8
-        pictures.append(Picture(svg_of(ax.figure), alt, "FMR between groups, on a logarithmic scale.", wide))  # type: ignore[arg-type]
-        tables.append(_matrix(evaluation, rates))
-    elif evaluation.groups:
-        sentences.append("All non-mated comparisons are within groups, so there is no FMR between groups.")
-    return Section(f"Rates at {rates.at}", sentences, pictures, tables)
+def _measures(evaluation: Evaluated, rates: Rates, measures: Sequence[Quantity]) -> Table:
+    """Write measures with their distance from the fair value, each on a scale of its own."""
+    rows: list[Row] = []
+    for one in measures:
+        measure = measure_of(one.name)
+        assert measure is not None
+        fair, drawing, differs = measure.fairest, "", "–"
+        ends = [math.nan if end is None else end for end in (one.low, one.high)]
+        if math.isfinite(one.estimate):
+            away = [abs(x - fair) for x in (one.estimate, *ends)]
+            largest = max(x for x in away if math.isfinite(x))
+            is_inside = ends[0] <= fair <= ends[1]
+            known = all(map(math.isfinite, away[1:]))
+            near, far = (0.0 if is_inside else min(away[1:]), max(away[1:])) if known else (0.0, 0.0)
+            drawing = distance(away[0], near, far, largest)
+            differs = "–" if math.isnan(ends[0]) else "may be chance" if is_inside else "yes"
+        rows.append([printed_name(one.name), quantity_cell(one), f"{fair:g}", Cell(drawing=drawing), differs])
+    columns: list[str | Column] = [
+        "Measure",
+        "Value",
+        "Fair value",
+        Column("Distance from fair", "drawing"),
+        Column("Differs from fair?", "text"),
+    ]
+    caption = (
+        f"Fairness measures over {len(evaluation.measured_groups)} groups at {rates.at}; each bar has its own scale"
+    )
+    return Table(caption, columns, rows, look="measures")
 
 
-def _errors(one: Quantity) -> str:
-    return "–" if one.n_errors is None else f"{one.n_errors:,}" + ("*" if one.n_errors < ENOUGH_ERRORS else "")
-
-
-def _matrix(evaluation: Evaluated, rates: Rates) -> Table:
+def _between_groups(evaluation: Evaluated, rates: Rates) -> Section:
+    """Show the FMR of each pair of groups as a matrix of shades, and the highest cells with their intervals."""
     cells = {
         (one.group, one.probe_group): one for one in evaluation.quantities
         if one.name == "fmr_matrix" and one.at == rates.at
     }  # fmt: skip
-    rows = []
-    for group in evaluation.groups:
-        found = [cells.get((group, other)) for other in evaluation.groups]
-        written = ["–" if one is None else rate_with_interval(one.estimate, one.low, one.high) for one in found]
-        rows.append([visible(group), *written])
-    caption = f"FMR at {rates.at} by group of the reference (rows) and of the probe (columns)"
-    return Table(caption, ["Reference", *map(visible, evaluation.groups)], rows)
+    groups = evaluation.groups
+    letters = [_letters(k) for k in range(len(groups))]
+    known = [one.estimate for one in cells.values() if (one.n_errors or 0) >= ENOUGH_ERRORS and one.estimate > 0]
+    low, high = (math.log(min(known)), math.log(max(known))) if known else (0.0, 0.0)
+
+    def shade(one: Quantity) -> str:
+        if (one.n_errors or 0) < ENOUGH_ERRORS or one.estimate <= 0:
+            return "few"
+        return f"h{1 + min(4, int(5 * (math.log(one.estimate) - low) / (high - low)))}" if high > low else "h3"
+
+    rows: list[Row] = []
+    for letter, group in zip(letters, groups, strict=True):
+        row: Row = [f"{letter}  {visible(group)}"]
+        for other in groups:
+            one = cells.get((group, other))
+            if one is None or not one.n_comparisons:
+                row.append("–")
+                continue
+            text = per_cent(one.estimate, 2).removesuffix(" %") if len(groups) <= _MOST_LETTERS else ""
+            row.append(Cell(text, look=shade(one) + (" own" if group == other else "")))
+        rows.append(row)
+    matrix = Table(
+        f"FMR between groups at {rates.at}, %: group of the reference (rows) and of the probe (columns)",
+        ["Reference", *letters], rows, look="matrix",
+        explanation=f"Darker: higher FMR; no shade: fewer than {ENOUGH_ERRORS} false matches; –: no comparisons; "
+        "framed: within a group.",
+    )  # fmt: skip
+    enough = [one for one in cells.values() if (one.n_errors or 0) >= ENOUGH_ERRORS]
+    enough.sort(key=lambda one: -one.estimate)
+    listed: list[Row] = [
+        [
+            f"{visible(str(one.group))} with {visible(str(one.probe_group))}",
+            quantity_cell(one),
+            f"{one.n_errors:,} of {one.n_comparisons:,}",
+        ]
+        for one in enough[:_HIGHEST]
+    ]
+    tables = [matrix]
+    if listed:
+        columns = ["Reference with probe", "FMR, %", "False matches"]
+        tables.append(Table(f"The highest FMRs with at least {ENOUGH_ERRORS} false matches", columns, listed))
+    return Section(f"False matches between groups at {rates.at}", (), (), tables)
 
 
-def _scores(evaluation: Evaluated) -> Section:
-    ax = draw_scores(evaluation, None, new_axes((_WIDTH, 3.4)))
-    alt = "Distributions of mated and of non-mated scores, with thresholds. The table below has quantiles."
-    pictures = [Picture(svg_of(ax.figure), alt, "Scores of all comparisons.")]  # type: ignore[arg-type]
-    if len(evaluation.groups) > 1:
-        alt = "Distributions of mated and of non-mated scores of each group, with thresholds."
-        caption = "Scores of each group: mated (solid) and non-mated (dashed)."
-        pictures.append(Picture(svg_of(draw_panels(evaluation, "scores", columns=3)), alt, caption))
-    rows, edges = [], edges_of(evaluation)
+def _letters(k: int) -> str:
+    return chr(ord("A") + k) if k < 26 else f"{chr(ord('A') + k // 26 - 1)}{chr(ord('A') + k % 26)}"
+
+
+def _test_section(test: Any) -> Section:
+    """Show what a test says of each group, folded; its sentences stand above."""
+    rows: list[Row] = []
+    for group, rate, low, high, adjusted in zip(
+        test.groups, test.group_rate.tolist(), test.low.tolist(), test.high.tolist(), test.group_pvalue_adjusted.tolist(),
+        strict=True,
+    ):  # fmt: skip
+        text, ends = value_and_interval(rate, low, high, is_rate=True)
+        differs = "yes" if group in test.different else "not shown"
+        rows.append([visible(group), Cell(text, ends), p_value(adjusted), differs])
+    symbol = test.error.upper()
+    columns = ["Group", f"{symbol}, %", "Adjusted p-value", "Differs from the others?"]
+    caption = f"{symbol} of each group within its own comparisons; test of all groups: p = {p_value(test.pvalue)}"
+    return Section(f"Test of equal {symbol}s", (), (), [Table(caption, columns, rows, (3,))], is_folded=True)
+
+
+def _failures(evaluation: Evaluated) -> Section:
+    points = [rates.at for rates in evaluation.rates] if has_rates_with_failures(evaluation) else []
+    wanted = [(name, None) for name in FAILURE_RATES] + [(name, at) for at in points for name in WITH_FAILURES]
+    columns = [
+        "Group",
+        *(f"{kind.capitalize()} that failed, %" for kind in CLASSES),
+        *(f"Failed {kind}" for kind in CLASSES),
+    ]
+    columns += [f"{printed_name(name)} at {at}, %" for name, at in wanted[len(FAILURE_RATES) :]]
+    rows: list[Row] = []
     for group in (None, *evaluation.groups):
-        row = [visible(group or "all")]
+        found = [find(evaluation.quantities, name, group, at) for name, at in wanted]
+        cells = list(map(quantity_cell, found))
+        counts = [f"{one.n_errors:,} of {one.n_comparisons:,}" for one in found[: len(FAILURE_RATES)]]
+        rows.append([visible(group or "all"), *cells[: len(counts)], *counts, *cells[len(counts) :]])
+    caption = "Shares of comparisons that failed, and rates in which they count"
+    return Section("Failures", sentences_on_failures(evaluation), (), [Table(caption, columns, rows)])
+
+
+def _metrics(evaluation: Evaluated) -> list[Section]:
+    names = [name for name in ("eer", "min_dcf", "min_cllr") if name in evaluation.settings["metrics"]]
+    if not names or not evaluation.groups:
+        return []
+    rows: list[Row] = [
+        [visible(group or "all"), *(quantity_cell(find(evaluation.quantities, name, group, None)) for name in names)]
+        for group in (None, *evaluation.groups)
+    ]
+    columns = ["Group", *(printed_name(name) + (", %" if name in IN_PER_CENT else "") for name in names)]
+    normalized = "normalised" if evaluation.settings.get("normalize") else "not normalised"
+    caption = "Summaries of all thresholds" + (f"; minDCF is {normalized}" if "min_dcf" in names else "")
+    title = f"{', '.join(printed_name(name) for name in names)} of groups"
+    return [Section(title, (), (), [Table(caption, columns, rows)], is_folded=True)]
+
+
+def det_limits(curves: Sequence[tuple[Floats, Floats]]) -> tuple[float, float]:
+    """Return the rates at the ends of the axes on which all curves, as normal deviates, are seen."""
+    known = [float(edge(values)) for curve in curves for values in curve if values.size for edge in (np.min, np.max)]
+    low, high = (float(ndtr(edge(known))) for edge in (min, max)) if known else (0.01, 0.5)
+    return max(_LEAST_RATE, min(0.8 * low, 0.1)), min(max(1.1 * high, 0.3), _GREATEST_RATE)
+
+
+def det_curve(evaluation: Evaluated, group: str | None) -> tuple[Floats, Floats]:
+    """Return the normal deviates of a DET curve at as many points as a panel shows."""
+    x, y = curve_of(evaluation, group).deviates
+    kept = outline(x, y, _INVISIBLE)
+    return x[kept], y[kept]
+
+
+def _curves(evaluation: Evaluated) -> list[Section]:
+    """Draw the DET curve and the scores of all comparisons, or of each group before them."""
+    groups: Sequence[str | None] = evaluation.groups if len(evaluation.groups) > 1 else (None,)
+    curves = {group: det_curve(evaluation, group) for group in (None, *groups)}
+    ends, edges = det_limits(list(curves.values())), edges_of(evaluation)
+    det, scores = [], []
+    for group in groups:
+        name = visible(group or "All comparisons")
+        points, few = [], False
+        for rates in evaluation.rates:
+            fnmr, fmr = (find(evaluation.quantities, rate, group, rates.at) for rate in _RATES)
+            few = few or min(fnmr.n_errors or 0, fmr.n_errors or 0) < ENOUGH_ERRORS
+            low, high = (0.0, 0.0) if few or fnmr.low is None or fnmr.high is None else (fnmr.low, fnmr.high)
+            points.append(("few" if few else "", fmr.estimate, fnmr.estimate, low, high))
+        drawn = [("few" if few else "", *curves[group])]
+        if group is not None:
+            drawn.insert(0, ("back", *curves[None]))
+        side = _LARGE if len(groups) <= _FEW_GROUPS else _SMALL
+        det.append((name, det_panel(drawn, points, ends, side), f"DET curve of {name}; tables have the rates."))
+        bins = distributions_of(evaluation, group, edges).bins
+        thresholds = [rates.threshold for rates in evaluation.rates]
+        scores.append((name, scores_panel(bins, edges, thresholds), f"Distributions of scores of {name}."))
+    at = " and ".join(str(rates.at) for rates in evaluation.rates)
+    caption = "FNMR over FMR, %, at all thresholds. Blue: the group; grey: all comparisons"
+    caption += f"; circle: {at}, with the interval of the FNMR. " if at else ". "
+    caption += f"Thin: fewer than {ENOUGH_ERRORS} errors. Lower is better."
+    rows: list[Row] = []
+    for group in (None, *evaluation.groups):
+        row: Row = [visible(group or "all")]
         for quantiles in distributions_of(evaluation, group, edges).quantiles:
             row += [f"{score:.4g}" for score in quantiles] or ["–"] * len(SHARES)
         rows.append(row)
     columns = [f"{kind}, {per_cent(share)}" for kind in ("Mated", "Non-mated") for share in SHARES]
-    return Section("Scores", (), pictures, [Table("Quantiles of scores", ["Group", *columns], rows)])
-
-
-def _measures(evaluation: Evaluated, rates: Rates) -> Section:
-    found = measures_at(evaluation, rates)
-    ax = draw_measures(evaluation, rates, new_axes((_WIDTH + 1.2, 1.4 + 0.24 * len(found))))
-    alt = f"How far each measure at {rates.at} is from its fair value, with intervals. The table below has the numbers."
-    caption = "Distance from the value of a fair system (dashed); each row has its own scale."
-    rows: dict[tuple[str, str], list[str]] = {}
-    for one in found:
-        measure = measure_of(one.name)
-        assert measure is not None
-        value = number_with_interval(one.estimate, one.low, one.high)
-        same = rows.get((measure.name, value))
-        if same is not None and math.isfinite(one.estimate):
-            same[0] += f", the same as {printed_name(one.name)}"
-            continue
-        fair = f"{measure.fairest:g}, {_FAIRER[measure.fairer]}"
-        key = (measure.name, value) if math.isfinite(one.estimate) else (one.name, value)
-        rows[key] = [printed_name(one.name), value, fair, one.note or "–", QUESTIONS.get(measure.name, "–")]
-    columns = ["Measure", "Value", "Fair value", "Remark", "What it asks"]
-    table = Table(
-        f"Fairness measures over {len(evaluation.measured_groups)} groups", columns, list(rows.values()), (2, 3, 4)
+    table = Table("Quantiles of scores", ["Group", *columns], rows)
+    explained = "Blue: mated; orange: non-mated scores; dashed: threshold" + (
+        f" {', '.join(typed(rates.threshold) for rates in evaluation.rates)}." if evaluation.rates else "."
     )
-    return Section(f"Fairness at {rates.at}", (), [Picture(svg_of(ax.figure), alt, caption)], [table])  # type: ignore[arg-type]
+    return [
+        Section("Trade-off of the two errors", panels=Panels(det, caption)),
+        Section("Scores", (), (), [table], Panels(scores, explained), is_folded=True),
+    ]

@@ -216,7 +216,7 @@ class PairedEvaluation(Reported, Result):
         -------
         str
         """
-        from .paired_chapter import summary_of_systems
+        from .systems_chapter import summary_of_systems
 
         return "\n".join(summary_of_systems(self.first, self.contrasts, self.settings))
 
@@ -226,9 +226,9 @@ class PairedEvaluation(Reported, Result):
         return self.summary().splitlines(), {name: [getattr(one, name) for one in rows] for name in names}
 
     def _chapter(self) -> Chapter:
-        from .paired_chapter import chapter_of_systems
+        from .systems_chapter import chapter_of_systems
 
-        first, second = (system._drawn(with_bands=False) for system in (self.first, self.second))
+        first, second = (system._drawn() for system in (self.first, self.second))
         numbers = replace(self, first=first, second=second).to_json()
         return chapter_of_systems(first, second, self.contrasts, self.settings, numbers)
 

@@ -10,15 +10,17 @@ import numpy as np
 
 from fastfair._lib.axes import axes_or_new
 from fastfair._lib.plot_style import LIGHTER, USUAL, ForestRow, draw_forest, explain, rate_ticks
-from fastfair._lib.text import drawn, shortened
+from fastfair._lib.text import drawn, number_with_interval, shortened
 from fastfair.error_rates.curve_results import Rates
 from fastfair.error_rates.operating_points import ENOUGH_ERRORS
 from fastfair.errors import InputError
 from fastfair.measures._compute import measure_of
 from fastfair.measures._names import printed_name
-from fastfair.uncertainty.quantities import Quantity, find
+from fastfair.uncertainty.quantities import find
 
+from .chapter import measures_at
 from .evaluated import Evaluated, interval_name
+from .summary import has_comparisons_between_groups
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -84,7 +86,7 @@ def draw_fmr_matrix(evaluation: Evaluated, rates: Rates, ax: Axes | None, **kwar
     from matplotlib.colors import LogNorm
     from matplotlib.patches import Patch
 
-    if not has_cross_group_comparisons(rates):
+    if not has_comparisons_between_groups(rates):
         raise InputError("all non-mated comparisons are within groups: there is no FMR between groups to draw")
     n = len(rates.groups)
     labels = [drawn(shortened(group, _LONGEST_LABEL)) for group in rates.groups]
@@ -125,11 +127,6 @@ def draw_fmr_matrix(evaluation: Evaluated, rates: Rates, ax: Axes | None, **kwar
     return ax
 
 
-def has_cross_group_comparisons(rates: Rates) -> bool:
-    """Return whether non-mated comparisons are between groups."""
-    return bool(rates.counts.matrix_nonmated.sum() > rates.counts.group_nonmated.sum())
-
-
 def draw_measures(evaluation: Evaluated, rates: Rates | None, ax: Axes | None, **kwargs: Any) -> Axes:
     """Draw how far each measure is from its fair value, with the interval; each row has a scale of its own."""
     found = measures_at(evaluation, rates)
@@ -150,22 +147,13 @@ def draw_measures(evaluation: Evaluated, rates: Rates | None, ax: Axes | None, *
     ax.set_xlim(-0.04, 1.04)
     ax.set_xticks([0, 1], ["fair", "farthest of\nthe row"])
     for y, quantity in enumerate(found):
-        ax.text(1.03, y, written(quantity), transform=ax.get_yaxis_transform(), va="center", fontsize="small")
+        ax.text(
+            1.03,
+            y,
+            number_with_interval(quantity.estimate, quantity.low, quantity.high),
+            transform=ax.get_yaxis_transform(),
+            va="center",
+            fontsize="small",
+        )
     ax.set_xlabel("Distance from the value of a fair system; each row has its own scale")
     return ax
-
-
-def measures_at(evaluation: Evaluated, rates: Rates | None) -> list[Quantity]:
-    """Return the measures over all groups at an operating point, and those that need none."""
-    points = (None, None if rates is None else rates.at)
-    return [q for q in evaluation.quantities if q.group is None and q.at in points and measure_of(q.name) is not None]
-
-
-def written(quantity: Quantity) -> str:
-    """Write an estimate with its interval."""
-    if math.isnan(quantity.estimate):
-        return "-"
-    text = f"{quantity.estimate:.3g}"
-    if quantity.low is None or quantity.high is None or math.isnan(quantity.low):
-        return text
-    return f"{text} [{quantity.low:.3g}, {quantity.high:.3g}]"

@@ -1,4 +1,4 @@
-"""The table of groups that the terminal prints, and that `Evaluation.summary` ends with."""
+"""The tables of groups that the terminal prints, and that `Evaluation.summary` ends with."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from fastfair.error_rates.curve_results import Rates
 from fastfair.error_rates.operating_points import ENOUGH_ERRORS
 from fastfair.errors import visible
 from fastfair.measures._names import printed_name
-from fastfair.uncertainty.quantities import Quantity, in_words
+from fastfair.uncertainty.quantities import FAILURE_RATES, Quantity, find, in_words
 
 from .evaluated import Evaluated
 
@@ -72,3 +72,37 @@ def rate_cell(quantity: Quantity) -> str:
     """Write a rate with its interval, and a star where fewer than 30 errors are behind it."""
     few = quantity.n_errors is not None and quantity.n_errors < ENOUGH_ERRORS and bool(quantity.n_comparisons)
     return in_words(quantity) + ("*" if few else " ")
+
+
+def has_failures(evaluation: Evaluated) -> bool:
+    """Return whether an evaluation reports how often comparisons failed."""
+    return any(one.name in FAILURE_RATES for one in evaluation.quantities)
+
+
+def failure_rates_of(evaluation: Evaluated, group: str | None) -> list[Quantity]:
+    """Return the shares of mated and of non-mated comparisons that failed, of all or of a group."""
+    return [find(evaluation.quantities, name, group, None) for name in FAILURE_RATES]
+
+
+def failures_table(evaluation: Evaluated) -> tuple[list[str], list[list[str]]]:
+    """Write the rates of failure of all comparisons and of each group, with the numbers behind them.
+
+    Parameters
+    ----------
+    evaluation : Evaluated
+        An evaluation that has them.
+
+    Returns
+    -------
+    headings : list of str
+        The first is that of groups.
+    rows : list of list of str
+        All comparisons, then each group.
+    """
+    headings = ["group", *map(printed_name, FAILURE_RATES), "mated failed", "mated", "non-mated failed", "non-mated"]
+    rows = []
+    for group in (None, *evaluation.groups):
+        found = failure_rates_of(evaluation, group)
+        counts = [f"{number:,}" for one in found for number in (one.n_errors, one.n_comparisons)]
+        rows.append([group or "all", *map(rate_cell, found), *counts])
+    return headings, rows

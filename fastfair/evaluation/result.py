@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -31,7 +32,7 @@ from .summary import summary_of, tables_of
 from .traces import Traces
 
 if TYPE_CHECKING:
-    from fastfair.pages.parts import Chapter
+    from fastfair.pages.parts import Beside, Chapter
 
 
 @dataclass(frozen=True, eq=False)
@@ -301,17 +302,17 @@ class Evaluation(Plotted, Reported, Result):
         --------
         >>> import fastfair as ff
         >>> c = ff.Comparisons([0.9, 0.3, 0.4, 0.1], [1, 1, 0, 0])
-        >>> print(ff.evaluate(c, at=[ff.at_threshold(0.35)], n_resamples=0).summary())
-        2 mated and 2 non-mated comparisons.
-        At threshold=0.35 the threshold is 0.35, the FMR is 50 % and the FNMR is 50 %.
-        <BLANKLINE>
+        >>> told = ff.evaluate(c, at=[ff.at_threshold(0.35)], n_resamples=0).summary().splitlines()
+        >>> told[0]
+        '2 mated and 2 non-mated comparisons.'
+        >>> print(*told[-5:], sep=chr(10))
         At threshold=0.35
         group    FMR   FNMR   EER  minDCF  mated  non-mated  false matches  false non-matches  subjects
         all    50 %*  50 %*  50 %   0.025      2          2              1                  1
         <BLANKLINE>
         * fewer than 30 errors behind the rate (Doddington's rule of 30)
         """
-        return "\n".join([*summary_of(self, self._together()), *tables_of(self)])
+        return "\n".join([*summary_of(self, self._together), *tables_of(self)])
 
     def _shown(self) -> tuple[Sequence[str], Mapping[str, Sequence[Any]]]:
         if not self.rates:
@@ -323,29 +324,31 @@ class Evaluation(Plotted, Reported, Result):
             rows = [find(self.quantities, name, group, at) for at, group in found]
             columns[name.upper()] = [rate_with_interval(one.estimate, one.low, one.high) for one in rows]
             columns[f"errors of {name.upper()}"] = [one.n_errors for one in rows]
-        return summary_of(self, self._together()), columns
+        return summary_of(self, self._together), columns
 
+    @cached_property
     def _together(self) -> Evaluation:
-        """Return the evaluation with intervals that hold in all groups together."""
+        """The evaluation with intervals that hold in all groups together."""
         return self.with_intervals(simultaneous=True) if self.groups and self.uncertainty is not None else self
 
-    def _chapter(self) -> Chapter:
+    def _chapter_beside(self, beside: Beside) -> Chapter:
+        """Make its chapter of a page on which tests and requirements stand, too."""
         from .chapter import chapter_of
 
-        together, drawn = self._together(), self._drawn()
+        together, drawn = self._together, self._drawn()
         if together.settings.get("simultaneous"):
             ends = (
                 (one.low, one.high) if one.name in ("fmr", "fnmr") and one.group and one.low is not None else None
                 for one in together.quantities
             )
             drawn = replace(drawn, together=tuple(ends))  # type: ignore[arg-type]  # all have ends
-        return chapter_of(drawn, together, drawn.to_json())
+        return chapter_of(drawn, together, drawn.to_json(), beside)
 
-    def _drawn(self, *, with_bands: bool = True) -> Evaluation:
+    def _drawn(self) -> Evaluation:
         """Return the evaluation with what pages draw of it, from which they are made again."""
-        from .det_bands import traces_of
+        from .tracing import traces_of
 
-        return replace(self, traces=traces_of(self, with_bands=with_bands)) if has_curves(self) else self
+        return replace(self, traces=traces_of(self)) if has_curves(self) else self
 
     def __repr__(self) -> str:
         points = ", ".join(str(r.at) for r in self.rates)

@@ -372,7 +372,7 @@ class SystemComparison(Reported, Result):
     def _chapter(self) -> Chapter:
         from .systems_chapter import chapter_of_many
 
-        drawn = tuple(evaluation._drawn(with_bands=False) for evaluation in self.evaluations)
+        drawn = tuple(evaluation._drawn() for evaluation in self.evaluations)
         return chapter_of_many(self._as_shown(drawn), replace(self, evaluations=drawn).to_json())
 
     def _as_shown(self, evaluations: Sequence[Evaluation]) -> ManySystems:

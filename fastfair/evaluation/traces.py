@@ -1,4 +1,4 @@
-"""What is drawn of comparisons: DET curves with their bands, and distributions of scores."""
+"""What is drawn of comparisons: DET curves and distributions of scores."""
 
 from __future__ import annotations
 
@@ -53,19 +53,6 @@ class Distributions:
 
 
 @dataclass(frozen=True)
-class DetBand:
-    """FNMR over FMR with its intervals and its band, (levels,) each, and what to know about them, as in `RocBand`."""
-
-    fmr: Floats
-    fnmr: Floats
-    low: Floats
-    high: Floats
-    band_low: Floats
-    band_high: Floats
-    note: str
-
-
-@dataclass(frozen=True)
 class Traces:
     """All that a page draws of comparisons, by group; None is all comparisons.
 
@@ -75,13 +62,11 @@ class Traces:
         As that of `Comparisons`.
     edges : (bins + 1,) ndarray
         Edges of the histograms, on the scale of the scores.
-    curves, distributions, bands : mapping
-        For each group; a band is None where there are too few comparisons, and there are no bands at all in the
-        evaluations of two systems.
+    curves, distributions : mapping
+        For each group.
     """
 
     score_kind: str
     edges: Floats
     curves: dict[str | None, DetCurve]
     distributions: dict[str | None, Distributions]
-    bands: dict[str | None, DetBand | None]

@@ -11,7 +11,7 @@ from fastfair.data.class_keys import keys_of
 from fastfair.data.comparisons import Comparisons
 
 from .evaluated import Evaluated, comparisons_of
-from .traces import BINS, DetCurve, Distributions
+from .traces import BINS, DetCurve, Distributions, Traces
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -43,6 +43,17 @@ def curve_of(evaluation: Evaluated, group: str | None) -> DetCurve:
     curve = DetCurve(mated.size, nonmated.size, matches[seen], nonmatches[seen])
     kept = outline(*curve.deviates, _INVISIBLE)
     return DetCurve(mated.size, nonmated.size, curve.false_matches[kept], curve.false_nonmatches[kept])
+
+
+def traces_of(evaluation: Evaluated) -> Traces:
+    """Gather all that a page draws of comparisons."""
+    if evaluation.traces is not None:
+        return evaluation.traces
+    edges, groups = edges_of(evaluation), (None, *evaluation.groups)
+    return Traces(
+        score_kind_of(evaluation), edges, {group: curve_of(evaluation, group) for group in groups},
+        {group: distributions_of(evaluation, group, edges) for group in groups},
+    )  # fmt: skip
 
 
 def outline(x: Floats, y: Floats, tolerance: float) -> Integers:

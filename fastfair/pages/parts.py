@@ -2,9 +2,56 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeAlias
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A cell of a table that is more than text.
+
+    Attributes
+    ----------
+    text : str
+        What stands in it.
+    interval : str
+        What stands behind, in grey.
+    notes : sequence of str
+        Notes of which the page shows the letters.
+    look : str
+        "few" where fewer than 30 errors are behind a number, or a verdict: "met", "not met", "undecided".
+    drawing : str
+        SVG that fills the cell.
+    """
+
+    text: str = ""
+    interval: str = ""
+    notes: Sequence[str] = ()
+    look: str = ""
+    drawing: str = ""
+
+
+Row: TypeAlias = list[str | Cell]
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of a table.
+
+    Attributes
+    ----------
+    title : str
+        Its heading.
+    kind : {"number", "text", "drawing"}
+        What its cells hold.
+    side : int
+        1 or 2 where rows become blocks of two columns on narrow screens; 0 for cells that take both.
+    """
+
+    title: str
+    kind: str = "number"
+    side: int = 0
 
 
 @dataclass(frozen=True)
@@ -15,18 +62,27 @@ class Table:
     ----------
     caption : str
         What the table shows.
-    columns : sequence of str
-        Heading of each column.
-    rows : sequence of sequence of str
+    columns : sequence of str or Column
+        The columns; the first one names rows.
+    rows : sequence of sequence of str or Cell
         The cells.
     text_columns : sequence of int
-        Columns that hold sentences, counted from 0; the others hold numbers.
+        Columns named by text alone that hold sentences, counted from 0; the others hold numbers.
+    foot : sequence of str or Cell
+        Cells below all rows, such as axes.
+    look : str
+        "rates" for rows that become blocks on narrow screens, "matrix" for cells of one width.
+    explanation : str
+        How to read it, written below.
     """
 
     caption: str
-    columns: Sequence[str]
-    rows: Sequence[Sequence[str]]
+    columns: Sequence[str | Column]
+    rows: Sequence[Sequence[str | Cell]]
     text_columns: Sequence[int] = ()
+    foot: Sequence[str | Cell] = ()
+    look: str = ""
+    explanation: str = ""
 
 
 @dataclass(frozen=True)
@@ -35,8 +91,8 @@ class Picture:
 
     Attributes
     ----------
-    svg : str
-        The drawing, as `vector.svg_of` makes it.
+    svg : str or callable
+        The drawing, as `vector.svg_of` makes it, or what makes it where the page shows it.
     alt : str
         What it shows, for those who do not see it.
     caption : str
@@ -45,20 +101,54 @@ class Picture:
         Whether it takes the page's whole width.
     """
 
-    svg: str
+    svg: str | Callable[[], str]
     alt: str
     caption: str
     is_wide: bool = False
 
 
 @dataclass(frozen=True)
+class Panels:
+    """Small drawings side by side, of one size: a title, SVG and what it shows for each."""
+
+    panels: Sequence[tuple[str, str, str]]
+    caption: str
+
+
+@dataclass(frozen=True)
 class Section:
-    """A part of a chapter: sentences, then pictures, then tables."""
+    """A part of a chapter: sentences, then pictures, panels and tables; folded ones are opened by a click."""
 
     title: str
     sentences: Sequence[str] = ()
     pictures: Sequence[Picture] = ()
     tables: Sequence[Table] = ()
+    panels: Panels | None = None
+    is_folded: bool = False
+
+
+@dataclass(frozen=True)
+class FirstScreen:
+    """What a result puts on the first screen of a page.
+
+    Attributes
+    ----------
+    facts : sequence of pair of str
+        What was tested.
+    overall, groups, limits : sequence of pair of str
+        Sentences of the answer with what they are about: overall, groups, and what is not known or was not tested.
+    picture : Table, optional
+        The rates of all groups.
+    size : int
+        The number of groups: of several evaluations, that with most of them tells all but the sentences about groups.
+    """
+
+    facts: Sequence[tuple[str, str]] = ()
+    overall: Sequence[tuple[str, str]] = ()
+    groups: Sequence[tuple[str, str]] = ()
+    limits: Sequence[tuple[str, str]] = ()
+    picture: Table | None = None
+    size: int = 0
 
 
 @dataclass(frozen=True)
@@ -70,7 +160,7 @@ class Chapter:
     title : str
         The title.
     summary : sequence of str
-        The most important sentences, which the page begins with.
+        The most important sentences, which the page begins with where there is no `first`.
     sections : sequence of Section
         The sections.
     settings : mapping
@@ -78,7 +168,9 @@ class Chapter:
     numbers : str
         The result as JSON.
     remarks : mapping of str to sequence of str
-        For each remark, the numbers that it is about.
+        For each remark that no cell has, the numbers that it is about.
+    first : FirstScreen, optional
+        What it puts on the first screen.
     """
 
     title: str
@@ -87,3 +179,22 @@ class Chapter:
     settings: Mapping[str, Any] = field(default_factory=dict)
     numbers: str = "{}"
     remarks: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    first: FirstScreen | None = None
+
+
+@dataclass(frozen=True)
+class Beside:
+    """What else stands on the page of an evaluation: results of tests of equal rates, and of requirements."""
+
+    tests: Sequence[Any] = ()
+    checks: Sequence[Any] = ()
+    groups: Sequence[str] = ()  # of the evaluation with most of them, whose tables have the overall numbers
+
+    def tests_of(self, groups: Sequence[str]) -> list[Any]:
+        """Return the tests of these very groups."""
+        return [test for test in self.tests if set(test.groups) == set(groups)]
+
+    def required(self, name: str, at: str) -> list[Any]:
+        """Return what is required of a rate of groups or of all comparisons at an operating point."""
+        rows = [row for check in self.checks for row in check.rows]
+        return [row for row in rows if (row.name, row.operating_point) == (name, at)]

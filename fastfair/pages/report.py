@@ -5,25 +5,25 @@ from __future__ import annotations
 import hashlib
 import stat
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from fastfair._lib import validation, whole_files
 from fastfair._lib.arguments import checked
 from fastfair._lib.axes import off_screen
-from fastfair.errors import InputError, visible
+from fastfair.errors import InputError
 
+from .cards import cards_of
 from .page import render
-from .parts import Chapter
+from .parts import Beside, Chapter, FirstScreen
 from .vector import SETTINGS
 
-_MOST_NUMBERS = 12  # that a remark lists; the JSON has all
+TITLE = "Error rates and fairness"
 
 
 @checked
-def report(
-    results: Any, path: str | Path, *, title: str = "Error rates and fairness", inputs: Sequence[str | Path] = ()
-) -> None:
+def report(results: Any, path: str | Path, *, title: str = TITLE, inputs: Sequence[str | Path] = ()) -> None:
     """Write results as one page: an HTML file that needs no other file, no network and no JavaScript.
 
     Parameters
@@ -33,7 +33,7 @@ def report(
         `fnmr_test`, `fmr_test`, `margin_of_error`, `claim`, `check`, `discard_curve`, `apply_threshold`,
         `rates_over_thresholds`, `expected_performance_curve`, `shrunken_rates`, `error_model`,
         `stratified_rates`, `plan_fmr`, `roc_band`, `fairness_band` and `evaluate_calibration`, and what `read_results`
-        read. Each becomes a chapter.
+        read.
     path : path
         The file to write.
     title : str
@@ -52,8 +52,10 @@ def report(
 
     Notes
     -----
-    The page has sentences that follow from the numbers, plots with tables of what they show, the settings and the
-    seed, and all numbers as JSON. The same results make the same page.
+    The page begins with what was tested, requirements as cards, the answer in a few sentences and the rates of all
+    groups; of several evaluations of the same comparisons overall numbers stand once. Tests of equal rates and
+    requirements stand beside the evaluation of the same groups. The settings, the seed and all numbers as JSON follow.
+    The same results make the same page.
 
     Examples
     --------
@@ -66,8 +68,36 @@ def report(
     matplotlib = validation.require("matplotlib", "cli", "a report")
     validation.require("jinja2", "cli", "a report")
     with off_screen(), matplotlib.rc_context(SETTINGS):
-        chapters = [result._chapter() for result in results]
-    whole_files.write_text(path, render(title, chapters, digests, _limits(chapters)))
+        text = _page(results, title, digests)
+    whole_files.write_text(path, text)
+
+
+def _page(results: Sequence[Any], title: str, digests: dict[str, str]) -> str:
+    """Put results on one page: requirements and tests stand beside the evaluations of the same groups."""
+    evaluations = [result for result in results if hasattr(result, "_chapter_beside")]
+    checks = [result for result in results if hasattr(result, "requirements")]
+    tests = [result for result in results if hasattr(result, "different") and evaluations]
+    beside = Beside(tests, checks, max((one.groups for one in evaluations), key=len, default=()))
+    chapters = [result._chapter_beside(beside) if result in evaluations else result._chapter() for result in results]
+    main_point = str(evaluations[0].rates[0].at) if evaluations and evaluations[0].rates else None
+    cards = [card for check in checks for card in cards_of(check, main_point)]
+    if not evaluations:
+        return render(title, chapters, cards, digests, chapters)
+    placed = [test for each in evaluations for test in beside.tests_of(each.groups)]
+    pairs = list(zip(results, chapters, strict=True))
+    shown = [chapter for result, chapter in pairs if result in evaluations]
+    apart = [
+        _without_pictures(chapter) if result in checks else chapter
+        for result, chapter in pairs
+        if result not in placed and result not in evaluations
+    ]
+    return render(title, [*shown, *apart], cards, digests, chapters)
+
+
+def _without_pictures(chapter: Chapter) -> Chapter:
+    """Return the chapter of requirements whose verdicts stand on the first screen already, folded."""
+    sections = [replace(one, title="All limits", pictures=(), is_folded=True) for one in chapter.sections]
+    return replace(chapter, title="Requirements", sections=sections, first=FirstScreen())
 
 
 def _sha256(path: str | Path) -> str:
@@ -78,18 +108,3 @@ def _sha256(path: str | Path) -> str:
             return hashlib.file_digest(file, "sha256").hexdigest()
     except OSError as error:
         raise InputError(f"inputs: {path} cannot be read: {error.strerror}") from error
-
-
-def _limits(chapters: Sequence[Chapter]) -> dict[str, list[str]]:
-    """Gather the remarks of all chapters, each with the first of the numbers that it is about."""
-    found: dict[str, list[str]] = {}
-    for chapter in chapters:
-        for remark, numbers in chapter.remarks.items():
-            named = [f"{number} ({chapter.title})" if len(chapters) > 1 else number for number in numbers]
-            found.setdefault(visible(remark), []).extend(map(visible, named))
-    return {
-        remark: [*numbers[:_MOST_NUMBERS], f"and {len(numbers) - _MOST_NUMBERS} more, which the JSON has"]
-        if len(numbers) > _MOST_NUMBERS
-        else numbers
-        for remark, numbers in found.items()
-    }

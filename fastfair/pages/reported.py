@@ -7,13 +7,13 @@ from pathlib import Path
 
 from fastfair._lib.arguments import checked
 
-from .report import report
+from .report import TITLE, report
 
 
 class Reported:
     """A result with a page of its own."""
 
-    _page_title = "Error rates and fairness"
+    _page_title = TITLE
 
     @checked
     def report(self, path: str | Path, *, title: str | None = None, inputs: Sequence[str | Path] = ()) -> None:

@@ -1,8 +1,10 @@
-"""The words that pages explain: what each measure asks, and terms."""
+"""The words that pages explain: terms, what each measure asks, and how intervals are made."""
 
 from __future__ import annotations
 
-QUESTIONS = {
+from fastfair.measures._names import printed_name
+
+_QUESTIONS = {
     "fdr": "How far apart are the two groups with the most different FMRs, and FNMRs?",
     "inequity_rate": "By which factor does the worst group exceed the best, in FMR and FNMR?",
     "gini": "How unequally is the rate spread over groups?",
@@ -17,37 +19,29 @@ QUESTIONS = {
     "log_geomean_sum": "How far are groups from their geometric mean, on a logarithmic scale?",
 }
 GLOSSARY = (
-    ("mated", "A comparison of two samples of the same subject."),
-    ("non-mated", "A comparison of samples of two subjects."),
-    ("FMR", "False match rate: the share of non-mated comparisons that are accepted."),
-    ("FNMR", "False non-match rate: the share of mated comparisons that are rejected."),
-    (
-        "FRR and FAR",
-        "False rejection and false acceptance rate: FNMR and FMR of all comparisons, where those without a score, as a "
-        "sample failed, count as rejected.",
-    ),
-    (
-        "FTA and FTE",
-        "Failure-to-acquire and failure-to-enrol rate: the shares of samples, and of references, that failed.",
-    ),
-    ("threshold", "The score from which on comparisons are accepted."),
+    ("mated, non-mated", "A comparison of two samples of the same person; of two people."),
+    ("FNMR", "False non-match rate: the share of mated comparisons that are wrongly rejected."),
+    ("FMR", "False match rate: the share of non-mated comparisons that are wrongly accepted."),
+    ("FRR and FAR", "FNMR and FMR where comparisons without a score, as a sample failed, count as rejected."),
+    ("FTA and FTE", "Failure-to-acquire and failure-to-enrol rate: shares of samples, and of references, that failed."),
+    ("threshold", "The lowest score that is accepted."),
     ("operating point", "What fixes the threshold, such as an FMR of 0.1 % over all comparisons."),
     ("EER", "Equal error rate: the rate at the threshold where FMR and FNMR are equal."),
     ("minDCF", "The least weighted sum of FMR and FNMR that any threshold gives."),
-    ("Cllr", "Cost of scores that are read as logarithms of likelihood ratios; without meaning for other scores."),
-    ("DET curve", "FNMR over FMR at all thresholds, on scales that make curves of many systems nearly straight."),
-    (
-        "interval",
-        "Where the value of other people like these would be expected: 95 % intervals made in this way hold the true "
-        "value in about 95 of 100 studies.",
-    ),
-    (
-        "intervals for all groups together",
-        "They are wider, so that in about 95 of 100 studies all of them hold: for looking at groups side by side.",
-    ),
-    (
-        "fewer than 30 errors",
-        "Doddington's rule of 30: so few errors say little about a rate. Such rates are drawn lighter.",
-    ),
-    ("fair value", "The value of a measure for a system whose groups are all alike."),
+    ("Cllr", "Cost of scores that are read as log-likelihood ratios; without meaning for other scores."),
+    ("DET curve", "FNMR over FMR at all thresholds, on scales of normal deviates. Lower is better."),
+    ("interval", "The plausible range for similar people: in about 95 of 100 studies it holds the true value."),
+    ("simultaneous intervals", "Wider ones that hold for all groups together in about 95 of 100 studies."),
+    ("effective sample size", "The number of independent comparisons that would be as informative."),
+    ("fewer than 30 errors", "The rule of 30: so few errors say little about a rate. Such rates are in italics."),
+    ("undecided", "The data show neither that a requirement is met nor that it is not."),
+    ("fair value", "The value of a measure for a system whose groups have equal rates."),
+    *((printed_name(name), question) for name, question in _QUESTIONS.items()),
+)  # fmt: skip
+METHOD = (
+    "Intervals tell how far numbers may be off because other people could have been in the data. They allow for "
+    "comparisons that share people, but not for wrong labels, for errors that are alike on one day or device, or for "
+    "use under other conditions.",
+    "Groups are those of the labels given. Rates may differ within a group.",
+    "This page states differences and how certain they are. It does not judge fairness.",
 )

@@ -22,6 +22,7 @@ from . import written
 from .written import SCHEMA_VERSION
 
 _MOST_COLUMNS = 8  # that a notebook shows
+_MOST_ON_PAPER = 8  # columns; with more, cells are smaller
 _LATEX = str.maketrans({
     "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}", "~": r"\textasciitilde{}",
     "^": r"\textasciicircum{}", "\\": r"\textbackslash{}", "–": "--",
@@ -166,7 +167,8 @@ class Result(Shown):
         title, columns = self._question(), self._columns()
         rows = [[cell(value) for value in row] for row in zip(*columns.values(), strict=True)]
         text = [k for k, values in enumerate(columns.values()) if k and any(isinstance(one, str) for one in values)]
-        table = Table(f"{title} The numbers", [name.replace("_", " ") for name in columns], rows, text)
+        names, look = [name.replace("_", " ") for name in columns], "dense" if len(columns) > _MOST_ON_PAPER else ""
+        table = Table(f"{title} The numbers", names, rows, text, look=look)
         pictures = []
         if hasattr(self, "plot"):
             figure = self.plot().get_figure(root=True)

@@ -165,7 +165,9 @@ class _Estimated(Protocol):
 
 
 def in_words(one: _Estimated) -> str:
-    """Write an estimate with its interval: rates in per cent, all else as a number."""
+    """Write an estimate with its interval: rates in per cent, all else as a number; what is held has no interval."""
+    if HELD in getattr(one, "note", ""):
+        return rate_with_interval(one.estimate)
     write = rate_with_interval if one.name in IN_PER_CENT else number_with_interval
     return write(one.estimate, one.low, one.high)
 

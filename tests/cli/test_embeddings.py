@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from html import unescape
 from pathlib import Path
 
 import numpy as np
@@ -36,7 +37,7 @@ def test_a_page_has_the_numbers_that_are_printed(faces, tmp_path):
     page = tmp_path / "page.html"
     asked = ["--group", "sex", "--group", "land", "--fmr", "0.02,0.05", "--measure", "gini", *FEW_REPLICATES]
     succeeded("embeddings", faces, *asked, "--report", page, "--output", tmp_path)
-    text = page.read_text("utf-8").replace("\N{NO-BREAK SPACE}", " ")
+    text = unescape(page.read_text("utf-8")).replace("\N{NO-BREAK SPACE}", " ")
     rows = pl.read_csv(tmp_path / "bands.csv").filter(pl.col("name") == "fnmr")
     assert rows["operating_point"].n_unique() == 21  # 20 from the least FMR to 0.05, and 0.02
     for group in (None, "f & UK", "m & US"):

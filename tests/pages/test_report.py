@@ -15,7 +15,9 @@ from helpers.refusals import refused
 
 import fastfair as ff
 from fastfair._lib.tables import by_rows
+from fastfair._lib.text import p_value, value_and_interval
 from fastfair.errors import InputError, OutputError
+from fastfair.pages.notes import kind_of
 
 AT = [ff.at_fmr(0.05)]
 HOSTILE = ("<img src=x onerror=alert(1)>", "</script><b>\"quoted\" & 'so'</b>", "\x1b[31mred\nline", "{{ 7 * 7 }} $x$")
@@ -118,45 +120,63 @@ def test_a_page_has_each_grouping_and_all_numbers(study):
     assert columns["group"]["categories"] == ["f", "m"]
     named = [[*columns["group"]["categories"], None][code] for code in columns["group"]["codes"]]
     assert named == [one.group for one in results[0].quantities]
-    ev = results[0]
-    q = ev.quantity("fnmr", "f", AT[0])
-    row = next(row for row in page.rows if row[0] == "f" and len(row) == 7)
-    assert row[1] == f"{100 * q.estimate:.3g}\N{NO-BREAK SPACE}% [{100 * q.low:.3g}, {100 * q.high:.3g}]"
-    together = ev.with_intervals(simultaneous=True).quantity("fnmr", "f", AT[0])
-    assert row[3] == f"[{100 * together.low:.3g}, {100 * together.high:.3g}]\N{NO-BREAK SPACE}%"
-    assert row[5].rstrip("*") == f"{q.n_errors:,}"
-    assert (row[5][-1] == "*") == (q.n_errors < 30)
+    q = results[0].quantity("fnmr", "f", AT[0])
+    value, interval = value_and_interval(q.estimate, q.low, q.high, is_rate=True)
+    row = next(row for row in page.rows if row[0] == "f" and f"{q.n_errors:,} of {q.n_comparisons:,}" in row)
+    assert row[3].startswith(f"{value} {interval}")
 
 
-@pytest.mark.filterwarnings("ignore::fastfair.errors.FastfairWarning")  # of few errors in small data
-def test_what_is_to_be_known_of_curves_is_among_the_limits(tmp_path):
-    """Few subjects cause most false matches, so that the intervals of the curve are likely too narrow."""
-    rng = np.random.default_rng(0)
-    who = np.arange(160)
-    reference, probe = (one.ravel() for one in np.meshgrid(who, who, indexing="ij"))
-    mated = reference == probe
-    scores = rng.normal(size=mated.size) + 4 * mated + 3 * (np.minimum(reference, probe) < 8)
-    c = ff.Comparisons(scores, mated, reference, probe)
-    ev = ff.evaluate(c, AT, n_resamples=100, rng=0)
-    band = ff.roc_band(c, np.geomspace(0.02, 0.5, 8), n_resamples=100, rng=0)
-    assert "likely too narrow" in band.note
-    _, page = written(tmp_path, ev)
-    said = "".join(page.text).replace("\N{NO-BREAK SPACE}", " ")
-    where, remark = band.note.split("; ")[0].split(": ", 1)
-    assert f"DET curves: {remark}" in said
-    assert where.startswith("FMR")
-    assert "all at FMR" in said
+def test_overall_numbers_stand_once(study):
+    """The evaluations are of the same comparisons: the one with most groups tells them."""
+    _, _, page = study
+    told = "".join(page.text)
+    assert told.count("Overall:") == told.count("Operating point") == 1
+    named = [row[0] for row in page.rows if row[0] == "all" and len(row) > 4 and " of " in row[4]]
+    assert len(named) == 1
+    assert [word for word in ("Sex:", "Age:", "Sex & age:") if word in told] == ["Sex:", "Age:"]
 
 
-def test_curves_without_replicates_and_of_few_comparisons_have_no_bands(tmp_path):
-    _, page = written(tmp_path, ff.evaluate(comparisons().by("sex"), AT, n_resamples=0, incomplete_groups="nan"))
-    assert "Band of the whole curve" not in "".join(page.text)
-    few = ff.Comparisons(
-        [0.9, 0.3, 0.7, 0.4, 0.1, 0.6], [1, 1, 1, 0, 0, 0], list("abcabc"), list("abcbca"), list("fmffmf")
-    )
-    _, page = written(tmp_path, ff.evaluate(few, AT, n_resamples=20, rng=0, incomplete_groups="nan"))
-    assert "Band of the whole curve" not in "".join(page.text)
-    assert "Too few comparisons for a band: f, m." in "".join(page.text)
+def test_tests_and_requirements_stand_beside_the_evaluation(tmp_path):
+    c, few = comparisons().by("sex"), {"n_resamples": 200, "rng": 0}
+    ev = ff.evaluate(c, AT, **few)
+    found = ff.check(c, ["fnmr <= 0.5", "fnmr[*] <= 0.15", "eer <= 0.001"], *AT, **few)
+    results = [ev, found, ff.fnmr_test(c, *AT, **few), ff.fmr_test(c, *AT, **few)]
+    text, page = written(tmp_path, results)
+    told = " ".join("".join(page.text).replace("\N{NO-BREAK SPACE}", " ").split())
+    for requirement, verdict in found.verdicts.items():
+        assert f'<div class="card {verdict.replace(" ", "-")}">' in text, requirement
+    assert "1 met · 1 not met · 1 undecided" in told or list(found.verdicts.values()).count("undecided") != 1
+    for test in results[2:]:
+        assert f"p = {p_value(test.pvalue)}" in told
+    assert page.tags["h2"] == 9  # requirements, the answer, by sex, all limits, notes, glossary, method, data, citation
+    assert f"{100 * found.rows[0].estimate:.3g} %" in told
+    for one in found.rows[1:3]:
+        row = next(row for row in page.rows if row[0] == one.group and len(row) > 7)
+        assert " ".join(row[6].replace("?", "").split()) == one.verdict.capitalize()
+
+
+def test_notes_stand_once_with_their_rows(tmp_path):
+    """Each kind of note has one line and a letter, and numbers inside notes are left to the JSON."""
+    c = comparisons(tuple("abcdefgh"), 1500).by("sex")
+    ev = ff.evaluate(c, [ff.at_fmr(0.01)], n_resamples=50, rng=0, incomplete_groups="nan")
+    text, page = written(tmp_path, ev)
+    listed = re.findall(r'<li id="note-([a-z])">', text)
+    assert len(listed) >= 2
+    assert listed == sorted(set(listed))
+    assert set(re.findall(r'<sup><a href="#note-([a-z])">', text)) == set(listed)
+    told = "".join(page.text)
+    assert told.count("Fewer than 30 errors: the rate is rough.") == 1
+    assert not re.search(r"for [\d,]+ independent comparisons", told[: told.index("{")] if "{" in told else told)
+    kinds = {kind_of(note) for q in ev.quantities for note in q.note.split("; ") if note}
+    assert len(kinds) < 20
+    assert not any(re.search(r"\d{2,} independent", kind) for kind in kinds)
+
+
+@pytest.mark.parametrize("word", ["Words", "Origin", "open:", "cannot be told", "leave open"])
+def test_terms_are_those_of_the_glossary(study, word):
+    _, _, page = study
+    assert word not in " ".join(text for text in page.text if "{" not in text)
+    assert {"Glossary", "Data and settings", "Method", "Notes", "Citation"} <= set(page.text)
 
 
 def test_a_page_is_one_valid_file(study):
@@ -172,12 +192,16 @@ def test_a_page_is_one_valid_file(study):
                 assert not value.startswith("#") or value[1:] in ids, value
     assert page.tags["script"] == 1
     assert 'type="application/json"' in text
-    drawings = [a for tag, a in page.attributes if tag == "div" and a.get("class") == "drawing"]
-    assert len(drawings) == page.tags["figure"] == page.tags["svg"] > 10
-    assert all(a["role"] == "img" and len(a["aria-label"]) > 30 for a in drawings)
+    drawings = [a for _, a in page.attributes if a.get("role") == "img"]
+    assert len(drawings) == page.tags["figure"] > 10
+    assert all(len(a["aria-label"]) > 10 for a in drawings)
+    hidden = [a for tag, a in page.attributes if tag == "svg" and a.get("class") not in ("dot", "diamond")]
+    assert all(a["aria-hidden"] == "true" for a in hidden)
     assert page.tags["table"] >= 10
     assert page.tags["h1"] == 1
-    assert {font.strip() for font in re.findall(r"font-family:([^;\"]*)", text)} == {"sans-serif"}  # of the reader
+    assert set(re.findall(r"font: [^;]*?(?:px|rem|pt)(?:/1.5)? ([^;]*);", text)) == {
+        "system-ui, sans-serif"
+    }  # the reader's
 
 
 def test_labels_are_text(tmp_path):
@@ -246,7 +270,7 @@ def test_pages_of_many_groups_name_each(tmp_path):
     ev.report(tmp_path / "page.html")
     page = Page((tmp_path / "page.html").read_text("utf-8"))
     named = Counter(row[0] for row in page.rows)
-    assert all(named[group] >= 5 for group in ev.groups)  # data, curves, rates, matrix, scores
+    assert all(named[group] >= 4 for group in ev.groups)  # first screen, rates, summaries of curves, scores
 
 
 def test_what_a_page_cannot_show_is_refused(tmp_path):

@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 
 import fastfair as ff
 from fastfair.errors import FastfairWarning
-from fastfair.evaluation.det_bands import band_of
 
 from .populations import FAIR, Floats, Population
 
@@ -176,23 +175,6 @@ def embeddings_fairness_coverage(population: Population, n: int, rate: str = "fn
     return _fairness_coverage(functools.partial(people, sum(population.sizes)), n, rate=rate, **options)
 
 
-def page_coverage(population: Population, n: int) -> dict[str, Coverage]:
-    """Draw data sets of a fair population and compare the bands of its page with the truth.
-
-    The curve of all comparisons is looked at on its own, and those of groups together where groups are equally large.
-    """
-    found: dict[str, list[tuple[ff.RocBand, Floats]]] = {}
-    for k in range(n):
-        evaluation = ff.evaluate(population.draw(np.random.default_rng(k)), metrics="eer", n_resamples=500, rng=k)
-        sizes = dict(zip(evaluation.groups, population.sizes, strict=True))
-        for group in (None, *evaluation.groups):
-            band = band_of(evaluation, group)
-            name = "all" if group is None else f"groups of {sizes[group]}"
-            if band is not None:
-                found.setdefault(name, []).append((band, true_fnmr(population, tuple(band.fmr.tolist()))))
-    return {name: _collected(some) for name, some in found.items()}
-
-
 def _compared(band: ff.RocBand | ff.FairnessBand, truth: Floats) -> tuple[object, ...]:
     known = ~np.isnan(band.low)
     inside = np.where(known, (band.low <= truth) & (truth <= band.high), np.nan)
@@ -242,7 +224,6 @@ def main() -> None:
 
 STUDIES = {
     "roc": roc_coverage,
-    "pages": page_coverage,
     "fairness of FNMR": fairness_coverage,
     "fairness of FMR": functools.partial(fairness_coverage, rate="fmr"),
     "embeddings": embeddings_coverage,

@@ -1,0 +1,220 @@
+"""Drawings that a page writes itself, as SVG: intervals in cells of tables, axes below them, curves and distributions.
+
+Places along an axis are per cent of a cell's width and heights are fixed, so that lines and text never scale.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtri
+
+Floats = NDArray[np.float64]
+_FIRST, _LAST = 3.0, 97.0  # per cent of the width between which values lie
+_DECADES_FROM = 19.0  # where a logarithmic axis begins; 0 stands left of it
+_MOST_DECADES = 6
+_SIDE, _MARGIN = 150, 31  # of a small drawing, in pixels
+_PROBIT_TICKS = (1e-6, 1e-5, 1e-4, 1e-3, 0.01, 0.05, 0.2, 0.4, 0.6, 0.8, 0.95, 0.99)
+_TICKS_OF_SCORES = 3
+
+
+@dataclass(frozen=True)
+class Scale:
+    """An axis of rates in cells: where values stand, ticks, and the lines that go through all rows.
+
+    Attributes
+    ----------
+    low, high : float
+        The ends; of a logarithmic axis the least positive value.
+    is_logarithmic : bool
+        Whether it is logarithmic, with 0 apart.
+    lines : tuple of pair
+        Class and value of lines through all rows, such as ("limit", 0.2).
+    """
+
+    low: float
+    high: float
+    is_logarithmic: bool = False
+    lines: tuple[tuple[str, float], ...] = ()
+
+    @classmethod
+    def of(cls, values: Sequence[float | None], *, is_logarithmic: bool, lines: Sequence[tuple[str, float]]) -> Scale:
+        """Choose the ends so that these values, and the lines, are inside."""
+        known = [x for x in (*values, *(x for _, x in lines)) if x is not None and math.isfinite(x)]
+        positive = [x for x in known if x > 0]
+        shown = tuple((name, x) for name, x in lines if math.isfinite(x))
+        if not is_logarithmic or not positive:
+            return cls(0.0, min(1.0, 1.04 * max(positive, default=1.0)), lines=shown)
+        high = 10.0 ** math.ceil(math.log10(max(positive)) - 1e-9)
+        low = 10.0 ** math.floor(math.log10(min(positive)) + 1e-9)
+        low = min(max(low, high / 10**_MOST_DECADES), high / 10)
+        return cls(low, high, True, shown)
+
+    def place(self, value: float) -> float:
+        """Return where a value stands, in per cent of the width."""
+        if not self.is_logarithmic:
+            return _FIRST + (_LAST - _FIRST) * min(max(value / self.high, 0.0), 1.0)
+        if value <= 0:
+            return _FIRST
+        share = math.log(min(max(value, self.low), self.high) / self.low) / math.log(self.high / self.low)
+        return _DECADES_FROM + (_LAST - _DECADES_FROM) * share
+
+    @property
+    def ticks(self) -> list[float]:
+        """The values that the axis names."""
+        if self.is_logarithmic:
+            first, last = round(math.log10(self.low)), round(math.log10(self.high))
+            return [0.0, *(10.0**k for k in range(last, first - 1, -1 if last - first <= 4 else -2))]
+        step = 10.0 ** math.floor(math.log10(self.high))
+        step *= next(k for k in (0.2, 0.5, 1.0, 2.0) if self.high / (k * step) <= 5.5)
+        return [k * step for k in range(int(self.high / step + 1e-9) + 1)]
+
+
+def interval(
+    scale: Scale, value: float, low: float | None, high: float | None, *, look: str = "", mark: str = "dot"
+) -> str:
+    """Draw a value with its interval in a cell; look: classes such as "few", mark: "dot" or "diamond"."""
+    parts = [] if look == "plain" else [_upright(scale.place(x), "grid") for x in scale.ticks]
+    parts += [_upright(scale.place(x), name) for name, x in scale.lines]
+    if math.isfinite(value):
+        if low is not None and high is not None and not math.isnan(low) and low < high:
+            first, last = scale.place(low), scale.place(high if math.isfinite(high) else scale.high)
+            parts.append(f'<line class="range" x1="{first:.2f}%" x2="{last:.2f}%" y1="50%" y2="50%"/>')
+        shape = '<path d="M0-5 5 0 0 5-5 0z"/>' if mark == "diamond" else '<circle r="4"/>'
+        at = f'x="{scale.place(value):.2f}%" y="50%"'
+        parts.append(f'<svg {at} overflow="visible" class="{mark}">{shape}</svg>')
+    return _drawing(f"bar {look}".strip(), "".join(parts))
+
+
+def axis(scale: Scale) -> str:
+    """Draw the numbers of an axis, in per cent."""
+    parts = []
+    for x in scale.ticks:
+        place = scale.place(x)
+        parts.append(f'<text x="{place:.2f}%" y="13" text-anchor="middle">{_tick(x)}</text>')
+    return _drawing("axis", "".join(parts))
+
+
+def distance(value: float, low: float, high: float, largest: float) -> str:
+    """Draw how far a measure and its interval are from the fair value, which is the left edge."""
+    scale = Scale(0.0, largest or 1.0)
+    inner = _upright(_FIRST, "all")
+    if low < high:
+        first, last = scale.place(low), scale.place(high)
+        inner += f'<line class="range" x1="{first:.2f}%" x2="{last:.2f}%" y1="50%" y2="50%"/>'
+    inner += f'<svg x="{scale.place(value):.2f}%" y="50%" overflow="visible" class="dot"><circle r="4"/></svg>'
+    return _drawing("bar", inner)
+
+
+def difference(value: float, low: float, high: float, largest: float, *, look: str) -> str:
+    """Draw a difference with its interval around 0, which is the middle."""
+
+    def place(x: float) -> float:
+        return 50 + 47 * min(max(x / (largest or 1.0), -1.0), 1.0)
+
+    inner = _upright(50, "all")
+    if low < high:
+        inner += f'<line class="range" x1="{place(low):.2f}%" x2="{place(high):.2f}%" y1="50%" y2="50%"/>'
+    if math.isfinite(value):
+        inner += f'<svg x="{place(value):.2f}%" y="50%" overflow="visible" class="dot"><circle r="4"/></svg>'
+    return _drawing(f"bar {look}".strip(), inner)
+
+
+def _upright(place: float, name: str) -> str:
+    return f'<line class="{name}" x1="{place:.2f}%" x2="{place:.2f}%" y1="0" y2="100%"/>'
+
+
+def _drawing(name: str, inner: str) -> str:
+    return f'<svg class="{name}" aria-hidden="true" focusable="false">{inner}</svg>'
+
+
+def _tick(rate: float) -> str:
+    return f"{100 * rate:.10f}".rstrip("0").rstrip(".") if rate else "0"
+
+
+def det_panel(
+    curves: Sequence[tuple[str, Floats, Floats]],
+    points: Sequence[tuple[str, float, float, float, float]],
+    limits: tuple[float, float],
+    side: int = _SIDE,
+) -> str:
+    """Draw DET curves; places are normal deviates.
+
+    Parameters
+    ----------
+    curves : sequence of (str, (n,) ndarray, (n,) ndarray)
+        Class of each curve, its FMRs and its FNMRs.
+    points : sequence of (str, float, float, float, float)
+        Class, FMR, FNMR and the ends of the FNMR's interval of each operating point, as rates.
+    limits : tuple of float
+        The ends of both axes, as rates.
+    side : int
+        Width and height, in pixels.
+
+    Returns
+    -------
+    str
+    """
+    first, last = (float(ndtri(rate)) for rate in limits)
+    scale = (side - _MARGIN - 4) / (last - first)
+
+    def x(deviate: float) -> float:
+        return _MARGIN + (min(max(deviate, first), last) - first) * scale
+
+    def y(deviate: float) -> float:
+        return side - _MARGIN - (min(max(deviate, first), last) - first) * scale
+
+    parts = [f'<rect class="frame" x="{_MARGIN}" y="4" width="{side - _MARGIN - 4}" height="{side - _MARGIN - 4}"/>']
+    end = -100.0
+    for rate in _PROBIT_TICKS:
+        if limits[0] < rate < limits[1]:
+            place, up = x(ndtri(rate)), y(ndtri(rate))
+            parts.append(f'<path class="grid" d="M{place:.1f} 4V{side - _MARGIN}M{_MARGIN} {up:.1f}H{side - 4}"/>')
+            if place - end >= 6 + 6 * len(_tick(rate)):
+                parts.append(f'<text x="{place:.1f}" y="{side - 12}" text-anchor="middle">{_tick(rate)}</text>')
+                parts.append(f'<text x="{_MARGIN - 3}" y="{up + 3:.1f}" text-anchor="end">{_tick(rate)}</text>')
+                end = place
+    for name, fmr, fnmr in curves:
+        inside = (np.minimum(fmr, fnmr) >= first) & (np.maximum(fmr, fnmr) <= last)
+        pairs = zip(fmr[inside].tolist(), fnmr[inside].tolist(), strict=True)
+        line = "L".join(f"{x(a):.1f} {y(b):.1f}" for a, b in pairs)
+        parts += [f'<path class="curve {name}" d="M{line}"/>'] if line else []
+    for name, of_fmr, of_fnmr, low, high in points:
+        if 0 < of_fmr < 1 and 0 < of_fnmr < 1:
+            place = x(ndtri(of_fmr))
+            if 0 < low < high < 1:
+                parts.append(f'<path class="range {name}" d="M{place:.1f} {y(ndtri(low)):.1f}V{y(ndtri(high)):.1f}"/>')
+            parts.append(f'<circle class="point {name}" cx="{place:.1f}" cy="{y(ndtri(of_fnmr)):.1f}" r="3.5"/>')
+    return _panel("det", side, side, "".join(parts))
+
+
+def scores_panel(bins: NDArray[np.int64], edges: Floats, thresholds: Sequence[float]) -> str:
+    """Draw the distributions of mated and of non-mated scores, (2, bins) counts, with thresholds."""
+    width, height = _SIDE, _SIDE - 40
+    low, high = float(edges[0]), float(edges[-1])
+    shares = bins / np.maximum(bins.sum(axis=1, keepdims=True), 1)
+    tallest = float(shares.max()) or 1.0
+    step, bottom = (width - 8) / bins.shape[1], height - 18
+    parts = []
+    for name, share in zip(("mated", "nonmated"), shares.tolist(), strict=True):
+        line = "".join(f"V{bottom - (bottom - 4) * x / tallest:.1f}h{step:.2f}" for x in share)
+        parts.append(f'<path class="{name}" d="M4 {bottom}{line}V{bottom}z"/>')
+    for x in thresholds:
+        if low <= x <= high:
+            place = 4 + (width - 8) * (x - low) / (high - low)
+            parts.append(f'<path class="limit" d="M{place:.1f} 0V{bottom}"/>')
+    for k in range(_TICKS_OF_SCORES):
+        anchor = ("start", "middle", "end")[k]
+        value = low + (high - low) * k / (_TICKS_OF_SCORES - 1)
+        place = 4 + (width - 8) * k / (_TICKS_OF_SCORES - 1)
+        parts.append(f'<text x="{place:.0f}" y="{height - 5}" text-anchor="{anchor}">{value:.3g}</text>')
+    return _panel("scores", width, height, "".join(parts))
+
+
+def _panel(name: str, width: int, height: int, inner: str) -> str:
+    size = f'width="{width}" height="{height}" viewBox="0 0 {width} {height}"'
+    return f'<svg class="panel {name}" {size} aria-hidden="true" focusable="false">{inner}</svg>'
