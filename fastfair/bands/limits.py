@@ -75,7 +75,7 @@ def of_rate(
 
     def maker(quantities: tuple[Quantity, ...], of: Floats) -> IntervalMaker:
         return IntervalMaker(
-            quantities, settings.unit, of, sizes=behind.of_row(row),
+            quantities, of, sizes=behind.of_row(row),
             jackknife=found.jackknife_of(lambda left_out: np.asarray(getattr(left_out, name)[:, row])),
             n_threads=settings.workers.n_threads,
         )  # fmt: skip
@@ -126,7 +126,7 @@ def of_measure(
         Low and high.
     """
     n_threads = settings.workers.n_threads
-    maker = IntervalMaker(tuple(quantities), settings.unit, replicates, inversion=inversion, n_threads=n_threads)
+    maker = IntervalMaker(tuple(quantities), replicates, inversion=inversion, n_threads=n_threads)
     pointwise = maker.with_intervals(settings.confidence_level, "auto")
     inverted = np.array([quantity.method == INVERSION for quantity in pointwise])
     of_curve = level_of_curves(replicates[inverted], settings.confidence_level)

@@ -283,7 +283,7 @@ def _behind_embeddings(
             )
         parts = np.broadcast_to(freedom, rates.shape), independent, raised
         few_held = _FewHeldOfVectors(data, name, levels, settings.workers) if settings.unit != "sample" else None
-        found[name] = Behind(comparisons, errors, subjects, partial(_column_of_each, parts, few_held))
+        found[name] = Behind(comparisons, errors, subjects, partial(_column_of_each, parts, few_held, settings.unit))
     return found
 
 
@@ -357,9 +357,10 @@ def _typical_attempts(inside: NDArray[np.bool_], mated: NDArray[np.int64]) -> Fl
         return np.asarray((inside @ mated.astype(np.float64) ** 2) / (inside @ mated))
 
 
-def _column_of_each(parts: Sequence[Floats], few_held: _FewHeldOfVectors | None, row: int) -> SampleSizes:
-    freedom, independent, raised = (part[:, row] for part in parts)
-    return SampleSizes(freedom, independent, raised, few_held, few_held.places(row) if few_held else ())
+def _column_of_each(parts: Sequence[Floats], few_held: _FewHeldOfVectors | None, unit: str, row: int) -> SampleSizes:
+    places = few_held.places(row) if few_held else ()
+    freedom, effective, raised = (part[:, row] for part in parts)
+    return SampleSizes(freedom, effective, raised, few_held, places, unit)
 
 
 def _of_comparisons(data: Comparisons, levels: Floats, settings: BandSettings, with_groups: bool) -> RatesOverLevels:

@@ -153,7 +153,6 @@ class ReplicatedCosts:
         rows = {entry.key: k for k, entry in enumerate(listed)}
         return IntervalMaker(
             tuple(described(entry, at_bayes, shares) for entry in listed),
-            drawing.unit,
             np.array([entry.value for entry in replicates]),
             sizes=SampleSizes.of(listed, resampler),
             inversion=MeasureInversion(rows, systems) if measures else None,

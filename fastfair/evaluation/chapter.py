@@ -284,10 +284,8 @@ def _letters(k: int) -> str:
 def _test_section(test: Any) -> Section:
     """Show what a test says of each group, folded; its sentences stand above."""
     rows: list[Row] = []
-    for group, rate, low, high, adjusted in zip(
-        test.groups, test.group_rate.tolist(), test.low.tolist(), test.high.tolist(), test.group_pvalue_adjusted.tolist(),
-        strict=True,
-    ):  # fmt: skip
+    numbers = (test.group_rate, test.low, test.high, test.group_pvalue_adjusted)
+    for group, rate, low, high, adjusted in zip(test.groups, *(array.tolist() for array in numbers), strict=True):
         text, ends = value_and_interval(rate, low, high, is_rate=True)
         differs = "yes" if group in test.different else "not shown"
         rows.append([visible(group), Cell(text, ends), p_value(adjusted), differs])

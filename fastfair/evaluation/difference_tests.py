@@ -101,7 +101,7 @@ def _of_pair(first: ComparedSystem, second: ComparedSystem, scores: Sequence[flo
 
 def _bootstrap_test(first: ComparedSystem, second: ComparedSystem, k: int) -> DifferenceTest:
     quantity, both = first.evaluation.quantities[k], (first, second)
-    if quantity.n_subjects == 1 and first.uncertainty.unit == "subject":
+    if quantity.n_subjects == 1 and first.uncertainty.sizes.unit == "subject":
         return DifferenceTest(math.nan, OF_FEW_SUBJECTS)
     errors = [system.errors_behind[k] for system in both]
     if any(number is None or number < FEWEST_ERRORS for number in errors):

@@ -276,7 +276,7 @@ def _evaluated(
         if failures is not None:
             failures.prepare(unit, request.scheme, workers)
             quantities, sizes, errors = failures.with_closed_form(quantities, listed, sizes, errors)
-        uncertainty = IntervalMaker(quantities, unit, standard_errors=errors, sizes=sizes)
+        uncertainty = IntervalMaker(quantities, standard_errors=errors, sizes=sizes)
     elif key is not None:
         drawn = resampler.replicate(request.n_resamples, key, workers)
         if request.zero_policy == "raise":
@@ -295,7 +295,6 @@ def _evaluated(
         )
         uncertainty = IntervalMaker(
             quantities,
-            unit,
             replicates,
             sizes=sizes,
             jackknife=partial(_jackknife, resampler, selection, n_threads, failures),

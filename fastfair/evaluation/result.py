@@ -287,7 +287,7 @@ class Evaluation(Plotted, Reported, Result):
             for one, ends in zip(self.quantities, self.together, strict=True)
         )
         asked = tuple(self.settings[name] for name in ("confidence_level", "method", "alternative"))
-        return replace(self, uncertainty=IntervalsAsRead(asked, self.quantities, of_groups, self.settings["unit"]))
+        return replace(self, uncertainty=IntervalsAsRead(asked, self.quantities, of_groups))
 
     @checked
     def summary(self) -> str:

@@ -62,7 +62,7 @@ def _card(rows: Sequence[Any], verdict: str, main_point: str | None) -> Card:
         counts = {one: sum(row.verdict == one for row in rows) for one in VERDICTS}
         groups = ", ".join(f"{n or 'none'} {one}" for one, n in counts.items()) + "."
         groups = f"{len(rows)} groups: {groups}"
-    about = f"{'highest' if is_upper else 'lowest'}: {visible(row['group'])}" if len(rows) > 1 else "measured"
+    about = f"{'highest' if is_upper else 'lowest'}: {visible(row.group)}" if len(rows) > 1 else "measured"
     written = per_cent(bound) if is_rate else number_with_interval(bound)
     return Card(
         verdict, _title(rows, main_point), value + unit if value != NONE else NONE, about,
@@ -77,7 +77,7 @@ def _title(rows: Sequence[Any], main_point: str | None) -> str:
     if len(rows) > 1:
         title += f" of each of {len(rows)} groups"
     elif row.group is not None:
-        title += f" of {visible(row['group'])}"
+        title += f" of {visible(row.group)}"
     elif measure_of(row.name) is None:
         title += " of all people"
     at = row.operating_point

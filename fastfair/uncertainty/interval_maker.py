@@ -60,8 +60,6 @@ class IntervalMaker:
     ----------
     quantities : tuple of Quantity
         The quantities, without intervals.
-    unit : str
-        As in `evaluate`.
     replicates : (quantities, r) ndarray, optional
         The value of each quantity in every replicate.
     standard_errors : (quantities,) ndarray, optional
@@ -80,14 +78,13 @@ class IntervalMaker:
 
     Attributes
     ----------
-    quantities, unit, sizes, inversion, costs
+    quantities, sizes, inversion, costs
         As given.
     """
 
     def __init__(
         self,
         quantities: tuple[Quantity, ...],
-        unit: str,
         replicates: Floats | None = None,
         *,
         standard_errors: Floats | None = None,
@@ -97,7 +94,7 @@ class IntervalMaker:
         costs: DetectionCosts | None = None,
         n_threads: int | None = None,
     ) -> None:
-        self.quantities, self.unit, self.inversion, self.costs = quantities, unit, inversion, costs
+        self.quantities, self.inversion, self.costs = quantities, inversion, costs
         self.sizes = SampleSizes.unknown(len(quantities)) if sizes is None else sizes
         self._replicates, self._errors, self._jackknife = replicates, standard_errors, jackknife
         self._n_threads = n_threads
@@ -187,7 +184,7 @@ class IntervalMaker:
             of_few = quantity.name not in FITTED and rests_on_any(quantity, self._of_few_false_matches)
             case = Case(
                 quantity, least, most, made_by=made, method=method, shift=float(shift[k]), varies=bool(varies[k]),
-                held=held, unit=self.unit, confidence_level=confidence_level,
+                held=held, unit=self.sizes.unit, confidence_level=confidence_level,
                 independent=float(self.sizes.effective[k]),
                 concentrated=rests_on_any(quantity, self._concentrated),
                 few=has_few_false_matches(quantity) or of_few, costs=self.costs, raised=float(self.sizes.raised[k]),
@@ -559,9 +556,9 @@ class IntervalsAsRead(IntervalMaker):
     """The intervals that a file has; there are no others, as it has no replicates."""
 
     def __init__(
-        self, asked: tuple[Any, ...], quantities: tuple[Quantity, ...], together: tuple[Quantity, ...], unit: str
+        self, asked: tuple[Any, ...], quantities: tuple[Quantity, ...], together: tuple[Quantity, ...]
     ) -> None:
-        super().__init__(quantities, unit)
+        super().__init__(quantities)
         self._asked, self._together = asked, together
 
     def with_intervals(

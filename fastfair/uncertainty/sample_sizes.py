@@ -49,6 +49,8 @@ class SampleSizes:
     places : sequence of int
         The place of each quantity among the entries of `few_held`, -1 for none; of an FRR or FAR, that of the FNMR or
         FMR.
+    unit : str
+        The units that the data consist of, as in `evaluate`; may be empty.
     count_models : callable, optional
         Estimates how the numbers of errors of groups vary at each operating point.
     """
@@ -58,6 +60,7 @@ class SampleSizes:
     raised: Floats
     few_held: FewHeld | None = None
     places: Sequence[int] = ()
+    unit: str = ""
     count_models: Callable[[], list[dict[str, CountModel]]] | None = None
 
     @classmethod
@@ -77,6 +80,7 @@ class SampleSizes:
             raised_by_one_more(entries[some], attempts[some], resampler),
             FewHeldErrors(entries, resampler, at_given, attempts),
             range(len(entries[some])),
+            resampler.units.unit,
             resampler.count_models,
         )
 
