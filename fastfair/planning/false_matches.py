@@ -253,7 +253,7 @@ def dyadic_variance(errors: tuple[Counts, Counts, Counts], n: int, design: Desig
 
 
 def are_of_few(errors: tuple[Counts, Counts, Counts], n: int) -> bool:
-    """Return whether few of n subjects cause most false matches, by the rule of `uncertainty.interval_notes`."""
+    """Return whether few of n subjects cause most false matches, by the rule of `uncertainty.interval_rules`."""
     first, second, times = errors
     n_top, total = -(-n // 20), times.sum()
     if n < 20 or total < max(10, 3 * n_top):
