@@ -15,7 +15,7 @@ EXAMPLES ?= quick
 TESTS := $(BIN)/pytest -n $(WORKERS) --hypothesis-profile $(EXAMPLES) --durations 10
 
 .PHONY: everything demo test slow slow-sample studies timing lint docs papers bench bench-smoke bench-check versus browser nojit \
-	boundscheck floors newest fuzz fuzz-sample mutants nightly clean
+	boundscheck floors newest fuzz fuzz-sample mutants nightly release-check clean
 .NOTPARALLEL:
 
 demo: .venv/.demo
@@ -149,6 +149,10 @@ fuzz-sample: .venv/.test
 mutants: .venv/.test
 	$(BIN)/python tests/mutants.py
 
+# What is released, used without the sources.
+release-check: .venv/.release
+	$(BIN)/python tests/release_check.py
+
 # All checks, whole, one after the other; the outcome of each goes into docs/nightly.csv, which docs/promises shows.
 # `make nightly STEPS="nojit fuzz"` runs some of them.
 STEPS ?= test slow studies nojit boundscheck floors newest browser fuzz mutants timing
@@ -166,6 +170,7 @@ EXTRAS_lint := lint,test,demo
 EXTRAS_docs := docs,test
 EXTRAS_bench := bench,test,demo
 EXTRAS_versions := versions
+EXTRAS_release := versions,release
 
 # All extras at once, which is quicker than one after the other.
 everything: pyproject.toml | $(BIN)/python

@@ -7,6 +7,7 @@ import inspect
 import re
 import subprocess
 import sys
+import textwrap
 import tomllib
 from pathlib import Path
 
@@ -110,3 +111,32 @@ def test_every_folder_of_the_package_is_installed():
     folders = {".".join(("fastfair", *path.parent.relative_to(ROOT / "fastfair").parts))
                for path in (ROOT / "fastfair").rglob("__init__.py")}  # fmt: skip
     assert set(listed) == folders | {"fastfair.kernels"}
+
+
+POSIX = ("fcntl", "grp", "pwd", "resource", "syslog", "termios", "tty")
+
+
+def test_nothing_that_only_posix_has_is_needed(tmp_path):
+    """As on Windows: import, reading, evaluating and a page without modules and functions that only POSIX has."""
+    code = f"""
+        import os, sys
+        for name in {POSIX!r}:
+            sys.modules[name] = None
+        for name in ("fork", "getuid", "geteuid", "sched_getaffinity", "sysconf"):
+            vars(os).pop(name, None)
+        import fastfair as ff
+        path = {str(tmp_path)!r}
+        with open(path + "/s.csv", "w") as file:
+            file.write("score,mated,reference,probe,group\\n")
+            for k in range(40):
+                file.write(f"{{0.5 + k % 7 / 10}},1,p{{k % 8}},p{{k % 8}},{{'fm'[k % 2]}}\\n")
+                file.write(f"{{k % 7 / 10}},0,p{{k % 8}},p{{(k + 2) % 8}},{{'fm'[k % 2]}}\\n")
+        c = ff.read_comparisons(path + "/s.csv", groups="group")
+        ev = ff.evaluate(c, ff.at_threshold(0.55), n_resamples=0)
+        ev.to_json(path + "/ev.json")
+        ev.report(path + "/page.html")
+    """
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", textwrap.dedent(code)], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
