@@ -1,7 +1,7 @@
 """Build what is released, and use it as people do who have not got the sources: `make release-check`.
 
-The wheel is built out of the sdist twice and must be the same bytes; twine and check-wheel-contents look at them. Then the wheel
-is installed in an empty environment with the oldest and the newest Python that are here, where the examples of the
+The wheel is built out of the sdist twice and must be the same bytes; twine and check-wheel-contents look at them. Then
+it is installed in an empty environment with the oldest and the newest Python that are here, where the examples of the
 README, its commands and some tests run without the checkout.
 """
 
