@@ -120,7 +120,7 @@ def main() -> None:
         run(sys.executable, "-m", "twine", "check", "--strict", *files)
         (wheel,) = DIST.glob("*.whl")
         run(Path(sys.executable).with_name("check-wheel-contents"), wheel)
-        version = re.search(r'"([^"]+)"', (ROOT / "fastfair" / "_version.py").read_text())
+        version = re.search(r"[\x27\"](\d[^\x27\"]*)", (ROOT / "fastfair" / "_version.py").read_text())
         if version is None or version.group(1) not in wheel.name:
             sys.exit(f"{wheel.name} has not the version of fastfair/_version.py")
         for k, python in enumerate(pythons()):
