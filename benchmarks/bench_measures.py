@@ -14,12 +14,9 @@ class Measures:
     def setup(self, name: str) -> None:
         rng = np.random.default_rng(0)
         fmr, fnmr = rng.uniform(1e-4, 1e-1, (2, 1000, 5, 20))
-        self.arguments = {
-            "both rates": (fmr, fnmr),
-            "one metric": (fmr,),
-            "metric and average": (fmr, fmr.mean(axis=-1)),
-            "both rates and averages": (fmr, fnmr, fmr.mean(axis=-1), fnmr.mean(axis=-1)),
-        }[MEASURES[name].inputs]
+        rates = (fmr,) if MEASURES[name].of else (fmr, fnmr)
+        averages = [x.mean(axis=-1) for x in rates] if MEASURES[name].global_reference else []
+        self.arguments = (*rates, *averages)
 
     def time_measure(self, name: str) -> None:
         MEASURES[name].function(*self.arguments)

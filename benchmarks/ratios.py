@@ -192,14 +192,10 @@ def _measures() -> Sides:
     from fastfair.measures import MEASURES
 
     fmr, fnmr = np.random.default_rng(0).uniform(1e-4, 1e-1, (2, 300, 5, 20))
-    means = fmr.mean(axis=-1), fnmr.mean(axis=-1)
-    arguments = {
-        "both rates": (fmr, fnmr),
-        "one metric": (fmr,),
-        "metric and average": (fmr, means[0]),
-        "both rates and averages": (fmr, fnmr, *means),
-    }
-    calls = [partial(measure.function, *arguments[measure.inputs]) for measure in MEASURES.values()]
+    calls = []
+    for one in MEASURES.values():
+        rates = (fmr,) if one.of else (fmr, fnmr)
+        calls.append(partial(one.function, *rates, *(x.mean(axis=-1) for x in rates if one.global_reference)))
     return Sides(_times(4, lambda: [call() for call in calls]), _sorts(8))
 
 

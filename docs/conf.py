@@ -47,6 +47,12 @@ plot_formats = [("png", 120)]
 
 autodoc_typehints = "none"  # the docstrings say more
 autosummary_generate = True
+# The list of measures, which autosummary reads next.
+_names = "".join(f"   measures.{name}\n" for name in fastfair.measures.MEASURES)
+_head = "Fairness measures\n=================\n\n.. currentmodule:: fastfair\n\n.. autosummary::\n   :toctree:\n\n"
+_list = Path(__file__).with_name("generated") / "measures.rst"
+_list.parent.mkdir(exist_ok=True)
+_list.write_text(_head + _names, "utf-8")
 numpydoc_show_class_members = False  # the class template lists them
 numpydoc_xref_param_type = True
 numpydoc_xref_ignore = "all"  # but what is named here

@@ -1,26 +1,16 @@
 """Directives that make tables of the measures out of their own facts and docstrings."""
 
-import re
-
-from numpydoc.docscrape import FunctionDoc
 from sphinx.application import Sphinx
 from sphinx.errors import ExtensionError
 from table_directive import TableDirective
 
-from fastfair.measures import MEASURES, Measure, limitations_table
-
-METRICS = {
-    "fmr": "FMR", "fnmr": "FNMR", "tmr": "TMR", "eer": "EER", "act_dcf": "actDCF", "min_dcf": "minDCF", "cllr": "Cllr",
-}  # fmt: skip
+from fastfair.measures import MEASURES, METRICS, Estimand, limitations_table
 
 
-def formula(measure: Measure) -> str:
-    """Return the first literal of what the function's docstring says it returns."""
-    returns = " ".join(FunctionDoc(measure.function)["Returns"][0].desc)
-    literal = re.search(r"``(.+?)``", returns)
-    if literal is None:
+def formula(measure: Estimand) -> str:
+    if not measure.formula:
         raise ExtensionError(f"the Returns section of {measure.name} holds no ``formula``")
-    return literal[1]
+    return measure.formula
 
 
 def yes(fact: bool) -> str:
@@ -39,9 +29,9 @@ def measure_rows() -> list[list[str]]:
             [
                 f"[{m.title}](#fastfair.measures.{m.name})",
                 f"`{formula(m)}`",
-                ", ".join(METRICS[metric] for metric in m.metrics) or "FMR and FNMR together",
-                f"{number(m.fairest)}, {fairer[m.fairer]}",
-                f"{number(m.bounds[0])} to {number(m.bounds[1])}",
+                ", ".join(METRICS[metric].title for metric in m.of) or "FMR and FNMR together",
+                f"{number(m.fair_value)}, {fairer[m.fairer]}",
+                f"{number(m.range[0])} to {number(m.range[1])}",
             ]
         )
     return rows

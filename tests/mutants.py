@@ -28,9 +28,9 @@ MUTANTS = (
     ("kernels/weights.py", "weights[first_unit + r, r] = np.uint8(0)", "weights[first_unit + r, r] = np.uint8(1)"),
     ("kernels/dyadic.py", "(size - 2) / (size - 1) * spread", "(size - 1) / (size - 1) * spread"),
     # A divisor, an index, two rates that are exchanged.
-    ("fastfair/measures/_of_metrics.py", 'np.std(group_array("x", x), axis=-1)', 'np.std(x, axis=-1, ddof=1)'),
-    ("fastfair/measures/_of_metrics.py", "k = np.arange(1, n_groups)", "k = np.arange(0, n_groups - 1)"),
-    ("fastfair/measures/_of_rates.py", "(alpha * np.ptp(a, axis=-1) + (1", "(alpha * np.ptp(a, axis=-1) + (alpha + 1"),
+    ("fastfair/measures/_fairness.py", 'np.std(group_array("x", x), axis=-1)', 'np.std(x, axis=-1, ddof=1)'),
+    ("fastfair/measures/_fairness.py", "k = np.arange(1, n_groups)", "k = np.arange(0, n_groups - 1)"),
+    ("fastfair/measures/_fairness.py", "(alpha * np.ptp(a, axis=-1) + (1", "(alpha * np.ptp(a, axis=-1) + (alpha + 1"),
     # Degrees of freedom, a clip, a limit of few errors, one more subject.
     ("fastfair/intervals/_rates.py", "(1 + 1 / np.asarray(freedom))", "(1 + 1 / (1 + np.asarray(freedom)))"),
     ("fastfair/uncertainty/interval_rules.py", "(min(max(end, least), most) for", "(max(end, least) for"),

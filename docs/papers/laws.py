@@ -74,11 +74,11 @@ def _measured(at_point: Rates, at_own: Rates, eer: Metric) -> dict[str, float]:
         if measure.own_threshold:
             of_groups = measure.function(own_fmr, own_fnmr, own_overall_fmr, own_overall_fnmr)
             found |= {f"{name}_mean": of_groups.mean(), f"{name}_std": of_groups.std()}
-        elif measure.inputs == "both rates":
+        elif not measure.of:
             found[name] = measure.function(fmr, fnmr, 0.5)
         elif not measure.per_group:
-            for metric in measure.metrics:
+            for metric in measure.of:
                 if metric in metrics:
-                    inputs = metrics[metric] if measure.inputs == "metric and average" else metrics[metric][:1]
+                    inputs = metrics[metric] if measure.global_reference else metrics[metric][:1]
                     found[f"{name}({metric})"] = measure.function(*inputs)
     return {name: float(value) for name, value in found.items()}

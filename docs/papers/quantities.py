@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fastfair.measures import MEASURES, Measure
+from fastfair.measures import MEASURES, Estimand
 
 WITHHELD = "withheld"  # the verdict of `compare` where the data cannot say which system is better
 WHY_WITHHELD = "no p-value and no verdict for a measure that chance moves to either side"
@@ -14,6 +14,6 @@ def fairer(verdict: str, first: str, second: str) -> str:
     return kinds[verdict]
 
 
-def measure_of(name: str) -> Measure | None:
+def measure_of(name: str) -> Estimand | None:
     """Return the measure behind a quantity's name such as "nrb(eer)" or "sed_mean"; None for no measure."""
     return MEASURES.get(name.partition("(")[0].removesuffix("_mean").removesuffix("_std"))

@@ -129,6 +129,21 @@ def texts(name: str, value: Any) -> str | list[str]:
     raise _wrong(name, "text, or a list of texts", value)
 
 
+def measure(name: str, value: Any) -> str:
+    """Require the name of a fairness measure, or its function, which has its record; return the name."""
+    record = getattr(value, "estimand", value)
+    if _is_a(record, "Estimand"):
+        return str(record.name)
+    return text(name, value) if isinstance(value, str) else _no(name, "the name of a measure, or its function", value)
+
+
+def measures(name: str, value: Any) -> str | list[str]:
+    """Require one measure, or several."""
+    if isinstance(value, list | tuple):
+        return [measure(name, one) for one in value]
+    return measure(name, value) if callable(value) or _is_a(value, "Estimand") else texts(name, value)
+
+
 def text_by_name(name: str, value: Any) -> dict[str, str] | None:
     """Require None, or a dict from text to text."""
     if value is None:

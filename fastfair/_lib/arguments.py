@@ -28,12 +28,14 @@ _NAMES: tuple[tuple[Check, str], ...] = (
     (
         k.text,
         """accept alternative attempts backend by center eer_method failed failed_value failures format group
-        incomplete_groups kind label_conflicts look_alikes mated measure metadata_id metadata_per metadata_subject
-        method metric missing_labels mix name over probe probe_sample quantile rate reference reference_sample
+        incomplete_groups kind label_conflicts look_alikes mated metadata_id metadata_per metadata_subject method metric
+        missing_labels mix name over probe probe_sample quantile rate reference reference_sample
         same_name scheme score score_kind self_comparisons share_of show side similarity statement statistic subject
         subject_pattern system template_score title unit unmatched weighting""",
     ),
-    (k.texts, "groups keep measures metrics probe_group reference_group strata tables"),
+    (k.texts, "groups keep metrics probe_group reference_group strata tables"),
+    (k.measure, "measure"),
+    (k.measures, "measures"),
     (
         k.whole,
         """dim max_subjects n_attempts n_datasets n_folds n_mated n_nonmated n_partners n_processes n_simulations

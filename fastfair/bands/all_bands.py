@@ -18,7 +18,7 @@ from fastfair.error_rates.curve_results import ERROR_RATES
 from fastfair.error_rates.operating_points import ENOUGH_ERRORS, at_fmr
 from fastfair.errors import FairValueOutsideWarning, InputError, visible
 from fastfair.measures import MEASURES
-from fastfair.measures._names import measure_name
+from fastfair.measures._registry import at_any_threshold, measure_name
 from fastfair.pages.parts import Chapter, Picture, Section, Table
 from fastfair.pages.vector import svg_of
 from fastfair.results.result import Result
@@ -26,7 +26,6 @@ from fastfair.uncertainty.quantities import Quantity, table_of
 
 from .curve import Curve, curve_of, rate_curve
 from .fairness import (
-    BAND_MEASURES,
     FAIR_OUTSIDE,
     FairnessBand,
     check_measure,
@@ -208,7 +207,7 @@ def bands_of(
     if measures and len(groups) < 2:
         raise InputError(f"fairness measures compare groups, but the embeddings have {len(groups)}: give groups=")
     named = measures or (DEFAULT_MEASURES if len(groups) > 1 else ())
-    names = [measure_name(name, BAND_MEASURES) for name in named]
+    names = [measure_name(name, at_any_threshold()) for name in named]
     asked = [(name, rate) for name in names for rate in _rates_of(name)]
     needs_average = [check_measure(name, rate, zero_policy) for name, rate in asked]
     workers_of(options)  # as the caller gave the seed
@@ -292,4 +291,4 @@ def _with_few(quantity: Quantity) -> Quantity:
 def _rates_of(measure: str) -> tuple[str, ...]:
     """Return the rates that a measure of one rate is computed for; a single entry for a measure of both."""
     facts = MEASURES[measure]
-    return tuple(rate for rate in ERROR_RATES if rate in facts.metrics) or ERROR_RATES[:1]
+    return tuple(rate for rate in ERROR_RATES if rate in facts.of) or ERROR_RATES[:1]

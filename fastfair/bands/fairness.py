@@ -18,9 +18,9 @@ from fastfair.data.embeddings import Embeddings
 from fastfair.error_rates.curve_results import ERROR_RATES
 from fastfair.error_rates.operating_points import at_fmr
 from fastfair.errors import FairValueOutsideWarning, InputError
-from fastfair.measures import MEASURES, ZERO_POLICIES, Measure
-from fastfair.measures._compute import BaseMetric, RatePair, measure_all
-from fastfair.measures._names import measure_name
+from fastfair.measures import MEASURES, ZERO_POLICIES, Estimand
+from fastfair.measures._compute import BaseMetric, value_of
+from fastfair.measures._registry import at_any_threshold, measure_name, printed_name
 from fastfair.resampling.blocks import Replicates
 from fastfair.resampling.design_effects import ENOUGH_PAIRS
 from fastfair.uncertainty.entries import Selection
@@ -37,7 +37,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 Floats = NDArray[np.float64]
-BAND_MEASURES = tuple(name for name, facts in MEASURES.items() if not facts.own_threshold)
 BAND_ZERO_POLICIES = tuple(policy for policy in ZERO_POLICIES if policy != "raise")  # which replicates would often do
 
 FAIR_OUTSIDE = "these intervals leave out the value of a fair system, so they do not show that groups differ"
@@ -88,8 +87,7 @@ class FairnessBand(ShownCurve):
         return self.measure, self.value, self.groups
 
     def _question(self) -> str:
-        title = MEASURES[self.measure].title
-        return f"{title} of {self.rate.upper()}" if self.rate else title
+        return printed_name(f"{self.measure}({self.rate})" if self.rate else self.measure)
 
     @checked
     def plot(self, ax: Axes | None = None, **kwargs: Any) -> Axes:
@@ -119,7 +117,7 @@ class FairnessBand(ShownCurve):
 @checked(data=argument_kinds.one_of("Comparisons", "Embeddings"), fmr=argument_kinds.numbers)
 def fairness_band(
     data: Comparisons | Embeddings,
-    measure: str = "max_geomean_ratio",
+    measure: Any = "max_geomean_ratio",
     rate: str = "fnmr",
     fmr: ArrayLike | None = None,
     *,
@@ -143,8 +141,8 @@ def fairness_band(
     ----------
     data : Comparisons or Embeddings
         Comparisons, or vectors whose pairs are the comparisons, with at least two groups.
-    measure : str, default "max_geomean_ratio"
-        Name in `measures.MEASURES` or its title, except "sed", which defines its own threshold.
+    measure : str or function, default "max_geomean_ratio"
+        Name in `measures.MEASURES`, its title or its function, except "sed", which defines its own threshold.
     rate : {"fnmr", "fmr"}
         The rate of the groups that the measure compares; ignored for measures of both.
     fmr : (levels,) array_like, optional
@@ -204,7 +202,7 @@ def fairness_band(
     >>> bool(((band.low == 1) & (band.value < band.high)).all())  # the groups may well be equal
     True
     """
-    measure = measure_name(measure, BAND_MEASURES)
+    measure = measure_name(measure, at_any_threshold())
     needs_average = check_measure(measure, rate, zero_policy)
     options = BandOptions(
         weighting=weighting, unit=unit, n_resamples=n_resamples, confidence_level=confidence_level, method=method,
@@ -237,11 +235,9 @@ def check_measure(measure: str, rate: str, zero_policy: str | float) -> bool:
     validation.choice("rate", rate, ERROR_RATES)
     if isinstance(zero_policy, str):
         validation.choice("zero_policy", zero_policy, BAND_ZERO_POLICIES)
-    if facts.inputs != "both rates" and rate not in facts.metrics:
-        raise InputError(
-            f"measure {measure!r} cannot be computed from rate={rate!r}; it takes {', '.join(facts.metrics)}"
-        )
-    return facts.inputs == "metric and average" and rate == "fmr"
+    if facts.of and rate not in facts.of:
+        raise InputError(f"measure {measure!r} cannot be computed from rate={rate!r}; it takes {', '.join(facts.of)}")
+    return bool(facts.of) and facts.global_reference and rate == "fmr"
 
 
 def fairness_of_rates(
@@ -275,7 +271,7 @@ def fairness_of_rates(
     def values(rates: Replicates) -> Floats:
         return _measured(facts, rate, rates, found, alpha, zero_policy)
 
-    name = measure if facts.inputs == "both rates" else f"{measure}({rate})"
+    name = measure if not facts.of else f"{measure}({rate})"
     of_each: Sequence[str | None] = groups if facts.per_group else (None,)
     value = values(found.estimate)
     points = [at_fmr(level) for level in found.levels.tolist()]
@@ -292,7 +288,7 @@ def fairness_of_rates(
             groups, tuple(range(len(groups))), n_mated, n_nonmated, found.levels.size,
             measures=(measure,), alpha=alpha, zero_policy=zero_policy,
         )  # fmt: skip
-        of_fmr = facts.inputs == "both rates" or rate == "fmr"
+        of_fmr = not facts.of or rate == "fmr"
         narrow = limits.few_subjects_hold(found, np.full(len(points), of_fmr)).repeat(len(of_each)).tolist()
         quantities = [noted(q, OF_FEW_SUBJECTS, NARROW) if at else q for q, at in zip(quantities, narrow, strict=True)]
         keys = ((name, group, None, k) for k in range(len(points)) for group in of_each)
@@ -308,14 +304,14 @@ def fairness_of_rates(
         ends = [end.reshape(value.shape) for end in (*limits.ends_of(quantities), *band)]
         curve = fields(found, settings, value, values(found.expected), replicates, ends)
     else:
-        _, curve = curve_of(values, found, settings, facts.bounds)
+        _, curve = curve_of(values, found, settings, facts.range)
         if settings.method == "auto" and measure in RATIOS:
             _widen_ratios(curve, measure, rate, value, found, settings.confidence_level)
         note = FAIR_OUTSIDE if facts.fairer != "nearer" else ""
         quantities = [replace(quantity, note=note) for quantity in quantities]
     return FairnessBand(
         measure=measure,
-        rate=None if facts.inputs == "both rates" else rate,
+        rate=None if not facts.of else rate,
         value=value,
         groups=groups,
         note=note_of(quantities),
@@ -345,23 +341,23 @@ def _widen_ratios(
 
 
 def _moved_systems(
-    measure: Measure,
+    measure: Estimand,
     rate: str,
     found: RatesOverLevels,
     drawn: Replicates,
     selection: Selection,
     settings: BandSettings,
 ) -> MovedSystems:
-    if measure.inputs != "both rates":  # one replicate of the other rate, which is not asked for, saves time
+    if measure.of:  # one replicate of the other rate, which is not asked for, saves time
         other = ERROR_RATES[1 - ERROR_RATES.index(rate)]
         drawn = replace(drawn, **{other: getattr(drawn, other)[..., :1]})
     return MovedSystems(found.estimate, drawn, selection, settings.workers.n_threads)
 
 
 def _counted_systems(
-    measure: Measure, rate: str, found: RatesOverLevels, selection: Selection, settings: BandSettings
+    measure: Estimand, rate: str, found: RatesOverLevels, selection: Selection, settings: BandSettings
 ) -> CountedSystems | None:
-    asked = ERROR_RATES if measure.inputs == "both rates" else (rate,)
+    asked = (rate,) if measure.of else ERROR_RATES
     models = [{name: of_point[name] for name in asked} for of_point in found.count_models()]
     if not points_without_errors(models, selection.measured):
         return None
@@ -371,7 +367,7 @@ def _counted_systems(
 
 
 def _measured(
-    measure: Measure,
+    measure: Estimand,
     rate: str,
     rates: Replicates,
     found: RatesOverLevels,
@@ -382,13 +378,8 @@ def _measured(
 
     def metric(name: str) -> BaseMetric:
         values: Floats = getattr(rates, name)
-        of_groups = np.moveaxis(values[:, 1:], 1, -1)
-        if measure.inputs == "both rates" or name == rate:  # copying what is not asked for would take time
-            of_groups = np.ascontiguousarray(of_groups)
+        of_groups = np.ascontiguousarray(np.moveaxis(values[:, 1:], 1, -1))
         return BaseMetric(values[:, 0], of_groups, found.behind[name].comparisons[1:])
 
-    pair = RatePair(metric("fmr"), metric("fnmr"))
-    for quantity in measure_all((measure.name,), [pair], {}, pair, alpha, zero_policy):
-        if quantity.name in (measure.name, f"{measure.name}({rate})"):
-            return np.moveaxis(quantity.value, -1, 1) if measure.per_group else quantity.value
-    raise AssertionError(measure.name)
+    value = value_of(measure, [metric(name) for name in ((rate,) if measure.of else ERROR_RATES)], alpha, zero_policy)
+    return np.moveaxis(value, -1, 1) if measure.per_group else value

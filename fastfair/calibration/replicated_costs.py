@@ -33,8 +33,6 @@ from .applications import Application
 Floats = NDArray[np.float64]
 _ENOUGH_ERRORS = 5  # of each kind in every group; with fewer, measures' intervals miss the truth more often
 METRICS = ("act_dcf", "min_dcf", "cllr")
-# Of act DCF; those of minDCF and Cllr stand beside them.
-COST_MEASURES = tuple(name for name, measure in MEASURES.items() if "act_dcf" in measure.metrics)
 # What is added to the Bayes threshold where a lower cost is looked for: fixed beforehand, so that nothing is fitted.
 # The farthest accept and reject everything, which ratios that are wrong by orders of magnitude need.
 _NEAR, _FAR = (1.0, 2.0, 4.0), (8.0, 16.0, 64.0, 256.0, 1e9)
@@ -138,7 +136,7 @@ class ReplicatedCosts:
         drawing: Drawing,
     ) -> IntervalMaker:
         of_costs = Selection(comparisons.groups, measured, *sizes_of_groups(comparisons), n_points=1, metrics=METRICS)
-        measures = COST_MEASURES if len(measured) > 1 else ()
+        measures = tuple(name for name, one in MEASURES.items() if "act_dcf" in one.of and len(measured) > 1)
         of_measures = replace(of_costs, n_points=0, measures=measures)
         no_points = [
             replace(one, fmr=one.fmr[:0], fnmr=one.fnmr[:0], threshold=one.threshold[:0]) for one in (base, drawn)

@@ -14,7 +14,7 @@ from fastfair._lib.plot_style import GREY, STANDS_OUT, USUAL, row_size
 from fastfair._lib.tables import columns_of
 from fastfair._lib.text import cell, number_with_interval
 from fastfair.errors import InputError, visible
-from fastfair.measures._names import printed_name, quantity_name
+from fastfair.measures._registry import printed_name, quantity_name
 from fastfair.pages.parts import Chapter, Picture, Section, Table
 from fastfair.pages.reported import Reported
 from fastfair.pages.vector import svg_of

@@ -15,7 +15,7 @@ from fastfair.error_rates.operating_points import OperatingPoint, at_fmr
 from fastfair.errors import InputError, NarrowIntervalsWarning
 from fastfair.evaluation.evaluate import evaluate
 from fastfair.evaluation.result import Evaluation
-from fastfair.measures._compute import measure_of
+from fastfair.measures._registry import measure_of
 from fastfair.resampling.preparation import METRICS
 from fastfair.uncertainty.interval_maker import two_sided_level
 from fastfair.uncertainty.quantities import BELOW_RESOLUTION, Quantity, has_flag

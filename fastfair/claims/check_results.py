@@ -15,7 +15,7 @@ from fastfair._lib.plot_style import GREY, STANDS_OUT, USUAL
 from fastfair._lib.text import number_with_interval, per_cent
 from fastfair.error_rates.operating_points import OperatingPoint
 from fastfair.errors import visible
-from fastfair.measures._names import printed_name
+from fastfair.measures._registry import printed_name
 from fastfair.results.charts import Line, draw_rows, verdict_bars
 from fastfair.results.result import Result
 from fastfair.uncertainty.quantities import IN_PER_CENT, TakenAt

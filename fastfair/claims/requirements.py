@@ -12,16 +12,13 @@ from fastfair.error_rates.curve_results import ERROR_RATES
 from fastfair.error_rates.operating_points import OperatingPoint, read_point
 from fastfair.errors import InputError
 from fastfair.measures import MEASURES
-from fastfair.measures._compute import measure_of
-from fastfair.measures._names import quantity_name
+from fastfair.measures._registry import SUMMARIES, measure_of, quantity_name, range_of
 from fastfair.resampling.preparation import METRICS
-from fastfair.uncertainty.quantities import possible_values
 
 from .statements import RELATION, RELATIONS, number_of
 
 EVERY_GROUP = "*"
 _HOLDS = {"<=": operator.le, "<": operator.lt, ">=": operator.ge, ">": operator.gt}
-_SUMMARIES = ("sed_mean", "sed_std")  # of a measure that has a value for each group
 _NAME = re.compile(r"[A-Za-z][\w\s()-]*")
 _END_OF_NAME = re.compile(rf"[\[@]|{RELATION.pattern}")
 
@@ -147,7 +144,7 @@ def _name_of(text: str, called: str) -> str:
     name = quantity_name(called)
     measure = measure_of(name)
     is_name = _NAME.fullmatch(called) is not None  # names are compared without their marks
-    if is_name and (name in (*ERROR_RATES, *METRICS) or name in _SUMMARIES):
+    if is_name and (name in (*ERROR_RATES, *METRICS) or _is_summary(name)):
         return name
     code, _, metric = name.partition("(")
     if not is_name or measure is None or code != measure.name:
@@ -155,24 +152,30 @@ def _name_of(text: str, called: str) -> str:
         near = validation.did_you_mean(called.partition("(")[0], known)
         raise _refused(text, 0, called or "the start", f"there is no such quantity{near}: name one of {_listed(known)}")
     metric = metric.removesuffix(")")
-    if not measure.metrics:
+    if not measure.of:
         if metric:
             raise _refused(text, 0, called, f"{measure.title} takes no ({metric}): write {measure.name}")
         return name
-    computed = [one for one in measure.metrics if one != "act_dcf"]
+    computed = [one for one in measure.of if one != "act_dcf"]
     if not metric and len(computed) == 1:
         return f"{code}({computed[0]})"
     if metric not in computed:
-        if metric in measure.metrics:
+        if metric in measure.of:
             raise _refused(text, 0, called, "actual DCFs are not checked: evaluate_calibration has their intervals")
         would_do = _listed([f"{code}({one})" for one in computed])
         raise _refused(text, 0, called, f"{measure.title} is of a rate or cost: write {would_do}")
     return name
 
 
+def _is_summary(name: str) -> bool:
+    """Return whether it is the mean or standard deviation of a measure that has a value for each group."""
+    measure = measure_of(name)
+    return measure is not None and measure.own_threshold and name != measure.name
+
+
 def _point_of(text: str, name: str, written: str | None, default: OperatingPoint) -> OperatingPoint | None:
     measure = measure_of(name)
-    metric = None if measure is None or not measure.metrics else name.partition("(")[2].removesuffix(")")
+    metric = None if measure is None or not measure.of else name.partition("(")[2].removesuffix(")")
     needs = name in ERROR_RATES if measure is None else measure.needs_policy_threshold(metric)
     if not needs:
         if written is not None:
@@ -189,9 +192,9 @@ def _point_of(text: str, name: str, written: str | None, default: OperatingPoint
 
 def _check_group(text: str, name: str, group: str | None) -> None:
     measure = measure_of(name)
-    of_each = measure is not None and measure.per_group and name not in _SUMMARIES
-    if of_each and group is None:
-        would_do = [f"{name}[*]", *(_SUMMARIES if name == "sed" else ())]
+    of_each = measure is not None and measure.per_group and not _is_summary(name)
+    if measure is not None and of_each and group is None:
+        would_do = [f"{name}[*]", *(f"{name}_{word}" for word in SUMMARIES if measure.own_threshold)]
         raise _refused(
             text, 0, name, f"it has a value for each group: write {_listed(would_do)}, or a group in place of *"
         )
@@ -208,7 +211,7 @@ def _bound_of(text: str, name: str, relation: re.Match[str]) -> float:
         raise _refused(
             text, place, written or "the end", "a requirement ends with a number, such as 0.05 or 5 %"
         ) from None
-    least, most = possible_values(name)
+    least, most = range_of(name)
     if least < bound < most:
         return bound
     hint = f"; for {bound:g} % write {bound:g} % or {bound / 100:g}" if most == 1 and 1 < bound < 100 else ""

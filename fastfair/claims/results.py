@@ -13,7 +13,8 @@ from fastfair._lib.plot_style import GREY, STANDS_OUT, USUAL
 from fastfair._lib.text import per_cent
 from fastfair.error_rates.operating_points import ENOUGH_ERRORS, OperatingPoint
 from fastfair.errors import visible
-from fastfair.results.charts import TITLES, Bar, Line, draw_rows, verdict_bars
+from fastfair.measures._registry import METRICS
+from fastfair.results.charts import Bar, Line, draw_rows, verdict_bars
 from fastfair.results.result import Result
 
 from .judging import UNDECIDED
@@ -229,7 +230,7 @@ class Claim(Result):
         ]
         return draw_rows(
             ax, [row.group or "all" for row in rows], bars, [Line(self.claimed, "claimed")],
-            xlabel=f"{TITLES[self.rate]} with upper limit", logarithmic=logarithmic,
+            xlabel=f"{METRICS[self.rate].long_title} with upper limit", logarithmic=logarithmic,
         )  # fmt: skip
 
 

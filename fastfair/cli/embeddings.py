@@ -16,13 +16,14 @@ from fastfair._lib.csv_text import write_csv
 from fastfair._lib.text import drawn
 from fastfair._lib.validation import SIMILARITIES
 from fastfair.bands.all_bands import DEFAULT_MEASURES, Bands, bands_of
-from fastfair.bands.fairness import BAND_MEASURES, BAND_ZERO_POLICIES, FairnessBand
+from fastfair.bands.fairness import BAND_ZERO_POLICIES, FairnessBand
 from fastfair.bands.rates_at_levels import BAND_METHODS_OF_EMBEDDINGS
 from fastfair.data.embeddings import Embeddings
 from fastfair.data.templates import TEMPLATE_SCORES
 from fastfair.error_rates.operating_points import ENOUGH_ERRORS
 from fastfair.errors import InputError
 from fastfair.io.embeddings import read_embeddings
+from fastfair.measures._registry import at_any_threshold
 from fastfair.pages.report import report as write_report
 from fastfair.resampling.pair_lists import VECTOR_UNITS, WEIGHTINGS
 from fastfair.uncertainty.quantities import table_of
@@ -86,7 +87,7 @@ def _options(command: Any) -> Any:
             help="False match rates at which to measure, as in 0.001,0.01. May be repeated. "
             "[default: those of 0.0001, 0.001 and 0.01 that are at least 30 false matches]",
         ),
-        measure_option(list(BAND_MEASURES), ", ".join(DEFAULT_MEASURES)),
+        measure_option(at_any_threshold, ", ".join(DEFAULT_MEASURES)),
         ALPHA,
         zero_policy_option(BAND_ZERO_POLICIES),
         click.option(

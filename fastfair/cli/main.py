@@ -35,7 +35,7 @@ from fastfair.evaluation.request import ALTERNATIVES
 from fastfair.evaluation.result import Evaluation
 from fastfair.evaluation.system_comparison import SystemComparison
 from fastfair.intervals import METHODS_OF_EVALUATIONS
-from fastfair.measures._compute import measure_of
+from fastfair.measures._registry import measure_of
 from fastfair.pages.report import TITLE
 from fastfair.pages.report import report as write_report
 

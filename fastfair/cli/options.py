@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +22,7 @@ from fastfair.group_tests.margins import QUANTILES
 from fastfair.io.formats import FORMATS
 from fastfair.io.how_to_read import UNMATCHED
 from fastfair.io.metadata import METADATA_PER, MISSING_LABELS
-from fastfair.measures._names import measure_name
+from fastfair.measures._registry import measure_name
 from fastfair.resampling.comparison_replicates import SCHEMES
 from fastfair.resampling.units import UNITS
 
@@ -84,12 +84,12 @@ class _Measure(click.ParamType):  # type: ignore[type-arg]
 
     name = "measure"
 
-    def __init__(self, known: Sequence[str]) -> None:
+    def __init__(self, known: Callable[[], Iterable[str]]) -> None:
         self.known = known
 
     def convert(self, value: Any, param: Any, ctx: Any) -> str:
         try:
-            return measure_name(value, self.known)
+            return measure_name(value, self.known())
         except InputError as error:
             self.fail(str(error), param, ctx)
 
@@ -256,7 +256,7 @@ def evaluation_options(command: Any, *, plots: bool = True) -> Any:
             help="Operating point: fmr=0.001, fnmr=0.05, threshold=0.4, eer or mean-group-eer. May be repeated. "
             "[default: fmr=0.001]",
         ),
-        measure_option(list(measures.MEASURES), "all"),
+        measure_option(measures.MEASURES.keys, "all"),
         ALPHA,
         *METRICS,
         zero_policy_option(measures.ZERO_POLICIES),
@@ -307,7 +307,7 @@ REQUIRE = click.option(
 )  # fmt: skip
 
 
-def measure_option(names: list[str], default: str) -> Callable[[Any], Any]:
+def measure_option(names: Callable[[], Iterable[str]], default: str) -> Callable[[Any], Any]:
     """Make the option that chooses fairness measures."""
     return click.option(
         "--measure", "names", multiple=True, type=_Measure(names), metavar="NAME",

@@ -5,8 +5,7 @@ from __future__ import annotations
 from fastfair._lib.text import number_with_interval, p_value
 from fastfair.evaluation.ranks import possible_ranks, quantity_in_words, table_of_groups
 from fastfair.evaluation.system_comparison import SystemComparison
-from fastfair.measures._compute import measure_of
-from fastfair.measures._names import printed_name
+from fastfair.measures._registry import measure_of, printed_name
 from fastfair.uncertainty.quantities import IN_PER_CENT, in_words
 
 from .tables import print_titled, text_table

@@ -19,8 +19,7 @@ from fastfair.evaluation.rates_table import FEW_ERRORS, failures_table, has_fail
 from fastfair.evaluation.result import Evaluation
 from fastfair.group_tests.margins import MarginOfError
 from fastfair.group_tests.results import FmrTest, FnmrTest, GroupTest
-from fastfair.measures._compute import measure_of
-from fastfair.measures._names import printed_name
+from fastfair.measures._registry import measure_of, printed_name
 from fastfair.uncertainty.quantities import HELD, Key, Quantity, in_words
 
 from .terminal import Table, Terminal
@@ -47,17 +46,12 @@ def print_evaluation(evaluation: Evaluation) -> None:
     console.print(evaluation.description, style="bold")
     found = {q.key: q for q in evaluation.quantities}
     normalized = "normalised" if evaluation.settings.get("normalize") else "not normalised"
-    overall = [
-        ("EER", "eer", ""),
-        ("minDCF", "min_dcf", f" (p_target {evaluation.settings['p_target']:g}, {normalized})"),
-        ("Cllr", "cllr", ""),
-        ("min Cllr", "min_cllr", ""),
-    ]
+    more = {"min_dcf": f" (p_target {evaluation.settings['p_target']:g}, {normalized})"}
     if evaluation.settings["score_kind"] != LOG_LIKELIHOOD_RATIO:
         found.pop(("cllr", None, None, None), None)  # of other scores it tells their scale
     parts = [
-        f"{title} {in_words(found[name, None, None, None])}{more}"
-        for title, name, more in overall
+        f"{printed_name(name)} {in_words(found[name, None, None, None])}{more.get(name, '')}"
+        for name in ("eer", "min_dcf", "cllr", "min_cllr")
         if (name, None, None, None) in found
     ]
     console.print("   ".join(parts))
@@ -291,5 +285,5 @@ def measures_table(quantities: Sequence[Quantity], points: Sequence[OperatingPoi
         measure = measure_of(name)
         assert measure is not None
         cells = [in_words(values[p]) if p in values else "" for p in [*points, *without]]
-        table.add_row(printed_name(name), *cells, f"{measure.fairest:g}", measure.fairer)
+        table.add_row(printed_name(name), *cells, f"{measure.fair_value:g}", measure.fairer)
     return table

@@ -14,7 +14,8 @@ from fastfair._lib.plot_style import COLORS, LONGEST_LABEL, row_size
 from fastfair._lib.text import per_cent, shortened
 from fastfair.error_rates.operating_points import OperatingPoint
 from fastfair.errors import visible
-from fastfair.results.charts import TITLES, Bar, Line, draw_rows
+from fastfair.measures._registry import METRICS
+from fastfair.results.charts import Bar, Line, draw_rows
 from fastfair.results.result import Result
 
 from .designs import DIFFERENT
@@ -24,9 +25,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _MARKERS = ("o", "D", "s", "^")  # of values that share a colour
-_ERRORS = {"fmr": "false matches", "fnmr": "false non-matches"}
-_ERROR = {"fmr": "a false match", "fnmr": "a false non-match"}
-_KINDS = {"fmr": "non-mated", "fnmr": "mated"}
 
 
 @dataclass(frozen=True)
@@ -150,9 +148,10 @@ class ErrorModel(Result):
         str
         """
         who = "every comparison taken for independent" if self.n_subjects is None else f"{self.n_subjects:,} subjects"
+        rate = METRICS[self.rate]
         text = [
-            f"A logit of {_ERRORS[self.rate]} on {' and '.join(self.baseline)} at {self.at}, the threshold taken as "
-            f"given: {self.n_errors:,} errors in {self.n_comparisons:,} {_KINDS[self.rate]} comparisons, {who}."
+            f"A logit of {rate.errors} on {' and '.join(self.baseline)} at {self.at}, the threshold taken as "
+            f"given: {self.n_errors:,} errors in {self.n_comparisons:,} {rate.sides[0]} comparisons, {who}."
         ]
         for effect in self.effects:
             text.append(self._sentence(effect))
@@ -165,12 +164,13 @@ class ErrorModel(Result):
 
     def _sentence(self, effect: Effect) -> str:
         both = "both " if self.rate == "fmr" and effect.value != DIFFERENT else ""
+        odds = f"times the odds of a {METRICS[self.rate].error}"
         name = f"{effect.attribute}, {both}{effect.value} against {both}{effect.baseline}"
         if math.isnan(effect.odds_ratio):
             if math.isnan(effect.pvalue):
                 return f"{name}: not known, {effect.note}."
             limit = f"at most {effect.high:.3g}" if effect.low == 0 else f"at least {effect.low:.3g}"
-            return f"{name}: {limit} times the odds of {_ERROR[self.rate]}, p = {effect.pvalue:.2g} ({effect.note})."
+            return f"{name}: {limit} {odds}, p = {effect.pvalue:.2g} ({effect.note})."
         change = ""
         if not math.isnan(effect.difference):
             change = (
@@ -179,7 +179,7 @@ class ErrorModel(Result):
             )
         note = f" ({effect.note})" if effect.note else ""
         return (
-            f"{name}: {effect.odds_ratio:.3g} times the odds of {_ERROR[self.rate]} "
+            f"{name}: {effect.odds_ratio:.3g} {odds} "
             f"[{effect.low:.3g}, {effect.high:.3g}]{change}, p = {effect.pvalue:.2g}{note}."
         )
 
@@ -203,7 +203,7 @@ class ErrorModel(Result):
             if not math.isnan(e.odds_ratio)
         ]
         labels = [f"{e.attribute}: {e.value} against {e.baseline}" for e in self.effects]
-        xlabel = f"Odds ratio of {_ERROR[self.rate]},\nother attributes held fixed"
+        xlabel = f"Odds ratio of a {METRICS[self.rate].error},\nother attributes held fixed"
         return draw_rows(ax, labels, bars, [Line(1)], xlabel=xlabel, logarithmic=True, per_cent=False)
 
 
@@ -304,7 +304,7 @@ class StratifiedRates(Result):
                     ends = row.estimate, row.low, row.high
                     bars.append(Bar(y, *ends, color=color, marker=marker, label=shortened(value, LONGEST_LABEL)))
         logarithmic = self.rate == "fmr" and any(bar.value > 0 for bar in bars)
-        ax = draw_rows(ax, places, bars, xlabel=TITLES[self.rate], logarithmic=logarithmic)
+        ax = draw_rows(ax, places, bars, xlabel=METRICS[self.rate].long_title, logarithmic=logarithmic)
         ax.axhline(1.5, color="0.7", linewidth=0.8)
         return ax
 

@@ -14,8 +14,7 @@ from fastfair._lib.text import p_value, per_cent, typed, value_and_interval
 from fastfair.error_rates.curve_results import Rates
 from fastfair.error_rates.operating_points import ENOUGH_ERRORS
 from fastfair.errors import visible
-from fastfair.measures._compute import measure_of
-from fastfair.measures._names import printed_name
+from fastfair.measures._registry import measure_of, printed_name
 from fastfair.pages.drawings import Scale, axis, det_panel, distance, interval, scores_panel
 from fastfair.pages.parts import Beside, Cell, Chapter, Column, FirstScreen, Panels, Row, Section, Table
 from fastfair.uncertainty.quantities import FAILURE_RATES, HELD, IN_PER_CENT, WITH_FAILURES, Quantity, find
@@ -203,7 +202,7 @@ def _measures(evaluation: Evaluated, rates: Rates, measures: Sequence[Quantity])
     for one in measures:
         measure = measure_of(one.name)
         assert measure is not None
-        fair, drawing, differs = measure.fairest, "", "–"
+        fair, drawing, differs = measure.fair_value, "", "–"
         ends = [math.nan if end is None else end for end in (one.low, one.high)]
         if math.isfinite(one.estimate):
             away = [abs(x - fair) for x in (one.estimate, *ends)]

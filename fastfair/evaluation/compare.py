@@ -40,7 +40,7 @@ def compare(
     first: _System,
     second: _System,
     at: _Points = _POINTS,
-    measures: str | Sequence[str] = "all",
+    measures: str | Sequence[Any] = "all",
     *,
     n_resamples: int = 2000,
     confidence_level: float = 0.95,
@@ -53,7 +53,7 @@ def compare(
     first: _Several,
     second: None = None,
     at: _Points = _POINTS,
-    measures: str | Sequence[str] = "all",
+    measures: str | Sequence[Any] = "all",
     *,
     baseline: str | None = None,
     n_resamples: int = 2000,
@@ -67,7 +67,7 @@ def compare(
     first: _System | _Several,
     second: _System | None = None,
     at: _Points = _POINTS,
-    measures: str | Sequence[str] = "all",
+    measures: str | Sequence[Any] = "all",
     *,
     baseline: str | None = None,
     n_resamples: int = 2000,
@@ -87,7 +87,7 @@ def compare(
         more systems, as a dict by their names, or a list of systems that are called "1", "2" and so on.
     at : OperatingPoint or sequence of OperatingPoint
         As in `evaluate`; each system has its own threshold.
-    measures : "all" or sequence of str
+    measures : "all" or sequence of str or function
         As in `evaluate`.
     baseline : str, optional
         Of a dict or a list, the name of the system that the others are compared with; by default every two are.

@@ -12,7 +12,7 @@ from fastfair.data.comparisons import Comparisons
 from fastfair.error_rates import score_metrics
 from fastfair.error_rates.curve_results import Rates
 from fastfair.error_rates.operating_points import FEWEST_ERRORS, OperatingPoint
-from fastfair.measures._compute import measure_of
+from fastfair.measures._registry import measure_of
 from fastfair.resampling.linearized_rates import LinearizedRates
 from fastfair.resampling.preparation import NO_METRICS, Preparation
 from fastfair.uncertainty.interval_maker import IntervalMaker

@@ -14,7 +14,8 @@ from fastfair import intervals
 from fastfair._lib.warnings import warn
 from fastfair.error_rates.operating_points import OperatingPoint
 from fastfair.errors import FewResamplesWarning
-from fastfair.uncertainty.quantities import HELD, Quantity, TakenAt, is_fairer_above
+from fastfair.measures._registry import is_fairer_above
+from fastfair.uncertainty.quantities import HELD, Quantity, TakenAt
 
 from .difference_tests import DifferenceTest
 from .result import Evaluation, maker_of

@@ -12,7 +12,7 @@ from fastfair.data.comparisons import Comparisons
 from fastfair.error_rates.concentration import concentration
 from fastfair.error_rates.curve_results import Rates, counts_behind
 from fastfair.error_rates.operating_points import ENOUGH_ERRORS
-from fastfair.measures._compute import measure_of
+from fastfair.measures._registry import measure_of
 from fastfair.resampling.comparison_replicates import Resampler
 from fastfair.uncertainty.entries import Entry
 from fastfair.uncertainty.few_errors import (

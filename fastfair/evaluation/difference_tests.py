@@ -10,7 +10,7 @@ import numpy as np
 
 from fastfair import intervals
 from fastfair.error_rates.operating_points import FEWEST_ERRORS
-from fastfair.measures._compute import measure_of
+from fastfair.measures._registry import measure_of
 from fastfair.uncertainty.inversion import joint_pvalues
 from fastfair.uncertainty.quantities import RATES
 

@@ -34,6 +34,7 @@ from fastfair.error_rates.operating_points import (
 from fastfair.error_rates.rates import rates_at_key
 from fastfair.error_rates.ratio_cost import ratio_costs_of_groups
 from fastfair.errors import EmptyGroupWarning, ReversedScoresWarning
+from fastfair.measures._registry import MEASURES
 from fastfair.resampling.blocks import Replicates
 from fastfair.resampling.comparison_replicates import Resampler
 from fastfair.resampling.linearized_rates import LinearizedRates
@@ -57,7 +58,7 @@ Floats = NDArray[np.float64]
 def evaluate(
     comparisons: Comparisons | ScannedComparisons | Embeddings,
     at: OperatingPoint | Sequence[OperatingPoint] = (at_fmr(1e-3),),  # noqa: B008 - frozen
-    measures: str | Sequence[str] = "all",
+    measures: str | Sequence[Any] = "all",
     *,
     unit: str = "subject",
     n_resamples: int = 2000,
@@ -92,8 +93,8 @@ def evaluate(
         Operating points at which rates, and fairness measures of these, are computed. The threshold of each is found
         from all comparisons, and again in every replicate, except that of `at_threshold`, which is given. Repeated
         operating points count once.
-    measures : "all" or sequence of str
-        Fairness measures, by the names of functions in `fastfair.measures`.
+    measures : "all" or sequence of str or function
+        Fairness measures, by names or as functions: those of `fastfair.measures`, and your own (`measures.measure`).
     unit : {"subject", "comparison", "sample", "subject+sample"}
         The units drawn with replacement: subjects within each group; comparisons, separately for mated and non-mated,
         which makes intervals too narrow where subjects repeat; samples within each subject; or subjects, and then
@@ -239,9 +240,9 @@ def _evaluated(
         compile_ahead(n_threads, narrow=comparisons.mated.keys.itemsize == 4)
     at_points = [_rates_at(comparisons, point, request.measured) for point in request.points]
     found = _metrics(comparisons, request)
-    # SED brings its own operating point.
     own = []
-    if "sed" in request.measures and _have_eer_thresholds(comparisons, request.measured):
+    with_own = any(MEASURES[name].own_threshold for name in request.measures)
+    if with_own and _have_eer_thresholds(comparisons, request.measured):
         own = [_rates_at(comparisons, at_mean_group_eer(), request.measured)]
     selection = _select(comparisons, request, with_mean_group_eer=bool(own))
     cells = different_groups(comparisons) if comparisons.groups else ()

@@ -68,9 +68,9 @@ class Plotted:
         -------
         matplotlib Axes
         """
-        from .rate_plots import RATE_NAMES, draw_rates
+        from .rate_plots import draw_rates
 
-        validation.choice("rate", rate, RATE_NAMES)
+        validation.choice("rate", rate, ("fmr", "fnmr"))
         return draw_rates(self, rate, rates_at(self, at), ax, **kwargs)
 
     @checked

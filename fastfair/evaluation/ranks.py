@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastfair.error_rates.operating_points import OperatingPoint
-from fastfair.measures._names import printed_name
+from fastfair.measures._registry import printed_name
 from fastfair.uncertainty.quantities import TakenAt, in_words
 
 Floats = NDArray[np.float64]

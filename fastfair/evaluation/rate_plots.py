@@ -14,8 +14,7 @@ from fastfair._lib.text import drawn, number_with_interval, shortened
 from fastfair.error_rates.curve_results import Rates
 from fastfair.error_rates.operating_points import ENOUGH_ERRORS
 from fastfair.errors import InputError
-from fastfair.measures._compute import measure_of
-from fastfair.measures._names import printed_name
+from fastfair.measures._registry import METRICS, measure_of, printed_name
 from fastfair.uncertainty.quantities import find
 
 from .chapter import measures_at
@@ -28,7 +27,6 @@ if TYPE_CHECKING:
 _LONGEST_LABEL = 24  # characters beside a matrix
 _ON_LIGHT = "#111111"  # not black, which pages turn into the colour of their text
 _MOST_WRITTEN = 10  # with more groups the numbers do not fit the cells of a matrix
-RATE_NAMES = {"fmr": "False match rate", "fnmr": "False non-match rate"}
 
 
 def forest_rows(evaluation: Evaluated, rate: str, rates: Rates) -> list[ForestRow]:
@@ -60,7 +58,7 @@ def draw_rates(evaluation: Evaluated, rate: str, rates: Rates, ax: Axes | None, 
     if len(rows) > 1:
         ax.axhline(0.5, color="0.7", linewidth=0.8)
     rate_ticks(ax.xaxis)
-    ax.set_xlabel(f"{RATE_NAMES[rate]} at {rates.at}")
+    ax.set_xlabel(f"{METRICS[rate].long_title} at {rates.at}")
     explain(ax, _legend(evaluation, rows, logarithmic))
     return ax
 
@@ -113,7 +111,7 @@ def draw_fmr_matrix(evaluation: Evaluated, rates: Rates, ax: Axes | None, **kwar
     ax.set(xlabel="Group of the probe", ylabel="Group of the reference")
     figure = ax.get_figure()
     assert figure is not None
-    bar = figure.colorbar(image, ax=ax, shrink=0.8, label=f"{RATE_NAMES['fmr']} at {rates.at}")
+    bar = figure.colorbar(image, ax=ax, shrink=0.8, label=f"{METRICS['fmr'].long_title} at {rates.at}")
     rate_ticks(bar.ax.yaxis)
     notes = [("0: no false match", (matrix == 0).any()), ("×: no comparisons", np.isnan(matrix).any())]
     handles = [Patch(facecolor="white", edgecolor="0.7", label=text) for text, is_there in notes if is_there]
@@ -136,10 +134,10 @@ def draw_measures(evaluation: Evaluated, rates: Rates | None, ax: Axes | None, *
     for quantity in found:
         measure = measure_of(quantity.name)
         assert measure is not None
-        away = [abs(x - measure.fairest) for x in (quantity.estimate, _limit(quantity.low), _limit(quantity.high))]
+        away = [abs(x - measure.fair_value) for x in (quantity.estimate, _limit(quantity.low), _limit(quantity.high))]
         largest = max((x for x in away if math.isfinite(x)), default=0.0) or 1.0
         value, *ends = (x / largest for x in away)
-        inside = _limit(quantity.low) <= measure.fairest <= _limit(quantity.high)
+        inside = _limit(quantity.low) <= measure.fair_value <= _limit(quantity.high)
         low, high = (0.0 if inside else min(ends)), max(ends)
         rows.append(ForestRow(printed_name(quantity.name), value, low, high, instead="not computable: see its note"))
     ax = draw_forest(rows, ax, **kwargs)

@@ -8,13 +8,13 @@ from typing import Any
 from fastfair.error_rates.curve_results import Rates
 from fastfair.error_rates.operating_points import ENOUGH_ERRORS
 from fastfair.errors import visible
-from fastfair.measures._names import printed_name
+from fastfair.measures._registry import printed_name
 from fastfair.uncertainty.quantities import FAILURE_RATES, Quantity, find, in_words
 
 from .evaluated import Evaluated
 
 FEW_ERRORS = f"* fewer than {ENOUGH_ERRORS} errors behind the rate (Doddington's rule of {ENOUGH_ERRORS})"
-_METRICS = (("EER", "eer"), ("minDCF", "min_dcf"))  # those of groups, beside the rates at the first operating point
+_METRICS = ("eer", "min_dcf")  # of groups, beside the rates at the first operating point
 
 
 def rates_table(evaluation: Evaluated, rates: Rates) -> tuple[list[str], list[list[str]]]:
@@ -35,11 +35,10 @@ def rates_table(evaluation: Evaluated, rates: Rates) -> tuple[list[str], list[li
         All comparisons, then each group.
     """
     found = {one.key: one for one in evaluation.quantities}
-    metrics = [(title, name) for title, name in _METRICS if (name, None, None, None) in found]
-    if rates is not evaluation.rates[0]:
-        metrics = []
+    is_first = rates is evaluation.rates[0]
+    metrics = [name for name in _METRICS if is_first and (name, None, None, None) in found]
     shown = ["fmr", "fnmr", *(name for name in ("far", "frr") if (name, None, None, rates.at) in found)]
-    headings = ["group", *map(printed_name, shown), *(title for title, _ in metrics)]
+    headings = ["group", *map(printed_name, (*shown, *metrics))]
     headings += ["mated", "non-mated", "false matches", "false non-matches", "subjects"]
     counts = rates.counts
     numbers: list[tuple[Any, ...]] = [
@@ -52,7 +51,7 @@ def rates_table(evaluation: Evaluated, rates: Rates) -> tuple[list[str], list[li
     rows = []
     for group, behind in zip((None, *rates.groups), numbers, strict=True):
         row = [group or "all", *(rate_cell(found[name, group, None, rates.at]) for name in shown)]
-        for _, name in metrics:
+        for name in metrics:
             row.append(in_words(found[name, group, None, None]))
         rows.append([*row, *("" if number is None else f"{number:,}" for number in behind)])
     return headings, rows

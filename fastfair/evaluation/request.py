@@ -19,7 +19,7 @@ from fastfair.error_rates.curves import NO_CLLR, require_eer
 from fastfair.error_rates.operating_points import OperatingPoint
 from fastfair.errors import DroppedWarning, EmptyGroupWarning, InputError
 from fastfair.measures import MEASURES, ZERO_POLICIES
-from fastfair.measures._names import measure_name
+from fastfair.measures._registry import measure_name, quantity_name
 from fastfair.resampling.comparison_replicates import NO_BCA_OF_SCANS, SCHEMES
 from fastfair.resampling.preparation import METRICS
 from fastfair.resampling.units import UNITS, require_units
@@ -84,7 +84,8 @@ class Request:
     @property
     def with_metrics(self) -> bool:
         """Whether thresholds of EERs or minimum costs are looked for."""
-        return bool(_listed(self.metrics)) or bool({"all", "sed"} & set(_listed(self.measures)))
+        own = {"all", *(name for name, one in MEASURES.items() if one.own_threshold)}
+        return bool(_listed(self.metrics)) or not own.isdisjoint(map(quantity_name, _listed(self.measures)))
 
     def checked(self, comparisons: Comparisons) -> Request:
         """Return the arguments checked, with defaults filled in and each name listed once."""

@@ -10,7 +10,7 @@ from fastfair._lib.text import p_value, per_cent, rate_with_interval, typed
 from fastfair.error_rates.curve_results import Rates
 from fastfair.error_rates.operating_points import ENOUGH_ERRORS, OperatingPoint
 from fastfair.errors import visible
-from fastfair.measures._names import printed_name
+from fastfair.measures._registry import METRICS, printed_name
 from fastfair.uncertainty.quantities import FAILURE_RATES, WITH_FAILURES, Quantity, find, in_words
 
 from .evaluated import Evaluated
@@ -18,8 +18,6 @@ from .rates_table import FEW_ERRORS, failure_rates_of, failures_table, has_failu
 
 CLASSES = ("mated", "non-mated")
 Said = list[tuple[str, str]]
-_ERRORS = {"fmr": "false matches", "fnmr": "false non-matches"}
-_ERRORS |= dict(zip(FAILURE_RATES, ("failed mated comparisons", "failed non-mated comparisons"), strict=True))
 _FEW_PEOPLE = 10
 _MOST_NAMED = 4  # groups that a sentence names
 _AS_NONMATCHES = (
@@ -155,10 +153,10 @@ def extremes(
     found = [find(evaluation.quantities, name, group, at) for group in evaluation.groups]
     enough = [one for one in found if (one.n_errors or 0) >= ENOUGH_ERRORS]
     if not enough:
-        return f"No group has {ENOUGH_ERRORS} {_ERRORS[name]}."
+        return f"No group has {ENOUGH_ERRORS} {METRICS[name].errors}."
     if len(enough) == 1:
         only = enough[0]
-        return f"Only {visible(str(only.group))} has {ENOUGH_ERRORS} {_ERRORS[name]}: {title} {in_words(only)}."
+        return f"Only {visible(str(only.group))} has {ENOUGH_ERRORS} {METRICS[name].errors}: {title} {in_words(only)}."
     low, high = min(enough, key=lambda one: one.estimate), max(enough, key=lambda one: one.estimate)
     said = (
         f"{title} is highest in {visible(str(high.group))}, {in_words(high)}, and lowest in "
@@ -188,7 +186,7 @@ def limits(evaluation: Evaluated) -> Said:
     }  # fmt: skip
     n = len(evaluation.groups)
     known = [
-        f"{number} of {n} groups have fewer than {ENOUGH_ERRORS} {_ERRORS[name]}"
+        f"{number} of {n} groups have fewer than {ENOUGH_ERRORS} {METRICS[name].errors}"
         for name, number in few.items()
         if number
     ]

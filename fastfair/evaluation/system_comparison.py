@@ -15,12 +15,11 @@ from fastfair._lib import argument_kinds, validation
 from fastfair._lib.arguments import checked
 from fastfair.error_rates.operating_points import OperatingPoint
 from fastfair.errors import InputError
-from fastfair.measures._compute import measure_of
-from fastfair.measures._names import quantity_name
+from fastfair.measures._registry import is_fairer_above, measure_of, quantity_name
 from fastfair.pages.reported import Reported
 from fastfair.results import written
 from fastfair.results.result import Result
-from fastfair.uncertainty.quantities import HELD, Group, Key, Quantity, find, is_fairer_above, table_of
+from fastfair.uncertainty.quantities import HELD, Group, Key, Quantity, find, table_of
 
 from .contrasts import Contrast
 from .pair_contrasts import PairContrasts, places_of

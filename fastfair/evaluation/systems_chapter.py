@@ -10,8 +10,7 @@ from typing import Any
 from fastfair._lib.text import cell, number_with_interval, p_value, per_cent, value_and_interval
 from fastfair.error_rates.operating_points import OperatingPoint
 from fastfair.errors import visible
-from fastfair.measures._compute import measure_of
-from fastfair.measures._names import printed_name
+from fastfair.measures._registry import measure_of, printed_name
 from fastfair.pages.drawings import Scale, det_panel, difference, interval
 from fastfair.pages.parts import Cell, Chapter, Column, FirstScreen, Panels, Row, Section, Table
 from fastfair.uncertainty.quantities import IN_PER_CENT, find, in_words

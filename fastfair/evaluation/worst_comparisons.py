@@ -22,14 +22,14 @@ from fastfair.error_rates.curve_results import Rates
 from fastfair.error_rates.operating_points import FEWEST_ERRORS, OperatingPoint, threshold_key
 from fastfair.error_rates.rates import rates_at_key
 from fastfair.errors import InputError, visible
+from fastfair.measures._registry import METRICS
 from fastfair.results.result import Result
 
 RATES = ("both", "fnmr", "fmr")
 _LABELS = ("reference", "probe", "reference_sample", "probe_sample", "reference_group", "probe_group")
 
 
-FALSE_NONMATCH, FALSE_MATCH = "false non-match", "false match"
-_KINDS = {"mated": "false non-matches", "non-mated": "false matches"}
+FALSE_NONMATCH, FALSE_MATCH = (METRICS[rate].error for rate in ("fnmr", "fmr"))
 
 
 @dataclass(frozen=True)
@@ -127,14 +127,15 @@ class WorstComparisons(Result):
         where = "" if self.group is None else f" within {self.group}"
         text = [f"At {self.at} the threshold is {typed(self.threshold)}."]
         for kind, found in self.errors.items():
-            n_listed = self.error.count(FALSE_NONMATCH if kind == "mated" else FALSE_MATCH)
-            told = f"{found.n_errors:,} of {found.n_comparisons:,} {kind} comparisons{where} are {_KINDS[kind]}"
+            rate = METRICS["fnmr" if kind == "mated" else "fmr"]
+            n_listed = self.error.count(rate.error)
+            told = f"{found.n_errors:,} of {found.n_comparisons:,} {kind} comparisons{where} are {rate.errors}"
             text.append(f"{told}; the {n_listed:,} worst are listed." if n_listed else f"{told}.")
             if found.n_failed:
                 text.append(f"{found.n_failed:,} of these failed: they have no score, and are not listed.")
             if found.n_errors >= FEWEST_ERRORS and not math.isnan(found.concentration):
                 share = per_cent(found.concentration)
-                text.append(f"{share} of the {_KINDS[kind]} involve the 5 % of subjects with most of them.")
+                text.append(f"{share} of the {rate.errors} involve the 5 % of subjects with most of them.")
         text += [f"Rows are counted without what was left out: {told}" for told in self.left_out]
         return "\n".join(map(visible, text))
 

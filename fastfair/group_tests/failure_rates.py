@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from fastfair._lib import validation
+from fastfair.measures._registry import METRICS
 
 Values = TypeVar("Values")
 
@@ -51,7 +52,7 @@ class FailureRate:
         return values
 
 
-FNMR = FailureRate("fnmr", "False non-match rate", "attempt", "mated comparisons")
+FNMR = FailureRate("fnmr", METRICS["fnmr"].long_title, "attempt", "mated comparisons")
 _RATES = {
     one.name: one
     for one in (

@@ -15,7 +15,8 @@ from fastfair._lib.arguments import checked
 from fastfair._lib.plot_style import STANDS_OUT, USUAL
 from fastfair._lib.text import per_cent
 from fastfair.errors import visible
-from fastfair.results.charts import TITLES, Bar, Line, draw_rows
+from fastfair.measures._registry import METRICS
+from fastfair.results.charts import Bar, Line, draw_rows
 from fastfair.results.result import Result
 from fastfair.results.written import UNWRITTEN, nothing
 
@@ -212,7 +213,7 @@ class GroupTest(Result):
 
 def rate_title(error: str) -> str:
     """Name a rate of errors in full."""
-    return TITLES["fmr"] if error == "fmr" else failure_rate(error).title
+    return METRICS["fmr"].long_title if error == "fmr" else failure_rate(error).title
 
 
 def rate_marks(groups: Sequence[str], rates: Floats, apart: Sequence[str], label: str) -> list[Bar]:

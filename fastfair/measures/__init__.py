@@ -1,4 +1,4 @@
-"""Fairness measures: functions of the error rates of groups. `MEASURES` lists the properties of each.
+"""Fairness measures: functions of the error rates of groups. `MEASURES` has the record of each.
 
 Every function takes arrays with groups on the last axis; other axes, such as replicates and operating points, are
 kept. Rates are fractions. A NaN rate makes the measure NaN; x / 0 is +inf and 0 / 0 is NaN. No rate is changed to
@@ -16,42 +16,13 @@ The papers named in the references are
 5. "Assessing Uncertainty in Similarity Scoring: Performance & Fairness in Face Recognition".
 """
 
-from ._facts import MEASURES, Measure, limitations_table
-from ._of_metrics import (
-    gini,
-    group_to_average_log_ratio,
-    group_to_average_ratio,
-    group_to_min_difference,
-    log_geomean_sum,
-    max_geomean_ratio,
-    max_min_ratio,
-    nrb,
-    std,
-)
-from ._of_rates import fdr, garbe, inequity_rate, mape, sed, skewed_error_ratio
+from . import _fairness
+from ._compute import ZERO_POLICIES, replace_zeros
+from ._fairness import *  # noqa: F403 - its `__all__` lists the measures
+from ._registry import MEASURES, METRICS, Estimand, limitations_table, measure
 from ._table import table
-from ._zeros import ZERO_POLICIES, replace_zeros
 
 __all__ = [
-    "MEASURES",
-    "ZERO_POLICIES",
-    "Measure",
-    "fdr",
-    "garbe",
-    "gini",
-    "group_to_average_log_ratio",
-    "group_to_average_ratio",
-    "group_to_min_difference",
-    "inequity_rate",
-    "limitations_table",
-    "log_geomean_sum",
-    "mape",
-    "max_geomean_ratio",
-    "max_min_ratio",
-    "nrb",
-    "replace_zeros",
-    "sed",
-    "skewed_error_ratio",
-    "std",
-    "table",
-]
+    "MEASURES", "METRICS", "ZERO_POLICIES", "Estimand", "limitations_table", "measure", "replace_zeros", "table",
+]  # fmt: skip
+__all__ += _fairness.__all__

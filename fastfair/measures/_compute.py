@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from ._facts import MEASURES, Measure
-from ._zeros import replace_zeros
+from fastfair import intervals
+from fastfair._lib import argument_kinds, validation
+from fastfair._lib.arguments import checked
+from fastfair.errors import InputError
 
-Floats = NDArray[np.float64]
-OF_ANY_SCORES = ("eer", "min_dcf", "cllr")
-THRESHOLD_FREE = (*OF_ANY_SCORES, "act_dcf")  # the last of log-likelihood ratios only
-KINDS = frozenset(("fmr", "fnmr", "both rates"))  # of measures at operating points: by the rates they are of
+from ._fairness import rate_array
+from ._registry import BOTH_RATES, MEASURES, SUMMARIES, THRESHOLD_FREE, Estimand, Floats, compute
+
+KINDS = frozenset(("fmr", "fnmr", BOTH_RATES))  # of measures at operating points: by the rates they are of
+ZERO_POLICIES = ("keep", "raise", "clopper-pearson")
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,48 +119,96 @@ def measure_all(
         if measure.own_threshold:
             if at_mean_group_eer is None:
                 continue
-            fmr, fnmr = at_mean_group_eer.fmr, at_mean_group_eer.fnmr
-            value = measure.function(fmr.groups, fnmr.groups, fmr.overall, fnmr.overall)
-            yield MeasuredQuantity(name, None, value, True)
-            yield MeasuredQuantity(f"{name}_mean", None, value.mean(axis=-1), False)
-            with np.errstate(invalid="ignore"):  # infinite where no comparison of the pooled ones is an error
-                yield MeasuredQuantity(f"{name}_std", None, value.std(axis=-1), False)
-        elif measure.inputs == "both rates":
+            rates = at_mean_group_eer.fmr, at_mean_group_eer.fnmr
+            value = compute(measure, [rate.groups for rate in rates], [rate.overall for rate in rates], alpha)
+            yield MeasuredQuantity(name, None, value, measure.per_group)
+            if measure.per_group:
+                with np.errstate(invalid="ignore"):  # infinite where no comparison of the pooled ones is an error
+                    for summary, of_groups in zip(SUMMARIES, (value.mean(axis=-1), value.std(axis=-1)), strict=True):
+                        yield MeasuredQuantity(f"{name}_{summary}", None, of_groups, False)
+        elif not measure.of:
             for point, pair in enumerate(at_points):
-                if "both rates" not in pair.kinds:
-                    continue
-                groups = [_without_zeros(measure, rate, zero_policy) for rate in (pair.fmr, pair.fnmr)]
-                yield MeasuredQuantity(name, point, measure.function(*groups, alpha), False)
-        else:
-            for metric in measure.metrics:
-                label = f"{name}({metric})"
-                if metric in THRESHOLD_FREE:
-                    if metric not in threshold_free:
-                        continue
-                    value = _of_one_metric(measure, threshold_free[metric], zero_policy)
+                if BOTH_RATES in pair.kinds:
+                    value = value_of(measure, (pair.fmr, pair.fnmr), alpha, zero_policy)
+                    yield MeasuredQuantity(name, point, value, measure.per_group)
+        for metric in measure.of:
+            label = f"{name}({metric})"
+            if metric in THRESHOLD_FREE:
+                if metric in threshold_free:
+                    value = value_of(measure, (threshold_free[metric],), alpha, zero_policy)
                     yield MeasuredQuantity(label, None, value, measure.per_group)
-                    continue
-                for point, pair in enumerate(at_points):
-                    if ("fmr" if metric == "fmr" else "fnmr") not in pair.kinds:
-                        continue
-                    value = _of_one_metric(measure, pair.metric(metric), zero_policy)
+                continue
+            for point, pair in enumerate(at_points):
+                if ("fmr" if metric == "fmr" else "fnmr") in pair.kinds:
+                    value = value_of(measure, (pair.metric(metric),), alpha, zero_policy)
                     yield MeasuredQuantity(label, point, value, measure.per_group)
 
 
-def _of_one_metric(measure: Measure, metric: BaseMetric, zero_policy: str | float) -> Floats:
-    groups = _without_zeros(measure, metric, zero_policy)
-    return (
-        measure.function(groups, metric.overall) if measure.inputs == "metric and average" else measure.function(groups)
-    )
+def value_of(measure: Estimand, metrics: Sequence[BaseMetric], alpha: float, zero_policy: str | float) -> Floats:
+    """Compute a measure of a metric, or of FMR and FNMR."""
+    groups = [
+        replace_zeros(metric.groups, zero_policy, metric.comparisons)
+        if measure.ratio and metric.comparisons is not None and zero_policy != "keep"
+        else metric.groups
+        for metric in metrics
+    ]
+    return compute(measure, groups, [metric.overall for metric in metrics], alpha)
 
 
-def _without_zeros(measure: Measure, metric: BaseMetric, zero_policy: str | float) -> Floats:
-    if not measure.ratio or metric.comparisons is None or zero_policy == "keep":
-        return metric.groups
-    return replace_zeros(metric.groups, zero_policy, metric.comparisons)
+@checked(comparisons=argument_kinds.numbers)
+def replace_zeros(
+    rates: ArrayLike,
+    policy: str | float = "keep",
+    comparisons: ArrayLike | None = None,
+    confidence_level: float = 0.95,
+) -> Floats:
+    """Replace or refuse error rates of zero before measures divide by them.
 
+    Parameters
+    ----------
+    rates : (..., g) array_like
+        Error rates.
+    policy : {"keep", "raise", "clopper-pearson"} or float
+        "keep" leaves zeros, and ratios to them are infinite or NaN; "raise" refuses them; a number in (0, 1) replaces
+        them; "clopper-pearson" replaces them by the upper end of the two-sided exact interval for no errors.
+    comparisons : (..., g) array_like of int, optional
+        Number of comparisons behind each rate, for "clopper-pearson".
+    confidence_level : float, default 0.95
+        Confidence level of the Clopper-Pearson interval.
 
-@cache
-def measure_of(name: str) -> Measure | None:
-    """Return the measure in a quantity's name such as "nrb(eer)" or "sed_mean"; None where it names no measure."""
-    return MEASURES.get(name.partition("(")[0].removesuffix("_mean").removesuffix("_std"))
+    Returns
+    -------
+    (..., g) ndarray
+
+    Raises
+    ------
+    InputError
+        For rates of zero under "raise", and for "clopper-pearson" without `comparisons`.
+
+    Examples
+    --------
+    >>> import fastfair as ff
+    >>> ff.measures.replace_zeros([0.0, 0.1], "clopper-pearson", comparisons=[100, 100]).round(4)
+    array([0.0362, 0.1   ])
+    """
+    x = rate_array("rates", rates)
+    zero = x == 0
+    if not isinstance(policy, str):
+        epsilon = validation.positive("policy", validation.rate("policy", policy))
+        return np.where(zero, epsilon, x)
+    validation.choice("policy", policy, ZERO_POLICIES)
+    if policy == "raise" and zero.any():
+        where = [tuple(map(int, place)) for place in np.argwhere(zero)[:5]]
+        raise InputError(
+            f"{int(zero.sum())} rates are 0, first at {where}: ratios to them are not computable; choose another policy"
+        )
+    if policy != "clopper-pearson":
+        return x
+    if comparisons is None:
+        raise InputError("the policy 'clopper-pearson' needs the comparisons behind each rate")
+    tail = (1 - intervals.level(confidence_level)) / 2
+    n = validation.counts("comparisons", comparisons, 0)
+    if n.shape and n.shape != x.shape[x.ndim - n.ndim :]:
+        raise InputError(f"comparisons has the shape {n.shape}, but rates {x.shape}")
+    with np.errstate(divide="ignore"):
+        return np.where(zero, 1 - tail ** (1 / n), x)

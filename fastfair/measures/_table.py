@@ -12,9 +12,8 @@ from fastfair._lib import argument_kinds, validation
 from fastfair._lib.arguments import checked
 from fastfair.errors import InputError
 
-from ._arrays import Floats
-from ._compute import BaseMetric, RatePair, measure_all, measure_of
-from ._facts import MEASURES
+from ._compute import BaseMetric, RatePair, measure_all
+from ._registry import MEASURES, Floats, measure_of
 
 if TYPE_CHECKING:
     from narwhals.typing import IntoDataFrame

@@ -9,8 +9,7 @@ from typing import Any
 
 from fastfair._lib.text import NONE, number_with_interval, per_cent, value_and_ends
 from fastfair.errors import visible
-from fastfair.measures._compute import measure_of
-from fastfair.measures._names import printed_name
+from fastfair.measures._registry import measure_of, printed_name
 from fastfair.uncertainty.quantities import IN_PER_CENT
 
 from .drawings import Scale, interval

@@ -19,7 +19,7 @@ from .cards import VERDICTS, Card
 from .notes import Notes, kind_of
 from .parts import Cell, Chapter, Column, FirstScreen, Picture, Table
 from .vector import placed
-from .words import GLOSSARY, METHOD
+from .words import METHOD, glossary
 
 _MOST_NUMBERS = 6  # that a remark lists; the JSON has all
 
@@ -67,7 +67,7 @@ def render(
         "notes": notes.listed,
         "remarks": _remarks(chapters),
         "method": METHOD,
-        "glossary": GLOSSARY,
+        "glossary": glossary(" ".join(chapter.numbers for chapter in numbers)),
         "files": {visible(name): digest for name, digest in files.items()},
         "settings": _settings(numbers),
         "version": __version__,

@@ -16,7 +16,7 @@ from fastfair._lib.plot_style import GREY, draw_lines, legend_below
 from fastfair._lib.text import per_cent, rate_with_interval, typed
 from fastfair.error_rates.operating_points import OperatingPoint
 from fastfair.errors import visible
-from fastfair.results.charts import TITLES
+from fastfair.measures._registry import METRICS
 from fastfair.results.result import Result
 
 if TYPE_CHECKING:
@@ -223,7 +223,7 @@ class DiscardCurve(Result):
             lines += ax.plot(self.fractions, self.fractions, label="as many as of all", **style)
         kind = "mated comparisons" if self.rate == "fnmr" else "non-mated comparisons"
         ax.set_xlabel(f"Share of {kind if self.share_of == 'comparisons' else self.share_of} discarded")
-        ax.set_ylabel(TITLES[self.rate] if show == "rate" else "Share of the group discarded")
+        ax.set_ylabel(METRICS[self.rate].long_title if show == "rate" else "Share of the group discarded")
         ax.set_ylim(bottom=0)
         for axis in (ax.xaxis, ax.yaxis):
             axis.set_major_formatter(tick_per_cent)

@@ -15,8 +15,6 @@ from fastfair._lib.plot_style import USUAL, legend_below, rate_ticks, row_axes
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-TITLES = {"fmr": "False match rate", "fnmr": "False non-match rate"}
-
 
 @dataclass(frozen=True)
 class Bar:

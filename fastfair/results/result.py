@@ -140,8 +140,8 @@ class Result(Shown):
         fnmr & 0.5 \\
         eer & 0.5 \\
         min\_dcf & 0.025 \\
-        cllr & 1.018 \\
-        min\_cllr & 0.6887 \\
+        cllr & 0.9208 \\
+        min\_cllr & 0.5 \\
         \bottomrule
         \end{tabular}
         """

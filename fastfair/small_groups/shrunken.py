@@ -17,7 +17,8 @@ from fastfair.error_rates.curve_results import ERROR_RATES
 from fastfair.error_rates.operating_points import OperatingPoint
 from fastfair.errors import InputError, visible
 from fastfair.evaluation.result import Evaluation
-from fastfair.results.charts import TITLES, Bar, draw_rows
+from fastfair.measures._registry import METRICS
+from fastfair.results.charts import Bar, draw_rows
 from fastfair.results.result import Result
 from fastfair.uncertainty.quantities import HELD
 from fastfair.uncertainty.sample_sizes import SampleSizes
@@ -128,7 +129,7 @@ class ShrunkenRates(Result):
             )
             for row, (value, low, high) in enumerate(zip(*rates, strict=True))
         ]  # fmt: skip
-        return draw_rows(ax, self.groups, bars, xlabel=TITLES[self.rate])
+        return draw_rows(ax, self.groups, bars, xlabel=METRICS[self.rate].long_title)
 
 
 @checked(evaluation=argument_kinds.one_of("Evaluation"))

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from fastfair._lib import validation
 from fastfair._lib.axes import axes_or_new
 from fastfair._lib.plot_style import USUAL
-from fastfair.measures._names import printed_name
+from fastfair.measures._registry import printed_name
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

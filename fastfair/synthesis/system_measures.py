@@ -14,8 +14,8 @@ from fastfair.error_rates.operating_points import OperatingPoint, at_threshold, 
 from fastfair.error_rates.rates import rates_at_key
 from fastfair.evaluation.evaluate import evaluate
 from fastfair.measures import MEASURES
-from fastfair.measures._compute import OF_ANY_SCORES, BaseMetric, RatePair, measure_all
-from fastfair.measures._names import measure_name
+from fastfair.measures._compute import BaseMetric, RatePair, measure_all
+from fastfair.measures._registry import OF_ANY_SCORES, measure_name
 from fastfair.uncertainty.quantities import TakenAt
 
 

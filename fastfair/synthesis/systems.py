@@ -70,7 +70,7 @@ class BiasedSystem:
     def measures(
         self,
         at: OperatingPoint = at_fmr(1e-3),  # noqa: B008 - frozen
-        measures: str | Sequence[str] = "all",
+        measures: str | Sequence[Any] = "all",
         *,
         alpha: float = 0.5,
         zero_policy: str | float = "keep",
@@ -81,8 +81,8 @@ class BiasedSystem:
         ----------
         at : OperatingPoint
             The operating point; its threshold is found from `overall`.
-        measures : "all" or sequence of str
-            Names of functions in `fastfair.measures`.
+        measures : "all" or sequence of str or function
+            As in `evaluate`.
         alpha, zero_policy
             As in `evaluate`.
 
@@ -123,7 +123,7 @@ class ScenarioFamily:
     def measures(
         self,
         at: OperatingPoint = at_fmr(1e-3),  # noqa: B008 - frozen
-        measures: str | Sequence[str] = "all",
+        measures: str | Sequence[Any] = "all",
         *,
         alpha: float = 0.5,
         zero_policy: str | float = "keep",

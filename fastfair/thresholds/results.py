@@ -17,7 +17,8 @@ from fastfair._lib.text import per_cent, rate_with_interval, typed
 from fastfair.error_rates.curve_results import ERROR_RATES
 from fastfair.error_rates.operating_points import OperatingPoint
 from fastfair.errors import visible
-from fastfair.results.charts import TITLES, Bar, Line, draw_rows
+from fastfair.measures._registry import METRICS
+from fastfair.results.charts import Bar, Line, draw_rows
 from fastfair.results.result import Result
 
 if TYPE_CHECKING:
@@ -186,7 +187,7 @@ class AppliedThreshold(Result):
             if not math.isnan(low)
         ]
         aim = [Line(self.at.value, "held on development")] if self.at.kind == rate else []
-        return draw_rows(ax, [row.group or "all" for row in rows], bars, aim, xlabel=TITLES[rate])
+        return draw_rows(ax, [row.group or "all" for row in rows], bars, aim, xlabel=METRICS[rate].long_title)
 
 
 @dataclass(frozen=True)

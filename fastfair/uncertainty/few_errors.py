@@ -233,7 +233,8 @@ class FewHeldErrors:
             spread = math.sqrt(binomial * n / self._resampler.independent_comparisons(mated))
         else:
             spread = max(self._error(mated, lists, 0, errors)[0], math.sqrt(binomial))
-        return _Held(mated, n, at.value, spread, freedom)
+        rate = at.value if at.value > 1e-300 else 0.0  # the squares of less are 0, and no data hold it
+        return _Held(mated, n, rate, spread, freedom)
 
     def _lists(self, mated: bool) -> ErrorLists:
         return self._prepared.y if mated else self._prepared.x

@@ -17,6 +17,7 @@ from fastfair._lib.bisection import least_between
 from fastfair._lib.threads import in_threads
 from fastfair.error_rates.score_metrics import DetectionCosts
 from fastfair.errors import InputError
+from fastfair.measures._registry import methods_of, range_of
 from fastfair.resampling.design_effects import ENOUGH_PAIRS
 
 from .entries import n_calls
@@ -36,14 +37,12 @@ from .quantities import (
     BELOW_RESOLUTION,
     FITTED,
     HELD,
-    PROPORTIONS,
     RATES,
     RATIOS,
     WITH_FAILURES,
     Quantity,
     base_metric_of_ratio,
     noted,
-    possible_values,
 )
 from .sample_sizes import SampleSizes
 
@@ -345,14 +344,14 @@ class IntervalMaker:
             ends = [limits.low, limits.high]
             if quantity.name in WITH_FAILURES:
                 ends = [_with_failures(quantity, self.quantities[place].estimate, end) for end in ends]
-            least, most = possible_values(quantity.name, self.costs)
+            least, most = range_of(quantity.name, self.costs)
             low, high = max(least, np.fmin(quantity.low, ends[0])), min(most, np.fmax(quantity.high, ends[1]))
             quantity = replace(quantity, low=float(low), high=float(high))
         return noted(quantity, limits.missing, BELOW_RESOLUTION) if limits.missing else quantity
 
 
 def _is_rate(quantity: Quantity) -> bool:
-    return quantity.name in PROPORTIONS and HELD not in quantity.note and 0 < quantity.estimate < 1
+    return "logit" in methods_of(quantity.name) and HELD not in quantity.note and 0 < quantity.estimate < 1
 
 
 def _is_at_held_threshold(quantity: Quantity) -> bool:
@@ -361,7 +360,7 @@ def _is_at_held_threshold(quantity: Quantity) -> bool:
 
 
 def _is_false_match_rate(quantity: Quantity) -> bool:
-    return quantity.name in ("fmr", "fmr_matrix") and HELD not in quantity.note and quantity.estimate > 0
+    return "dyadic" in methods_of(quantity.name) and HELD not in quantity.note and quantity.estimate > 0
 
 
 # What a method makes of the quantities that it is meant for.

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from fastfair import intervals
 from fastfair.error_rates.operating_points import ENOUGH_ERRORS
 from fastfair.error_rates.score_metrics import DetectionCosts
-from fastfair.measures._compute import measure_of
+from fastfair.measures._registry import METRICS, measure_of, range_of
 from fastfair.resampling.design_effects import ENOUGH_PAIRS
 
 from .few_errors import CONCENTRATED, widened_for_few_errors
@@ -23,7 +23,6 @@ from .quantities import (
     UNKNOWN_CONCENTRATION,
     Quantity,
     noted,
-    possible_values,
 )
 
 ENOUGH_EFFECTIVE_ERRORS = 10
@@ -115,7 +114,7 @@ def with_interval(case: Case) -> Quantity:
         raised = math.nan if quantity.name in FITTED else case.raised
         of_rate = quantity.standard_error or 0.0, case.freedom, case.independent, raised
         low, high = widened_for_few_errors((low, high), quantity.estimate, of_rate, case.confidence_level)
-    least, most = possible_values(quantity.name, costs)
+    least, most = range_of(quantity.name, costs)
     low, high = (min(max(end, least), most) for end in (low, high))
     if quantity.name == "threshold":  # which is a score or a decimal near one, and replicates' are scores
         low, high = min(low, quantity.estimate), max(high, quantity.estimate)
@@ -180,7 +179,7 @@ def _notes(case: Case, quantity: Quantity) -> Iterator[tuple[str, str]]:
     if case.few and case.unit == "subject" and not is_noted:
         yield NOT_KNOWN_WHOSE if quantity.name in RATES else OF_FEW_FALSE_MATCHES, UNKNOWN_CONCENTRATION
     if quantity.name.endswith("(min_dcf)"):
-        yield "minDCF is too low in small groups, as its threshold is fitted: likely too narrow", NARROW
+        yield METRICS["min_dcf"].note, NARROW
     if measure is not None and not case.is_inverted:
         if case.method == "auto" and measure.fairer != "nearer":
             yield BY_PERCENTILES, NARROW
@@ -200,7 +199,7 @@ def one_sided(quantity: Quantity, alternative: str, costs: DetectionCosts | None
     """
     if quantity.low is None or math.isnan(quantity.low) or quantity.low == quantity.high == quantity.estimate:
         return quantity
-    least, most = possible_values(quantity.name, costs)
+    least, most = range_of(quantity.name, costs)
     return replace(quantity, low=least) if alternative == "less" else replace(quantity, high=most)
 
 
@@ -247,7 +246,7 @@ def rests_on_any(quantity: Quantity, rates: Collection[Quantity]) -> bool:
         rests = quantity.at.kind == "fmr"
     else:
         measure = measure_of(quantity.name)
-        rests = measure is not None and (measure.inputs == "both rates" or quantity.name.endswith("(fmr)"))
+        rests = measure is not None and (not measure.of or quantity.name.endswith("(fmr)"))
     return rests and any(fmr.name == "fmr" and (fmr.group is None) is of_all and fmr.at == quantity.at for fmr in rates)
 
 

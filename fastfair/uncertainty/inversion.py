@@ -33,20 +33,18 @@ from numpy.typing import NDArray
 from fastfair._lib.threads import in_threads
 from fastfair.error_rates.curve_results import ERROR_RATES
 from fastfair.measures import MEASURES
-from fastfair.measures._compute import THRESHOLD_FREE, measure_of
+from fastfair.measures._registry import METRICS, THRESHOLD_FREE, is_fairer_above, measure_of
 from fastfair.resampling.blocks import Replicates
 from fastfair.resampling.count_models import CountModel
 
 from .entries import Key, Selection, measure_entries, measured_quantities, n_calls
 from .interval_rules import FEW_DRAWN, INVERSION, NO_GROUP_ERRS
-from .quantities import is_fairer_above
 
 Floats = NDArray[np.float64]
 # Powers that the groups' differences are raised to: 0 is fair, 1 as estimated. Shares are interpolated between them.
 POWERS = np.array([0, 0.3, 0.6, 1, 1.3, 1.7, 2.5, 4, 10])
 _STEPS = POWERS[-1] * np.linspace(0, 1, 201) ** 2  # at which measures are followed from fair to unfair
 _ROUNDING = 1e-12  # by which sums of floats may keep a fair system's measure from the fair value
-_MOST = {"fmr": 1.0, "fnmr": 1.0, "eer": 1.0, "act_dcf": np.inf, "min_dcf": np.inf, "cllr": np.inf}
 _FEW = 10  # errors of all groups, with which intervals miss the truth more often where subjects err unequally
 _LEAST_SIZE = 0.5  # of a beta distribution, where one comparison leaves nothing to be alike
 _PURPOSE = 6  # kind of draws, told apart in the seed from others
@@ -174,7 +172,7 @@ class MovedSystems:
         self.keys = tuple(entry.key for entry in found)
         self.estimates = np.array([float(entry.value) for entry in found])
         self.signs = np.array([-1.0 if is_fairer_above(entry.name) else 1.0 for entry in found])
-        self._fair = np.array([_fair_value(entry.name) for entry in found])
+        self._fair = np.array([one.fair_value for entry in found if (one := measure_of(entry.name))])
         self.n_replicates: int = drawn.threshold.shape[-1]
         n_rates = max((len(values) for name, values in self._start.items() if name in ERROR_RATES), default=0)
         self._whole = Part(self._selection, np.arange(n_rates), with_metrics=True)
@@ -185,7 +183,7 @@ class MovedSystems:
 
     def path(self, powers: Floats) -> Floats:
         """Return the (measures, powers) measures of the systems themselves."""
-        followed = {name: moved_rates(values, powers, _MOST[name]) for name, values in self._start.items()}
+        followed = {name: moved_rates(values, powers, METRICS[name].range[1]) for name, values in self._start.items()}
         path = [entry.value for entry in measure_entries(base_of(followed), self._selection)]
         found = np.array(path).reshape(len(self.keys), powers.size)
         fair = self._fair[:, None]
@@ -230,7 +228,7 @@ class MovedSystems:
         """Return the (..., powers, r) replicates of the rates and metrics of a part."""
         start = part.of(self._start)
         return {
-            name: _scatter(values, start[name], powers, _MOST[name])
+            name: _scatter(values, start[name], powers, METRICS[name].range[1])
             for name, values in part.of(self._scattered).items()
         }
 
@@ -249,7 +247,7 @@ class MovedSystems:
         points = defaultdict(list)
         for p in range(n):
             points[self._kinds(p)].append(p)
-        without = replace(self._selection, with_mean_group_eer=False, measures=_at_points(self._selection.measures))
+        without = replace(self._selection, with_mean_group_eer=False, measures=at_points(self._selection.measures))
         parts = [
             Part(replace(without, n_points=len(some), kinds=kinds), np.array(some), with_metrics=False)
             for kinds, some in points.items()
@@ -281,7 +279,8 @@ def _divided(part: Part, n: int) -> list[Part]:
     ]
 
 
-def _at_points(measures: tuple[str, ...]) -> tuple[str, ...]:
+def at_points(measures: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the measures that are computed at operating points."""
     return tuple(name for name in measures if not MEASURES[name].own_threshold)
 
 
@@ -325,12 +324,6 @@ def _shares(replicates: Floats, estimates: Floats) -> Floats:
     )
     with np.errstate(invalid="ignore"):
         return np.stack((1 - below / known, 1 - above / known), axis=-1)
-
-
-def _fair_value(name: str) -> float:
-    measure = measure_of(name)
-    assert measure is not None
-    return measure.bounds[1 if measure.fairer == "higher" else 0]
 
 
 def _comes_first(rejected: NDArray[np.bool_]) -> bool:
@@ -397,7 +390,7 @@ class CountedSystems(MovedSystems):
             selection,
             n_points=len(self.points),
             with_mean_group_eer=False,
-            measures=tuple(name for name in selection.measures if name != "sed"),
+            measures=at_points(selection.measures),
         )
         rates = {name: getattr(estimates, name)[self.points] for name in ERROR_RATES}
         without_metrics = Replicates(estimates.threshold[self.points], **rates, metrics={}, cells=())

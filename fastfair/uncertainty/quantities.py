@@ -11,22 +11,17 @@ from fastfair._lib import validation
 from fastfair._lib.tables import columns_of
 from fastfair._lib.text import number_with_interval, rate_with_interval
 from fastfair.error_rates.operating_points import OperatingPoint
-from fastfair.error_rates.score_metrics import DetectionCosts
 from fastfair.errors import InputError
-from fastfair.measures._compute import measure_of
-from fastfair.measures._names import printed_name, quantity_name
+from fastfair.measures._registry import MATED, METRICS, methods_of, names_of, printed_name, quantity_name
 
 HELD = "held by the operating point"
-IN_PER_CENT = ("fmr", "fnmr", "fmr_matrix", "far", "frr", "eer", "failure_rate_mated", "failure_rate_nonmated")
 # Codes of notes, which verdicts read.
 NARROW, BELOW_RESOLUTION, UNKNOWN_CONCENTRATION = "narrow", "below-resolution", "unknown-concentration"
 
-RATES = ("fmr", "fnmr", "fmr_matrix")
-WITH_FAILURES = ("frr", "far")  # rates in which failed comparisons count
-FAILURE_RATES = ("failure_rate_mated", "failure_rate_nonmated")
-PROPORTIONS = (*RATES, *WITH_FAILURES, *FAILURE_RATES, "eer")
-OF_MATED = ("fnmr", "frr", "failure_rate_mated")
-FITTED = ("min_dcf", "min_cllr")  # costs at a threshold, or of a calibration, that is fitted to the same comparisons
+RATES, WITH_FAILURES, FAILURE_RATES = map(names_of, ("rate", "rate with failures", "failure rate"))
+IN_PER_CENT = tuple(name for name in METRICS if "logit" in methods_of(name))  # proportions
+OF_MATED = tuple(name for name, one in METRICS.items() if one.sides == (MATED,))
+FITTED = tuple(name for name, one in METRICS.items() if one.fitted)
 RATIOS = ("group_to_average_ratio", "group_to_average_log_ratio")  # the second is minus the logarithm
 
 Group = str | tuple[str, str] | None  # a group, the reference's and the probe's, or all comparisons
@@ -133,24 +128,6 @@ def base_metric_of_ratio(name: str) -> str:
     """Return the metric of which a quantity is a group's ratio to the average, or ""; "fmr" for "...ratio(fmr)"."""
     measure, _, metric = name.partition("(")
     return metric.removesuffix(")") if measure in RATIOS else ""
-
-
-def is_fairer_above(name: str) -> bool:
-    """Return whether larger values of a measure are fairer."""
-    measure = measure_of(name)
-    return measure is not None and measure.fairer == "higher"
-
-
-def possible_values(name: str, costs: DetectionCosts | None = None) -> tuple[float, float]:
-    """Return the least and the greatest value that a quantity of this name can have; costs: those of DCFs, if any."""
-    if name in (*PROPORTIONS, "min_cllr"):
-        return 0.0, 1.0
-    if name in ("act_dcf", "min_dcf", "cllr"):
-        if costs is None or name == "cllr":
-            return 0.0, math.inf
-        return 0.0, costs.greatest if name == "act_dcf" else costs.greatest_least
-    measure = measure_of(name)
-    return measure.bounds if measure else (-math.inf, math.inf)
 
 
 class _Estimated(Protocol):

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from fastfair.data.class_keys import ClassKeys, NotKeptError, keys_of
 from fastfair.error_rates.score_metrics import DetectionCosts
+from fastfair.measures._registry import METRICS
 from fastfair.resampling.comparison_replicates import Resampler
 from fastfair.resampling.count_models import CountModel
 from fastfair.resampling.design_effects import ENOUGH_PAIRS
@@ -28,8 +29,7 @@ from .few_errors import FewHeld, FewHeldErrors, raised_rate
 from .quantities import FITTED, RATES, base_metric_of_ratio
 
 Floats = NDArray[np.float64]
-_SIDES = {"fnmr": ("mated",), "fmr": ("non-mated",), "fmr_matrix": ("non-mated",), "eer": ("mated", "non-mated")}
-_SIDES |= dict.fromkeys((*FITTED, "act_dcf"), _SIDES["eer"])
+_SIDES = {name: METRICS[name].sides for name in (*RATES, "eer", "act_dcf", *FITTED)}
 
 
 @dataclass(frozen=True, eq=False)

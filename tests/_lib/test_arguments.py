@@ -95,7 +95,7 @@ class Hostile:
         (lambda: ff.evaluate(SCORES, progress="yes"), "progress must be True, False or a function"),
         (lambda: ff.evaluate(SCORES, progress=lambda: None), "progress must be True, False or a function of two"),
         (lambda: ff.evaluate(SCORES, measures=5), "measures must be text, or a list of texts"),
-        (lambda: ff.evaluate(SCORES, measures=["fdr", 5]), "measures must be text"),
+        (lambda: ff.evaluate(SCORES, measures=["fdr", 5]), "measures must be the name of a measure, or its function"),
         (lambda: ff.evaluate(SCORES, zero_policy=None), "zero_policy must be a finite number"),
         (lambda: ff.min_dcf(SCORES, normalize="no"), "normalize must be True or False"),
         (lambda: ff.Comparisons({0.9, 0.1}, [1, 0]), "scores must be an array or a list"),

@@ -18,11 +18,12 @@ from oracles.intervals import of_all_or_none
 import fastfair as ff
 from fastfair._lib import seeds
 from fastfair.bands.all_bands import bands_of
-from fastfair.bands.fairness import BAND_MEASURES, FAIR_OUTSIDE
+from fastfair.bands.fairness import FAIR_OUTSIDE
 from fastfair.bands.limits import NOTHING_TO_DRAW, level_of_curves
 from fastfair.bands.rates_at_levels import BandOptions, BandSettings, rates_over_levels
 from fastfair.errors import FairValueOutsideWarning
 from fastfair.measures import MEASURES as FACTS
+from fastfair.measures._registry import at_any_threshold
 from fastfair.resampling.pair_lists import VectorUnits
 
 pytestmark = pytest.mark.jit  # minutes without
@@ -127,11 +128,11 @@ def few_men() -> ff.Embeddings:
 
 def rate_of(measure: str) -> str:
     facts = FACTS[measure]
-    return facts.metrics[0] if facts.inputs != "both rates" and "fnmr" not in facts.metrics else "fnmr"
+    return facts.of[0] if facts.of and "fnmr" not in facts.of else "fnmr"
 
 
 @pytest.mark.jit
-@each("measure", BAND_MEASURES)
+@each("measure", at_any_threshold())
 def test_fairness_bands_have_the_intervals_of_evaluate(measure: str, random_groups: ff.Embeddings):
     """Over all pairs of vectors, embeddings and score files have the same replicates."""
     rate, levels, c = rate_of(measure), [0.1, 0.01], random_groups.comparisons()

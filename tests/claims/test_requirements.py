@@ -16,7 +16,7 @@ from fastfair.claims.statements import number_of
 from fastfair.error_rates.operating_points import read_point
 from fastfair.errors import InputError
 from fastfair.measures import MEASURES
-from fastfair.uncertainty.quantities import possible_values
+from fastfair.measures._registry import range_of
 
 DEFAULT = ff.at_fmr(0.01)
 
@@ -97,17 +97,17 @@ def test_any_text_is_read_or_refused(text):
         found = read_requirement(text, DEFAULT)
     except InputError:
         return
-    least, most = possible_values(found.name)
+    least, most = range_of(found.name)
     assert least < found.bound < most
 
 
 @each("name", MEASURES)
 def test_each_measure_of_each_metric_can_be_required(name):
     measure = MEASURES[name]
-    for metric in measure.metrics or ("",):
+    for metric in measure.of or ("",):
         written = f"{name}({metric})" if metric else name
         group = "[f]" if measure.per_group else ""
-        least, most = measure.bounds
+        least, most = measure.range
         bound = least + 0.4 if math.isfinite(least) else 0.4
         if metric == "act_dcf":
             refused("actual DCFs are not checked", read_requirement, f"{written}{group} <= {bound}", DEFAULT)

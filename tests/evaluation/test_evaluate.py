@@ -76,7 +76,7 @@ def test_every_measure_is_reported_for_every_metric_and_point(evaluation):
         if measure.own_threshold:
             assert {(f"{measure.name}_mean", None), (f"{measure.name}_std", None)} <= names
             continue
-        for metric in measure.metrics or (None,):
+        for metric in measure.of or (None,):
             if metric == "act_dcf":  # of log-likelihood ratios, by evaluate_calibration
                 continue
             label = measure.name if metric is None else f"{measure.name}({metric})"

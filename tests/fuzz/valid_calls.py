@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import tempfile
 from functools import cache
 from pathlib import Path
@@ -99,7 +100,7 @@ def made() -> dict[str, Any]:
         "Synthesis": family.systems[0].sets[0],
         "Roc": ff.roc(comparisons),
         "Det": ff.det(comparisons),
-        "Measure": ff.measures.MEASURES["gini"],
+        "Estimand": ff.measures.MEASURES["gini"],
         "Application": ff.Application(0.3),
         "Calibration": ff.evaluate_calibration(_ratios(), ff.Application(0.3), n_resamples=20, rng=0),
         "CalibratedScores": ff.calibrate(_ratios(), development=_ratios()),
@@ -133,8 +134,6 @@ def calls() -> dict[str, dict[str, Any]]:
     have["Evaluation"].to_json(evaluation)
     few = {"n_resamples": 20, "rng": 0}
     band = {"data": c, "fmr": [0.3, 0.5], **few}
-    both = {"fmr": _RATES, "fnmr": _RATES}
-    average = {"x": _RATES, "average": 0.2}
     replicates = np.linspace(0, 1, 50).tolist()
     quantity = {"name": "fmr", "group": "f", "at": at}
     system = {**_SYSTEM, "n_steps": 50, "rng": 0}
@@ -207,9 +206,7 @@ def calls() -> dict[str, dict[str, Any]]:
         "fastfair.measures.limitations_table": {},
         "fastfair.measures.table": {"frame": wide, "fmr": "FMR.{group}", "fnmr": "FNMR.{group}", "by": "who"},
         "fastfair.measures.replace_zeros": {"rates": [0.0, 0.1], "policy": "clopper-pearson", "comparisons": [10, 10]},
-        "fastfair.measures.mape": {"fmr": _RATES, "fmr_global": 0.2},
-        "fastfair.measures.sed": {**both, "fmr_global": 0.2, "fnmr_global": 0.2},
-        "fastfair.measures.skewed_error_ratio": {"fmr": _RATES},
+        "fastfair.measures.measure": {"of": "fmr", "range": (0, 1), "fair_value": 0},
         "fastfair.intervals.bootstrap_pvalue": {"differences": replicates},
         "fastfair.intervals.confidence_interval": {"replicates": replicates, "estimate": 0.5},
         "fastfair.intervals.holm": {"pvalues": _RATES},
@@ -258,14 +255,13 @@ def calls() -> dict[str, dict[str, Any]]:
         "ScenarioFamily.measures": {"at": at, "measures": "gini"},
         "Synthesis.comparisons": {"group": "a"},
         "MarginPlan.plot_overview": {}, "MarginPlan.plot_one_at_a_time": {"n_subjects": 50, "n_attempts": 2},
-        "Measure.error_types": {"metric": "fmr"}, "Measure.needs_policy_threshold": {"metric": "fmr"},
+        "Estimand.error_types": {"metric": "fmr"}, "Estimand.needs_policy_threshold": {"metric": "fmr"},
     }  # fmt: skip
-    for name in ("fdr", "garbe", "inequity_rate"):
-        listed[f"fastfair.measures.{name}"] = both
-    for name in ("gini", "std", "max_min_ratio", "max_geomean_ratio", "log_geomean_sum", "group_to_min_difference"):
-        listed[f"fastfair.measures.{name}"] = {"x": _RATES}
-    for name in ("group_to_average_ratio", "group_to_average_log_ratio", "nrb"):
-        listed[f"fastfair.measures.{name}"] = average
+    for name, one in ff.measures.MEASURES.items():
+        parameters = [p for p in inspect.signature(one.function).parameters if p != "alpha"]
+        n_rates = 1 if one.of else 2
+        given = dict.fromkeys(parameters[:n_rates], _RATES) | dict.fromkeys(parameters[n_rates:], 0.2)
+        listed[f"fastfair.measures.{name}"] = given
     listed["RatesOverThresholds.of"] = {"name": "fmr", "group": "f"}
     listed["ExpectedPerformance.of"] = {"group": "f"}
     listed["AppliedThreshold.rate"] = {"name": "fmr", "group": "f"}

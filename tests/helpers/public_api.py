@@ -21,7 +21,7 @@ RESULTS = {
     ff.ScannedComparisons, ff.ScenarioFamily, ff.ShrunkenRates, ff.StratifiedDifference, ff.StratifiedRate,
     ff.StratifiedRates, ff.SubjectsPlan, ff.Synthesis, ff.SystemComparison, ff.Tippett, ff.TrainedTransform,
     ff.WorstComparisons, curves.ActDcf, curves.Det, curves.Eer, curves.MinDcf, curves.Roc,
-    measures.Measure, rates.Rates,
+    measures.Estimand, rates.Rates,
 }  # fmt: skip
 CLASSES = RESULTS | {value for name in ff.__all__ if inspect.isclass(value := getattr(ff, name))}
 MODULES = (ff, measures, intervals, datasets)

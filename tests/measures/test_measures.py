@@ -24,16 +24,12 @@ def agree(found, expected, rel=1e-9):
     np.testing.assert_allclose(np.asarray(found, float), np.asarray(expected, float), rtol=rel, atol=1e-12)
 
 
-def arguments_of(measure: m.Measure, fmr, fnmr, fmr_all, fnmr_all, alpha=0.3) -> tuple:
-    return {
-        "both rates": (fmr, fnmr, alpha),
-        "both rates and averages": (fmr, fnmr, fmr_all, fnmr_all),
-        "one metric": (fmr,),
-        "metric and average": (fmr, fmr_all),
-    }[measure.inputs]
+def arguments_of(measure: m.Estimand, fmr, fnmr, fmr_all, fnmr_all, alpha=0.3) -> tuple:
+    rates, averages = ((fmr,), (fmr_all,)) if measure.of else ((fmr, fnmr), (fmr_all, fnmr_all))
+    return (*rates, *(averages if measure.global_reference else ()), *((alpha,) if measure.takes_alpha else ()))
 
 
-def call(measure: m.Measure, *rates):
+def call(measure: m.Estimand, *rates):
     return measure.function(*arguments_of(measure, *rates))
 
 
@@ -50,15 +46,15 @@ def test_facts_hold_on_data(measure):
     fmr, fnmr = rng.random((2, 2000, 4))
     fmr_all, fnmr_all = fmr.mean(-1), fnmr.mean(-1)
     values = call(measure, fmr, fnmr, fmr_all, fnmr_all)
-    low, high = measure.bounds
+    low, high = measure.range
     assert ((values >= low - 1e-12) & (values <= high + 1e-12)).all()
     fair = np.full((1, 4), 0.25)
-    agree(np.unique(call(measure, fair, fair, [0.25], [0.25])), [measure.fairest])
+    agree(np.unique(call(measure, fair, fair, [0.25], [0.25])), [measure.fair_value])
     # Spreading the groups apart moves every measure away from fair, in the direction it names.
     spread = np.array([0.05, 0.15, 0.25, 0.55])
     wider = np.array([0.01, 0.09, 0.20, 0.70])
     near, far = (np.atleast_1d(call(measure, x, x, 0.25, 0.25)) for x in (spread, wider))
-    distance_near, distance_far = (np.abs(v - measure.fairest).mean() for v in (near, far))
+    distance_near, distance_far = (np.abs(v - measure.fair_value).mean() for v in (near, far))
     assert distance_far > distance_near
     if measure.fairer != "nearer":
         assert (far.mean() < near.mean()) == (measure.fairer == "higher")
@@ -136,6 +132,6 @@ def test_unknown_metrics_of_a_measure_are_refused():
 @each("values", [[np.inf, 0.5], [np.inf, np.inf], [1e-320, 0.5], [1e150, 1e-308], [1e150, 1e150]])
 @each("measure", ff.measures.MEASURES.values())
 def test_extreme_values_give_no_warning_of_numpy(measure, values):
-    if measure.inputs.startswith("both") or measure.metrics == ("fmr",):
+    if not measure.of or measure.of == ("fmr",):
         values = np.minimum(values, 1)
     assert np.shape(call(measure, values, values, values[0], values[0])) in ((), (2,))

@@ -10,12 +10,12 @@ from helpers.refusals import refused
 
 import fastfair as ff
 from fastfair.measures import MEASURES
-from fastfair.measures._names import _OTHER_NAMES, measure_name, printed_name, quantity_name
+from fastfair.measures._registry import measure_name, printed_name, quantity_name
 
 
 @each("name", MEASURES)
 def test_every_name_of_a_measure_means_it(name):
-    for called in (name, MEASURES[name].title, *_OTHER_NAMES[name]):
+    for called in MEASURES[name].names:
         for typed in (called, called.upper(), called.lower(), called.replace("-", " "), called.replace("_", "-")):
             assert measure_name(typed) == name
 

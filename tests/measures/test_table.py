@@ -37,12 +37,12 @@ def one_by_one(fmr, fnmr, fmr_global, fnmr_global, groups, alpha):
             found |= {(name, group): value for group, value in zip(groups, values, strict=True)}
             with np.errstate(invalid="ignore"):  # infinite where no comparison of all is an error
                 found |= {(f"{name}_mean", None): values.mean(), (f"{name}_std", None): values.std()}
-        elif measure.inputs == "both rates":
+        elif not measure.of:
             found[name, None] = measure.function(fmr, fnmr, alpha)
         else:
-            for metric in set(measure.metrics) & set(rates):
+            for metric in set(measure.of) & set(rates):
                 of_groups, of_all = rates[metric]
-                more = (of_all,) if measure.inputs == "metric and average" else ()
+                more = (of_all,) if measure.global_reference else ()
                 values = measure.function(of_groups, *more)
                 named = zip(groups, values, strict=True) if measure.per_group else [(None, values)]
                 found |= {(f"{name}({metric})", group): value for group, value in named}
@@ -148,7 +148,7 @@ def test_the_verb(tmp_path):
     lines = [line.split() for line in done.output.splitlines()]
     assert ["measure", "A", "B"] in lines
     assert ["FDR", "0.89", "0.995"] in lines
-    assert ["MAPE", "of", "FMR", "0.5", "not", "computable"] in lines
+    assert ["MAPE", "of", "FMR", "0.5", "–"] in lines
     expected = ff.measures.table(pl.DataFrame(WIDE), **COLUMNS, fmr_global="FMR")
     written = pl.read_csv(tmp_path / "out" / "measures.csv")
     assert written["name"].to_list() == expected["name"].to_list()

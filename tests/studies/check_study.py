@@ -73,7 +73,7 @@ def requirements(population: Population) -> dict[str, list[tuple[str, str]]]:
             continue
         at = None if place is None else points[place][0]
         measure = MEASURES.get(name.partition("(")[0])
-        fairest = measure.fairest if measure else 0.0
+        fairest = measure.fair_value if measure else 0.0
         relation = ">=" if measure and measure.fairer == "higher" else "<="
         for group in [str(k) for k in range(len(population.sizes))] if each else [None]:
             value = true[name, group, None if at is None else str(at)]

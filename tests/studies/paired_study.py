@@ -19,7 +19,7 @@ import numpy as np
 import fastfair as ff
 from fastfair import intervals
 from fastfair.error_rates.operating_points import FEWEST_ERRORS
-from fastfair.measures._compute import measure_of
+from fastfair.measures._registry import measure_of
 
 from . import tables
 from .populations import BY_NAME, FAIR, SMALL_TO_LARGE, Population

@@ -11,7 +11,7 @@ from scipy.stats import binom
 from studies.populations import BY_NAME, Population
 
 import fastfair as ff
-from fastfair.measures import MEASURES, Measure
+from fastfair.measures import MEASURES, Estimand
 
 pytestmark = pytest.mark.filterwarnings("ignore::fastfair.errors.FastfairWarning")  # studies count what is told
 N = 20
@@ -20,7 +20,7 @@ AT = ff.at_fmr(1e-2)
 CHOSEN = ("11 groups of 20 to 80", "1 to 100 attempts")
 
 
-def measure_of(name: str) -> Measure | None:
+def measure_of(name: str) -> Estimand | None:
     return MEASURES.get(name.partition("(")[0].removesuffix("_mean").removesuffix("_std"))
 
 
@@ -38,7 +38,7 @@ def accusations(population: Population, seed: int) -> set[str]:
     for quantity in ff.evaluate(first, AT, rng=seed).quantities:
         measure = measure_of(quantity.name)
         if measure is not None and quantity.group is None and np.isfinite(quantity.low):
-            is_unfair = not quantity.low - 1e-9 <= measure.fairest <= quantity.high + 1e-9
+            is_unfair = not quantity.low - 1e-9 <= measure.fair_value <= quantity.high + 1e-9
             found |= {f"interval of {quantity.name}"} if is_unfair else set()
     for rate in ("fmr", "fnmr"):
         band = ff.fairness_band(first, "max_geomean_ratio", rate, [1e-2, 3e-2, 1e-1], rng=seed)

@@ -71,7 +71,7 @@ def test_intervals_hold_the_estimate_widen_with_the_level_and_stay_within_bounds
     assert len(inverted) > 30
     for k in inverted:
         rows = [quantities[k] for quantities in of_levels]
-        least, most = MEASURES[rows[0].name.partition("(")[0].removesuffix("_mean").removesuffix("_std")].bounds
+        least, most = MEASURES[rows[0].name.partition("(")[0].removesuffix("_mean").removesuffix("_std")].range
         for narrow, wide in itertools.pairwise(rows):
             assert least <= wide.low <= narrow.low <= narrow.estimate <= narrow.high <= wide.high <= most
 

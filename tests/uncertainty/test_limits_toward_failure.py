@@ -10,13 +10,14 @@ import pytest
 from helpers.each import each
 from helpers.quiet import quietly
 from helpers.random_comparisons import drawn, rows_of
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from oracles import applied_thresholds as of_thresholds
 from oracles import intervals as naive
 
 import fastfair as ff
-from fastfair.uncertainty.quantities import BELOW_RESOLUTION, has_flag, possible_values
+from fastfair.measures._registry import range_of
+from fastfair.uncertainty.quantities import BELOW_RESOLUTION, has_flag
 
 
 def evaluated(c: ff.Comparisons, at: ff.OperatingPoint, **asked: object) -> ff.Evaluation:
@@ -106,13 +107,14 @@ def test_thresholds_that_hold_an_fnmr_are_the_mirror_image():
 
 @pytest.mark.jit
 @given(seed=st.integers(0, 10**6), fmr=st.floats(0, 0.2), digits=st.integers(0, 2), costs=st.floats(0.01, 0.99))
+@example(seed=0, fmr=2.2e-313, digits=0, costs=0.5)  # whose squares are 0
 def test_every_interval_lies_in_the_range_of_its_quantity(seed, fmr, digits, costs):
     c = drawn(seed, n=150, digits=digits)
     found = evaluated(c, [ff.at_fmr(fmr), ff.at_threshold(1.0)], n_resamples=30, rng=seed, p_target=costs)
     for q in found.quantities:
         if q.low is None or math.isnan(q.low):
             continue
-        least, most = possible_values(q.name, found.uncertainty.costs)
+        least, most = range_of(q.name, found.uncertainty.costs)
         assert least <= q.low <= q.high <= most, q
 
 

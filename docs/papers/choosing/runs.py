@@ -96,7 +96,7 @@ def fairest(measure: str) -> float:
     """Return the fair value of a measure."""
     facts = measure_of(measure)
     assert facts is not None
-    return facts.fairest
+    return facts.fair_value
 
 
 def run(settings: Settings, systems: Mapping[tuple[str, ...], tuple[Comparisons, Comparisons]] | None = None) -> Runs:

@@ -46,7 +46,7 @@ def decide(study: Study) -> list[Decision]:
     for name in NAMES:
         measure, every = MEASURES[name], _all_values(study, name)
         finite = every[np.isfinite(every)]
-        low, high = measure.bounds
+        low, high = measure.range
         because = f"from {low:g} to {'no upper limit' if np.isinf(high) else f'{high:g}'} by definition"
         because += f"; {finite.min():.2g} to {finite.max():.3g} where computable here"
         found.append(Decision("FFMC.2", name, rules.within_bounds(measure, every), because))

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fastfair.measures import Measure
+from fastfair.measures import Estimand
 from papers.verdict_rules import Outcome, by_count
 
 Floats = NDArray[np.float64]
@@ -90,10 +90,10 @@ def both(*judgements: Outcome) -> Outcome:
     return min(judgements, key=order.index)
 
 
-def within_bounds(measure: Measure, values: ArrayLike) -> bool:
+def within_bounds(measure: Estimand, values: ArrayLike) -> bool:
     """Tell whether a measure has finite bounds, and values keep them."""
     array = np.asarray(values, np.float64)
-    known, (low, high) = array[~np.isnan(array)], measure.bounds
+    known, (low, high) = array[~np.isnan(array)], measure.range
     return measure.bounded and share_inside(known, low - 1e-12, high + 1e-12) == 1
 
 

@@ -98,7 +98,7 @@ def _tied(measures: Sequence[str], groups: Sequence[Sequence[str]]) -> Test:
 def _only_mean_sed_is_not_fair(kind: str) -> Test:
     def test(scores: Scores) -> bool | None:
         found = {name: scores[name, kind, "1:1:1:1"] for name in COLUMNS}
-        fair = {name: measure.fairest for name in COLUMNS if (measure := measure_of(name)) is not None}
+        fair = {name: measure.fair_value for name in COLUMNS if (measure := measure_of(name)) is not None}
         if not all(map(math.isfinite, found.values())):
             return None
         return found["sed_mean"] > 0 and all(found[name] == fair[name] for name in _WITHOUT_REFERENCE)

@@ -59,7 +59,7 @@ def draw_beside_printed(runs: Runs) -> Figure:
         ours, printed = runs.values[name], np.array([one.numbers[name].value for one in SYSTEMS])
         if name == "fdr":
             ours, printed, title = 1 - ours, 1 - printed, f"1 - {title}"
-        _draw_measure(ax, tables, np.asarray(ours), printed, title, lowest=MEASURES["inequity_rate"].fairest)
+        _draw_measure(ax, tables, np.asarray(ours), printed, title, lowest=MEASURES["inequity_rate"].fair_value)
     axes[0, 0].legend(title="Table", ncols=2, loc="upper left", fontsize=7, title_fontsize=7)
     caption = (
         f"Ours against printed, a point a system. Medians over {runs.n_seeds} sets of systems, and bars from the 5th "

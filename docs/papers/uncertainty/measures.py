@@ -166,7 +166,7 @@ def uncertainties(title: str, bands: Bands) -> list[Uncertainty]:
 def _uncertainty(title: str, rate: str, of_rate: list[FairnessBand], few: NDArray[np.bool_]) -> Uncertainty:
     by_name = {band.measure: band for band in of_rate}
     value, of_value = (np.array([getattr(by_name[n], key)[~few] for n in NAMES]) for key in ("value", "uncertainty"))
-    fairest = np.array([[MEASURES[name].fairest] for name in NAMES])
+    fairest = np.array([[MEASURES[name].fair_value] for name in NAMES])
     with np.errstate(divide="ignore", invalid="ignore"):
         of_distance = of_value * value / np.abs(value - fairest)
     return Uncertainty(title, rate, of_rate[0].fmr[~few], of_value, of_distance)

@@ -1,0 +1,643 @@
+"""All fairness measures: each is a function of the groups' error rates, with its record in the decorator above it.
+
+The docstring of `fastfair.measures` says what measures have in common.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from fastfair._lib import argument_kinds, arrays, validation
+from fastfair._lib.arguments import checked
+from fastfair.errors import InputError
+
+from ._registry import BOTH_RATES, Floats, measure
+
+__all__ = [
+    "fdr",
+    "garbe",
+    "gini",
+    "group_to_average_log_ratio",
+    "group_to_average_ratio",
+    "group_to_min_difference",
+    "inequity_rate",
+    "log_geomean_sum",
+    "mape",
+    "max_geomean_ratio",
+    "max_min_ratio",
+    "nrb",
+    "sed",
+    "skewed_error_ratio",
+    "std",
+]
+INF = float("inf")
+_RATES = ("fmr", "fnmr")
+_BASE = ("fmr", "fnmr", "eer", "act_dcf", "min_dcf", "cllr")
+
+# What measures are given, checked, and the arithmetic that they share.
+
+
+def metric_array(name: str, values: ArrayLike) -> Floats:
+    """Make an array of numbers that are not negative."""
+    array = arrays.floats(name, values)
+    if array.size and array.min() >= 0 and array.max() <= validation.LARGEST_SCORE:
+        return array
+    if (array < 0).any():
+        raise InputError(f"{name} must not be negative, but holds {float(array[array < 0].flat[0]):g}")
+    beyond = (array > validation.LARGEST_SCORE) & np.isfinite(array)
+    if beyond.any():
+        raise InputError(
+            f"{name} must not be above 1e150, as its squares overflow, but holds {array[beyond].flat[0]:g}"
+        )
+    return array
+
+
+def rate_array(name: str, values: ArrayLike) -> Floats:
+    """Make an array of fractions, refusing percentages."""
+    array = metric_array(name, values)
+    if (array > 1).any():
+        worst = float(array[array > 1].flat[0])
+        hint = "; divide percentages by 100" if worst <= 100 else ""
+        raise InputError(f"{name} must hold rates, fractions in [0, 1], but holds {worst:g}{hint}")
+    return array
+
+
+def group_array(name: str, values: ArrayLike) -> Floats:
+    """Make an array of a metric with groups on the last axis."""
+    return _with_groups(name, metric_array(name, values))
+
+
+def _with_groups(name: str, array: Floats) -> Floats:
+    if array.ndim == 0 or array.shape[-1] == 0:
+        raise InputError(f"{name} needs groups on its last axis, but its shape is {array.shape}")
+    return array
+
+
+def group_rates(**rates: ArrayLike) -> list[Floats]:
+    """Make arrays of rates of the same groups."""
+    given = [_with_groups(name, rate_array(name, values)) for name, values in rates.items()]
+    if len({array.shape[-1] for array in given}) > 1:
+        found = ", ".join(f"{name} has {array.shape[-1]}" for name, array in zip(rates, given, strict=True))
+        raise InputError(f"rates must be of the same groups, but {found}")
+    _require_one_shape(dict(zip(rates, (array.shape for array in given), strict=True)))
+    return given
+
+
+def average_of(name: str, values: ArrayLike, groups: Floats, *, a_rate: bool = False) -> Floats:
+    """Make an array of averages, one for every set of groups, with a last axis of 1 in place of the groups."""
+    array = rate_array(name, values) if a_rate else metric_array(name, values)
+    if array.ndim > groups.ndim - 1:
+        raise InputError(f"{name} has one value for all groups, but its shape is {array.shape} against {groups.shape}")
+    found = array[..., np.newaxis]
+    _require_one_shape({name: found.shape, "of groups": groups.shape})
+    return found
+
+
+def _require_one_shape(shapes: dict[str, tuple[int, ...]]) -> None:
+    try:
+        np.broadcast_shapes(*shapes.values())
+    except ValueError:
+        found = ", ".join(f"{name} {shape}" for name, shape in shapes.items())
+        raise InputError(f"axes before that of groups must fit together, but the shapes are: {found}") from None
+
+
+def divide(x: Floats, y: Floats) -> Floats:
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        return np.divide(x, y)
+
+
+def max_over_min(x: Floats) -> Floats:
+    return divide(x.max(axis=-1), x.min(axis=-1))
+
+
+def geomean(x: Floats) -> Floats:
+    with np.errstate(divide="ignore"):
+        return np.exp(np.log(x).mean(axis=-1))
+
+
+# The measures, in the order in which results list them.
+
+
+@measure(
+    of=BOTH_RATES, range=(0, 1), fair_value=1, title="FDR", long_title="Fairness discrepancy rate",
+    families="maximum disparity", source="papers 1 (15), 2 (1-3), 3 (1)",
+    question="How far apart are the two groups with the most different FMRs, and FNMRs?",
+)  # fmt: skip
+@checked(fmr=argument_kinds.numbers, fnmr=argument_kinds.numbers)
+def fdr(fmr: ArrayLike, fnmr: ArrayLike, alpha: float = 0.5) -> Floats:
+    """Compute the Fairness Discrepancy Rate.
+
+    Parameters
+    ----------
+    fmr, fnmr : (..., g) array_like
+        Error rates of g groups.
+    alpha : float, default 0.5
+        Weight of false matches, in [0, 1].
+
+    Returns
+    -------
+    (...) ndarray
+        ``1 - [alpha max|a_i - a_j| + (1 - alpha) max|b_i - b_j|]``; 1 is fair, 0 is unfair.
+
+    References
+    ----------
+    Paper 1 (15), paper 2 (1-3), paper 3 (1); de Freitas Pereira and Marcel (2022).
+
+    Examples
+    --------
+    >>> import fastfair as ff
+    >>> float(ff.measures.fdr([0.25, 0.75], [0.5, 0.5]))
+    0.75
+    """
+    a, b = group_rates(fmr=fmr, fnmr=fnmr)
+    alpha = validation.rate("alpha", alpha, one_allowed=True)
+    return 1 - (alpha * np.ptp(a, axis=-1) + (1 - alpha) * np.ptp(b, axis=-1))
+
+
+@measure(
+    of=BOTH_RATES, range=(1, INF), fair_value=1, title="IR", long_title="Inequity rate",
+    families="maximum disparity", source="papers 1 (12-14), 2 (4-6)",
+    question="By which factor does the worst group exceed the best, in FMR and FNMR?",
+)  # fmt: skip
+@checked(fmr=argument_kinds.numbers, fnmr=argument_kinds.numbers)
+def inequity_rate(fmr: ArrayLike, fnmr: ArrayLike, alpha: float = 0.5) -> Floats:
+    """Compute the Inequity Rate.
+
+    Parameters
+    ----------
+    fmr, fnmr : (..., g) array_like
+        Error rates of g groups.
+    alpha : float, default 0.5
+        Weight of false matches, in [0, 1]; rates with weight 0 have no effect, even where they are 0 or NaN.
+
+    Returns
+    -------
+    (...) ndarray
+        ``(max a / min a)^alpha (max b / min b)^(1 - alpha)``, from 1 (fair) to infinity.
+
+    References
+    ----------
+    Paper 1 (12-14), paper 2 (4-6); NIST FRTE.
+
+    Examples
+    --------
+    >>> import fastfair as ff
+    >>> float(ff.measures.inequity_rate([0.01, 0.04], [0.1, 0.1]))
+    2.0
+    """
+    alpha = validation.rate("alpha", alpha, one_allowed=True)
+    a, b = group_rates(fmr=fmr, fnmr=fnmr)
+    return max_over_min(a) ** alpha * max_over_min(b) ** (1 - alpha)
+
+
+@measure(
+    of=_RATES, range=(0, 1), fair_value=0, title="Gini", long_title="Gini coefficient",
+    aliases="Gini index", families="aggregation", source="papers 1 (16), 2 (7-8), 5 A.1",
+    question="How unequally is the rate spread over groups?",
+)  # fmt: skip
+@checked
+def gini(x: ArrayLike) -> Floats:
+    """Compute the Gini coefficient, scaled so that it is 1 where one group has all the errors.
+
+    Parameters
+    ----------
+    x : (..., g) array_like
+        A base metric of g groups, not negative.
+
+    Returns
+    -------
+    (...) ndarray
+        ``G / (G - 1) * sum_ij |x_i - x_j| / (2 G^2 mean(x))``, from 0 (fair) to 1; 0 where every x is 0, NaN for one
+        group.
+
+    References
+    ----------
+    Paper 1 (16), paper 2 (7-8), paper 5 A.1; ISO/IEC 19795-10.
+
+    Examples
+    --------
+    >>> import fastfair as ff
+    >>> float(ff.measures.gini([0.0, 0.0, 0.3]))
+    1.0
+    """
+    x = np.sort(group_array("x", x), axis=-1)
+    n_groups = x.shape[-1]
+    # The gap above the k-th smallest lies between k (G - k) pairs; sums of gaps are exactly 0 where all are equal.
+    k = np.arange(1, n_groups)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        spread, total = np.diff(x, axis=-1) @ (k * (n_groups - k)).astype(np.float64), x.sum(axis=-1)
+        return np.where(total == 0, 0.0, spread / (total * np.float64(n_groups - 1)))[()]
+
+
+@measure(
+    of=BOTH_RATES, range=(0, 1), fair_value=0, title="GARBE",
+    long_title="Gini aggregation rate for biometric equitability",
+    families="aggregation", source="papers 1 (17-18), 2 (9-10)",
+    question="How unequally are FMR and FNMR spread over groups?",
+)  # fmt: skip
+@checked(fmr=argument_kinds.numbers, fnmr=argument_kinds.numbers)
+def garbe(fmr: ArrayLike, fnmr: ArrayLike, alpha: float = 0.5) -> Floats:
+    """Compute the Gini Aggregation Rate for Biometric Equitability.
+
+    Parameters
+    ----------
+    fmr, fnmr : (..., g) array_like
+        Error rates of g groups.
+    alpha : float, default 0.5
+        Weight of false matches, in [0, 1].
+
+    Returns
+    -------
+    (...) ndarray
+        ``alpha Gini(a) + (1 - alpha) Gini(b)``, from 0 (fair) to 1.
+
+    References
+    ----------
+    Paper 1 (17-18), paper 2 (9-10); Howard et al. (2022).
+
+    Examples
+    --------
+    >>> import fastfair as ff
+    >>> float(ff.measures.garbe([0.0, 0.1], [0.2, 0.2]))
+    0.5
+    """
+    alpha = validation.rate("alpha", alpha, one_allowed=True)
+    a, b = group_rates(fmr=fmr, fnmr=fnmr)
+    return alpha * gini(a) + (1 - alpha) * gini(b)
+
+
+@measure(
+    of=("fmr", "fnmr", "tmr", "eer"), range=(0, 0.5), fair_value=0, title="STD", long_title="Standard deviation",
+    families="standard deviation", source="paper 1 (21), table I",
+    question="How much does the rate scatter about the mean of the groups?",
+)  # fmt: skip
+@checked
+def std(x: ArrayLike) -> Floats:
+    """Compute the population standard deviation over groups.
+
+    Parameters
+    ----------
+    x : (..., g) array_like
+        A base metric of g groups: FMR, FNMR, TMR or EER.
+
+    Returns
+    -------
+    (...) ndarray
+        ``sqrt(mean_g (x_g - mean(x))^2)``, from 0 (fair).
+
+    References
+    ----------
+    Paper 1 (21) and Table I.
+
+    Examples
+    --------
+    >>> import fastfair as ff
+    >>> float(ff.measures.std([0.25, 0.75]))
+    0.25
+    """
+    with np.errstate(invalid="ignore"):
+        return np.std(group_array("x", x), axis=-1)
+
+
+@measure(
+    of="fmr", range=(1, INF), fair_value=1, title="SER", long_title="Skewed error ratio",
+    families="maximum disparity", source="paper 1 section II-B",
+    question="By which factor does the worst group exceed the best?",
+)  # fmt: skip
+@checked(fmr=argument_kinds.numbers)
+def skewed_error_ratio(fmr: ArrayLike) -> Floats:
+    """Compute the Skewed Error Ratio.
+
+    Parameters
+    ----------
+    fmr : (..., g) array_like
+        False match rates of g groups.
+
+    Returns
+    -------
+    (...) ndarray
+        ``max a / min a``, from 1 (fair) to infinity.
+
+    References
+    ----------
+    Paper 1, section II-B.
+
+    Examples
+    --------
+    >>> import fastfair as ff
+    >>> float(ff.measures.skewed_error_ratio([0.01, 0.04]))
+    4.0
+    """
+    return max_over_min(*group_rates(fmr=fmr))
+
+
+@measure(
+    of="fmr", range=(0, INF), fair_value=0, title="MAPE", long_title="Mean absolute percentage error",
+    families="aggregation", source="paper 1 section II-B",
+    question="How far are groups from the rate of all comparisons, relative to it?",
+)  # fmt: skip
+@checked(fmr=argument_kinds.numbers)
+def mape(fmr: ArrayLike, fmr_global: ArrayLike) -> Floats:
+    """Compute the mean absolute percentage error of groups' FMRs from the global FMR, as a fraction.
+
+    Parameters
+    ----------
+    fmr : (..., g) array_like
+        False match rates of g groups.
+    fmr_global : (...) array_like
+        False match rate of all non-mated comparisons, cross-group ones included.
+
+    Returns
+    -------
+    (...) ndarray
+        ``mean_g |a_g - a_global| / a_global``, from 0 (fair) to infinity.
+
+    References
+    ----------
+    Paper 1, section II-B.
+
+    Examples
+    --------
+    >>> import fastfair as ff
+    >>> float(ff.measures.mape([0.5, 0.25], 0.25))
+    0.5
+    """
+    (a,) = group_rates(fmr=fmr)
+    reference = average_of("fmr_global", fmr_global, a, a_rate=True)
+    return divide(np.abs(a - reference), reference).mean(axis=-1)
+
+
+@measure(
+    of=BOTH_RATES, range=(0, INF), fair_value=0, title="SED", long_title="Sum of group error differences",
+    aliases="SEDG", families=("standard deviation", "aggregation"), source="paper 1 (8-11)", own_threshold=True,
+    question="How far are groups from the overall rates, at the mean of the groups' EER thresholds?",
+)  # fmt: skip
+@checked(fmr=argument_kinds.numbers, fnmr=argument_kinds.numbers)
+def sed(fmr: ArrayLike, fnmr: ArrayLike, fmr_global: ArrayLike, fnmr_global: ArrayLike) -> Floats:
+    """Compute the Sum of Error Differences of each group; its mean and standard deviation over groups are reported.
+
+    Parameters
+    ----------
+    fmr, fnmr : (..., g) array_like
+        Error rates of g groups at the mean of the groups' EER thresholds (`at_mean_group_eer`).
+    fmr_global, fnmr_global : (...) array_like
+        Error rates of all comparisons at that threshold.
+
+    Returns
+    -------
+    (..., g) ndarray
+        ``|1 - a_g / a_global| + |1 - b_g / b_global|``, from 0 (fair) to infinity.
+
+    References
+    ----------
+    Paper 1 (8-11).
+
+    Examples
+    --------
+    >>> import fastfair as ff
+    >>> ff.measures.sed([0.5, 0.25], [0.5, 0.5], 0.25, 0.5)
+    array([1., 0.])
+    """
+    a, b = group_rates(fmr=fmr, fnmr=fnmr)
+    a_global = average_of("fmr_global", fmr_global, a, a_rate=True)
+    b_global = average_of("fnmr_global", fnmr_global, b, a_rate=True)
+    return np.abs(1 - divide(a, a_global)) + np.abs(1 - divide(b, b_global))
+
+
+@measure(
+    of=_BASE, range=(0, INF), fair_value=0, title="group-to-min difference", long_title="Group-to-minimum difference",
+    aliases="G2min difference", families="maximum disparity", source="paper 3 table 1",
+    question="How far is each group from the best one?",
+)  # fmt: skip
+@checked
+def group_to_min_difference(x: ArrayLike) -> Floats:
+    """Compute the difference between each group and the best group.
+
+    Parameters
+    ----------
+    x : (..., g) array_like
+        A base metric of g groups.
+
+    Returns
+    -------
+    (..., g) ndarray
+        ``x_g - min x``, from 0 (fair).
+
+    References
+    ----------
+    Paper 3, table 1.
+
+    Examples
+    --------
+    >>> import fastfair as ff
+    >>> ff.measures.group_to_min_difference([0.25, 0.75])
+    array([0. , 0.5])
+    """
+    x = group_array("x", x)
+    with np.errstate(invalid="ignore"):
+        return np.asarray(x - x.min(axis=-1, keepdims=True))
+
+
+@measure(
+    of=_BASE, range=(0, INF), fair_value=1, title="group-to-average ratio", long_title="Group-to-average ratio",
+    aliases="G2avg ratio", families="aggregation", source="paper 3 table 1",
+    question="How many times the performance of all comparisons is that of each group?",
+)  # fmt: skip
+@checked
+def group_to_average_ratio(x: ArrayLike, average: ArrayLike) -> Floats:
+    """Compute each group's ratio to the average.
+
+    Parameters
+    ----------
+    x : (..., g) array_like
+        A base metric of g groups.
+    average : (...) array_like
+        The metric of all comparisons pooled; not the mean of the groups.
+
+    Returns
+    -------
+    (..., g) ndarray
+        ``x_g / average``, 1 where fair.
+
+    References
+    ----------
+    Paper 3, table 1. Its table 3 shows that the average is that of pooled comparisons (3.218 / 3.657 = 0.880).
+
+    Examples
+    --------
+    >>> import fastfair as ff
+    >>> ff.measures.group_to_average_ratio([0.25, 0.5], 0.25)
+    array([1., 2.])
+    """
+    x = group_array("x", x)
+    return divide(x, average_of("average", average, x))
+
+
+@measure(
+    of=_BASE, range=(-INF, INF), fair_value=0, title="group-to-average log ratio",
+    long_title="Group-to-average log ratio",
+    aliases="G2avg log ratio", families="aggregation", source="paper 3 table 1",
+    question="How far is each group from the performance of all comparisons, on a logarithmic scale?",
+)  # fmt: skip
+@checked
+def group_to_average_log_ratio(x: ArrayLike, average: ArrayLike) -> Floats:
+    """Compute the negative natural logarithm of each group's ratio to the average.
+
+    Parameters
+    ----------
+    x : (..., g) array_like
+        A base metric of g groups.
+    average : (...) array_like
+        The metric of all comparisons pooled.
+
+    Returns
+    -------
+    (..., g) ndarray
+        ``-ln(x_g / average)``: 0 where fair, below 0 for groups worse than average; +inf for a group without errors.
+
+    References
+    ----------
+    Paper 3, table 1.
+
+    Examples
+    --------
+    >>> import fastfair as ff
+    >>> ff.measures.group_to_average_log_ratio([0.25, 0.5], 0.25).round(3)
+    array([-0.   , -0.693])
+    """
+    with np.errstate(divide="ignore"):
+        return -np.log(group_to_average_ratio(x, average))
+
+
+@measure(
+    of=_BASE, range=(0, INF), fair_value=0, title="NRB", long_title="Normalised reliability bias",
+    aliases="normalized reliability bias", families="aggregation", source="paper 3 (2)",
+    question="How far are groups from the performance of all comparisons, on average?",
+)  # fmt: skip
+@checked
+def nrb(x: ArrayLike, average: ArrayLike) -> Floats:
+    """Compute the Normalised Reliability Bias.
+
+    Parameters
+    ----------
+    x : (..., g) array_like
+        A base metric of g groups.
+    average : (...) array_like
+        The metric of all comparisons pooled.
+
+    Returns
+    -------
+    (...) ndarray
+        ``mean_g |ln(x_g / average)|``, from 0 (fair) to infinity.
+
+    References
+    ----------
+    Paper 3 (2).
+
+    Examples
+    --------
+    >>> import fastfair as ff
+    >>> round(float(ff.measures.nrb([0.25, 0.5], 0.25)), 4)
+    0.3466
+    """
+    return np.abs(group_to_average_log_ratio(x, average)).mean(axis=-1)
+
+
+@measure(
+    of=_RATES, range=(1, INF), fair_value=1, title="max-min ratio", long_title="Maximum-minimum ratio",
+    families="maximum disparity", source="paper 5 A.1, NIST FRTE part 8",
+    question="By which factor does the worst group exceed the best?",
+)  # fmt: skip
+@checked
+def max_min_ratio(x: ArrayLike) -> Floats:
+    """Compute the ratio of the worst group to the best.
+
+    Parameters
+    ----------
+    x : (..., g) array_like
+        False match or false non-match rates of g groups.
+
+    Returns
+    -------
+    (...) ndarray
+        ``max x / min x``, from 1 (fair) to infinity.
+
+    References
+    ----------
+    Paper 5 A.1; NIST FRTE part 8.
+
+    Examples
+    --------
+    >>> import fastfair as ff
+    >>> float(ff.measures.max_min_ratio([0.01, 0.04]))
+    4.0
+    """
+    return max_over_min(group_array("x", x))
+
+
+@measure(
+    of=_RATES, range=(1, INF), fair_value=1, title="max-geomean ratio", long_title="Maximum-geometric mean ratio",
+    families="maximum disparity", source="paper 5 A.1, NIST FRTE part 8",
+    question="By which factor does the worst group exceed the geometric mean?",
+)  # fmt: skip
+@checked
+def max_geomean_ratio(x: ArrayLike) -> Floats:
+    """Compute the ratio of the worst group to the geometric mean.
+
+    Parameters
+    ----------
+    x : (..., g) array_like
+        False match or false non-match rates of g groups.
+
+    Returns
+    -------
+    (...) ndarray
+        ``max x / geomean(x)``, from 1 (fair) to infinity.
+
+    References
+    ----------
+    Paper 5 A.1; NIST FRTE part 8.
+
+    Examples
+    --------
+    >>> import fastfair as ff
+    >>> round(float(ff.measures.max_geomean_ratio([0.01, 0.04])), 12)
+    2.0
+    """
+    x = group_array("x", x)
+    return np.maximum(divide(x.max(axis=-1), geomean(x)), 1)  # rounding alone could bring it below
+
+
+@measure(
+    of=_RATES, range=(0, INF), fair_value=0, title="log-geomean sum", long_title="Sum of log-geomean ratios",
+    families="aggregation", source="paper 5 A.1",
+    question="How far are groups from their geometric mean, on a logarithmic scale?",
+)  # fmt: skip
+@checked
+def log_geomean_sum(x: ArrayLike) -> Floats:
+    """Sum the groups' distances from their geometric mean, in powers of ten.
+
+    Parameters
+    ----------
+    x : (..., g) array_like
+        False match or false non-match rates of g groups.
+
+    Returns
+    -------
+    (...) ndarray
+        ``sum_g |log10(x_g / geomean(x))|``, from 0 (fair) to infinity; NaN where a group has no errors (0 / 0).
+
+    References
+    ----------
+    Paper 5 A.1.
+
+    Examples
+    --------
+    >>> import fastfair as ff
+    >>> round(float(ff.measures.log_geomean_sum([0.001, 0.1])), 12)
+    2.0
+    """
+    x = group_array("x", x)
+    with np.errstate(divide="ignore"):
+        return np.abs(np.log10(divide(x, geomean(x)[..., np.newaxis]))).sum(axis=-1)
