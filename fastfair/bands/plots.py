@@ -21,6 +21,7 @@ from fastfair._lib.plot_style import (
 )
 from fastfair._lib.text import drawn, shortened
 from fastfair.errors import visible
+from fastfair.measures._registry import METRICS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -77,8 +78,8 @@ def draw_roc_panels(of_all: Any, of_groups: Mapping[str, Any]) -> Figure:
         ax.set_visible(False)
     for ax in axes[max(0, len(of_groups) - columns) : len(of_groups)]:  # the last of each column has the numbers
         ax.tick_params(labelbottom=True)
-    figure.supxlabel("False match rate of all pairs", fontsize="small")
-    figure.supylabel("False non-match rate", fontsize="small")
+    figure.supxlabel(f"{METRICS['fmr'].long_title} of all pairs", fontsize="small")
+    figure.supylabel(METRICS["fnmr"].long_title, fontsize="small")
     return figure
 
 
@@ -115,7 +116,7 @@ def draw_measure(
         ax.set_xscale("log")
     else:
         ax.text(0.5, 0.5, "not computable: a group has no errors", transform=ax.transAxes, ha="center")
-    ax.set_xlabel("False match rate")
+    ax.set_xlabel(METRICS["fmr"].long_title)
     ax.grid(alpha=0.3)
     if others:
         lines += ax.plot([], [], color="0.75", linewidth=0.8, label=f"{len(others)} other groups")

@@ -23,7 +23,7 @@ from fastfair.data.templates import TEMPLATE_SCORES
 from fastfair.error_rates.operating_points import ENOUGH_ERRORS
 from fastfair.errors import InputError
 from fastfair.io.embeddings import read_embeddings
-from fastfair.measures._registry import at_any_threshold
+from fastfair.measures._registry import METRICS, at_any_threshold
 from fastfair.pages.report import report as write_report
 from fastfair.resampling.pair_lists import VECTOR_UNITS, WEIGHTINGS
 from fastfair.uncertainty.quantities import table_of
@@ -213,7 +213,7 @@ def _roc_figure(bands: Bands) -> Figure:
     if with_groups:
         for group, band in bands.group_roc.items():
             band.plot(axes[1], label=drawn(group))
-        axes[1].set(xlabel="False match rate of all pairs", ylabel="")
+        axes[1].set(xlabel=f"{METRICS['fmr'].long_title} of all pairs", ylabel="")
     for ax in axes:
         ax.set_ylim(bottom=0)
         ax.legend()

@@ -17,6 +17,7 @@ from fastfair._lib.text import drawn, per_cent, shortened
 from fastfair.error_rates.curve_results import Rates
 from fastfair.error_rates.operating_points import ENOUGH_ERRORS
 from fastfair.errors import InputError, visible
+from fastfair.measures._registry import METRICS
 from fastfair.uncertainty.quantities import find
 
 from .evaluated import Evaluated, comparisons_of
@@ -194,11 +195,11 @@ def draw_panels(evaluation: Evaluated, kind: str, columns: int = 4) -> Figure:
     for ax in axes[max(0, len(groups) - columns) : len(groups)]:  # the last of each column has the numbers
         ax.tick_params(labelbottom=True)
     figure.supxlabel(
-        "False match rate (%)" if kind == "det" else f"Score ({score_kind_of(evaluation)})",
+        f"{METRICS['fmr'].long_title} (%)" if kind == "det" else f"Score ({score_kind_of(evaluation)})",
         fontsize="small", y=0.08 / size[1],
     )  # fmt: skip
     if kind == "det":
-        figure.supylabel("False non-match rate (%)", fontsize="small", x=0.08 / size[0])
+        figure.supylabel(f"{METRICS['fnmr'].long_title} (%)", fontsize="small", x=0.08 / size[0])
     return figure
 
 

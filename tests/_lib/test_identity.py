@@ -53,7 +53,7 @@ def test_the_terminal_shows_each_threshold_its_own_rates(near, capsys):
     shown = capsys.readouterr().out
     for point in NEAR:
         row = next(line for line in shown.partition(f"At {point}: ")[2].splitlines() if line.startswith("all"))
-        assert f"{100 * ff.rates(near, point).fmr:.2f} %" in row
+        assert f"{100 * ff.rates(near, point).fmr:.3g} %" in row
 
 
 def test_bands_keep_near_levels_apart():
@@ -148,7 +148,7 @@ def test_the_terminal_shows_every_cell_its_own_rate(slashed, capsys):
     table = capsys.readouterr().out.partition("FMR by group of reference")[2].splitlines()[2:5]
     for line, row in zip(table, ff.rates(slashed, at).fmr_matrix, strict=True):
         assert [float(part) for part in line.replace("%", "").replace("*", "").split()[-3:]] == [
-            round(100 * rate, 2) for rate in row
+            float(f"{100 * rate:.3g}") for rate in row
         ]
 
 
