@@ -13,6 +13,7 @@ from fastfair.errors import visible
 NONE = "–"  # where there is no number
 _ROUNDING = 1e-12  # what rounding makes of 0
 _MOST_DECIMALS = 8
+_LEAST_P = 1e-4
 _short = reprlib.Repr()
 _short.maxstring = _short.maxother = _short.maxlong = 80
 
@@ -109,8 +110,8 @@ def _simple(value: float, digits: int) -> str:
 
 
 def p_value(value: float) -> str:
-    """Write a p-value in two significant digits."""
-    return NONE if math.isnan(value) else f"{value:.2g}"
+    """Write a p-value in two significant digits, unless it is very small."""
+    return NONE if math.isnan(value) else f"{value:.2g}" if value >= _LEAST_P else f"<{_LEAST_P:.4f}"
 
 
 def cell(value: Any) -> str:

@@ -20,7 +20,7 @@ from fastfair.errors import FairValueOutsideWarning, InputError, visible
 from fastfair.measures import MEASURES
 from fastfair.measures._registry import at_any_threshold, measure_name
 from fastfair.pages.parts import Chapter, Picture, Section, Table
-from fastfair.pages.vector import svg_of
+from fastfair.pages.vector import drawing, svg_of
 from fastfair.results.result import Result
 from fastfair.uncertainty.quantities import Quantity, table_of
 
@@ -128,6 +128,7 @@ class Bands(Result):
             said.append(f"{told}.")
         return "\n".join(said)
 
+    @drawing()
     def _chapter(self) -> Chapter:
         """Return what a page says of all curves, with tables of the FMRs asked."""
         levels = self._levels()

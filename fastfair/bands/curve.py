@@ -16,7 +16,7 @@ from fastfair._lib.plot_style import USUAL, rate_ticks
 from fastfair._lib.text import cell, interval_of_rate, number_with_interval, per_cent, rate_with_interval
 from fastfair.errors import visible
 from fastfair.pages.parts import Chapter, Picture, Section, Table
-from fastfair.pages.vector import svg_of
+from fastfair.pages.vector import drawing, svg_of
 from fastfair.resampling.blocks import Replicates
 from fastfair.results.result import Result
 from fastfair.results.written import UNWRITTEN, nothing
@@ -124,6 +124,7 @@ class ShownCurve(Result, Curve):
         """Choose FMRs from the whole range."""
         return np.unique(np.linspace(0, self.fmr.size - 1, min(most, self.fmr.size)).round().astype(np.intp))
 
+    @drawing()
     def _chapter(self) -> Chapter:
         settings = {"confidence_level": self.confidence_level, "replicates": self.n_resamples}
         title = f"{self._question()} over FMR"

@@ -17,7 +17,7 @@ from fastfair.errors import InputError, visible
 from fastfair.measures._registry import printed_name, quantity_name
 from fastfair.pages.parts import Chapter, Picture, Section, Table
 from fastfair.pages.reported import Reported
-from fastfair.pages.vector import svg_of
+from fastfair.pages.vector import drawing, svg_of
 from fastfair.results.charts import Bar, Line, draw_rows
 from fastfair.results.result import Result
 from fastfair.uncertainty.quantities import Quantity
@@ -462,6 +462,7 @@ def _shown(curves: Mapping[str | None, _Curve]) -> dict[str, _Curve]:
     return of_groups if 1 < len(of_groups) <= _MOST_CURVES else {"": curves[None]}
 
 
+@drawing()
 def _chapter_of(result: Calibration) -> Chapter:
     """Make a chapter of costs, errors over priors and shares of likelihood ratios."""
     sections = [_of_application(result, one) for one in result.applications]

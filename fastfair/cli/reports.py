@@ -55,20 +55,23 @@ def results_of(
     for data, one in found:
         if len(data.groups) > 1 and data.subjects is not None and one.rates:
             try:
-                tests += _tests_of(data, one.rates[0].at, options)
+                tests += _tests_of(data, one.rates[0].at, options, named=one is not evaluation or not alone)
             except InputError as error:
                 warn(f"the report has no tests of groups: {error}", FewResamplesWarning)
     return [*(one for _, one in found), *tests]
 
 
-def _tests_of(data: Comparisons | Embeddings, at: OperatingPoint, options: dict[str, Any]) -> list[Any]:
-    """Test whether rates differ; which groups do is tested only where that is not known by then."""
+def _tests_of(data: Comparisons | Embeddings, at: OperatingPoint, options: dict[str, Any], *, named: bool) -> list[Any]:
+    """Test whether rates differ; which FNMRs of several groups do is tested where some do and they are to be named.
+
+    Those of intersections are not: that takes longest, and their groups are often too small for it.
+    """
     n_groups = len(data.groups)
     asked = {name: options[name] for name in ("rng", "n_threads")}
     asked["n_resamples"] = max(_REPLICATES, _REPLICATES_OF_A_GROUP * n_groups)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FastfairWarning)  # those of the follow-up, or of the other test, are the same
         of_failures = fnmr_test(data, at, follow_up=False, **asked)
-    if n_groups > 2 and of_failures.pvalue < of_failures.level:
+    if named and n_groups > 2 and of_failures.pvalue < of_failures.level:
         of_failures = fnmr_test(data, at, **asked)
     return [of_failures, fmr_test(data, at, **asked)]

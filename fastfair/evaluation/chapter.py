@@ -40,7 +40,7 @@ _RATES = ("fnmr", "fmr")
 _OPEN_MEASURES = 6
 _MOST_LETTERS = 20  # with more groups the cells of a matrix have no numbers
 _HIGHEST = 8  # cells of a matrix that are listed with intervals
-_INVISIBLE = 0.03  # normal deviates between a curve and its lines in a panel
+_INVISIBLE = 4.5  # divided by a panel's side: normal deviates between a curve and its lines
 _FEW_GROUPS, _LARGE, _SMALL = 4, 230, 150  # groups whose panels are larger, and sides of panels in pixels
 _LEAST_RATE, _GREATEST_RATE = 1e-5, 0.6  # ends of the axes of curves
 _READING = (
@@ -286,7 +286,7 @@ def _test_section(test: Any) -> Section:
     numbers = (test.group_rate, test.low, test.high, test.group_pvalue_adjusted)
     for group, rate, low, high, adjusted in zip(test.groups, *(array.tolist() for array in numbers), strict=True):
         text, ends = value_and_interval(rate, low, high, is_rate=True)
-        differs = "yes" if group in test.different else "not shown"
+        differs = "yes" if group in test.different else "–" if math.isnan(adjusted) else "not shown"
         rows.append([visible(group), Cell(text, ends), p_value(adjusted), differs])
     symbol = test.error.upper()
     columns = ["Group", f"{symbol}, %", "Adjusted p-value", "Differs from the others?"]
@@ -335,17 +335,18 @@ def det_limits(curves: Sequence[tuple[Floats, Floats]]) -> tuple[float, float]:
     return max(_LEAST_RATE, min(0.8 * low, 0.1)), min(max(1.1 * high, 0.3), _GREATEST_RATE)
 
 
-def det_curve(evaluation: Evaluated, group: str | None) -> tuple[Floats, Floats]:
-    """Return the normal deviates of a DET curve at as many points as a panel shows."""
+def det_curve(evaluation: Evaluated, group: str | None, side: int) -> tuple[Floats, Floats]:
+    """Return the normal deviates of a DET curve at as many points as a panel of this side shows."""
     x, y = curve_of(evaluation, group).deviates
-    kept = outline(x, y, _INVISIBLE)
+    kept = outline(x, y, _INVISIBLE / side)
     return x[kept], y[kept]
 
 
 def _curves(evaluation: Evaluated) -> list[Section]:
     """Draw the DET curve and the scores of all comparisons, or of each group before them."""
     groups: Sequence[str | None] = evaluation.groups if len(evaluation.groups) > 1 else (None,)
-    curves = {group: det_curve(evaluation, group) for group in (None, *groups)}
+    side = _LARGE if len(groups) <= _FEW_GROUPS else _SMALL
+    curves = {group: det_curve(evaluation, group, side) for group in (None, *groups)}
     ends, edges = det_limits(list(curves.values())), edges_of(evaluation)
     det, scores = [], []
     for group in groups:
@@ -359,7 +360,6 @@ def _curves(evaluation: Evaluated) -> list[Section]:
         drawn = [("few" if few else "", *curves[group])]
         if group is not None:
             drawn.insert(0, ("back", *curves[None]))
-        side = _LARGE if len(groups) <= _FEW_GROUPS else _SMALL
         det.append((name, det_panel(drawn, points, ends, side), f"DET curve of {name}; tables have the rates."))
         bins = distributions_of(evaluation, group, edges).bins
         thresholds = [rates.threshold for rates in evaluation.rates]
@@ -370,12 +370,11 @@ def _curves(evaluation: Evaluated) -> list[Section]:
     caption += f"Thin: fewer than {ENOUGH_ERRORS} errors. Lower is better."
     rows: list[Row] = []
     for group in (None, *evaluation.groups):
-        row: Row = [visible(group or "all")]
-        for quantiles in distributions_of(evaluation, group, edges).quantiles:
-            row += [f"{score:.4g}" for score in quantiles] or ["–"] * len(SHARES)
-        rows.append(row)
-    columns = [f"{kind}, {per_cent(share)}" for kind in ("Mated", "Non-mated") for share in SHARES]
-    table = Table("Quantiles of scores", ["Group", *columns], rows)
+        of_kinds = distributions_of(evaluation, group, edges).quantiles
+        written = [", ".join(f"{score:.4g}" for score in quantiles) or "–" for quantiles in of_kinds]
+        rows.append([visible(group or "all"), *written])
+    shares = ", ".join(per_cent(share) for share in SHARES)
+    table = Table(f"Quantiles of scores: {shares}", ["Group", "Mated", "Non-mated"], rows)
     explained = "Blue: mated; orange: non-mated scores; dashed: threshold" + (
         f" {', '.join(typed(rates.threshold) for rates in evaluation.rates)}." if evaluation.rates else "."
     )

@@ -335,7 +335,8 @@ class Evaluation(Plotted, Reported, Result):
         """Make its chapter of a page on which tests and requirements stand, too."""
         from .chapter import chapter_of
 
-        together, drawn = self._together, self._drawn()
+        # Tests tell whether groups differ, so that no intervals for all groups together are needed beside them.
+        together, drawn = self if beside.tests_of(self.groups) else self._together, self._drawn()
         if together.settings.get("simultaneous"):
             ends = (
                 (one.low, one.high) if one.name in ("fmr", "fnmr") and one.group and one.low is not None else None

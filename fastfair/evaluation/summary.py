@@ -140,7 +140,7 @@ def _tested(test: Any) -> str:
         f"{word} in {visible(', '.join(groups)) if len(groups) <= _MOST_NAMED else f'{len(groups)} groups'}"
         for word, groups in named.items() if groups
     ]  # fmt: skip
-    if len(test.groups) == 2:
+    if len(test.groups) == 2 or all(map(math.isnan, test.group_pvalue_adjusted)):
         return said
     return f"{said} It is {' and '.join(parts)} than in the others." if parts else f"{said} The test cannot say which."
 
@@ -186,16 +186,16 @@ def limits(evaluation: Evaluated) -> Said:
     }  # fmt: skip
     n = len(evaluation.groups)
     known = [
-        f"{number} of {n} groups have fewer than {ENOUGH_ERRORS} {METRICS[name].errors}"
-        for name, number in few.items()
-        if number
-    ]
+        f"no group has {ENOUGH_ERRORS} {METRICS[name].errors}" if number == n
+        else f"{number} of {n} groups have fewer than {ENOUGH_ERRORS} {METRICS[name].errors}"
+        for name, number in few.items() if number
+    ]  # fmt: skip
     people = _people_of(rates)
     n_small = sum(number < _FEW_PEOPLE for number in people)
     if n_small:
-        known.append(f"{n_small} of {n} have fewer than {_FEW_PEOPLE} people")
+        known.append(f"{n_small} of {n} groups have fewer than {_FEW_PEOPLE} people")
     if known:
-        unknown.append(f"{', and '.join(known)}, so their rates are rough.")
+        unknown.append(f"which group has the highest rate: {', and '.join(known)}, so their rates are rough.")
     if unknown:
         said.append(("Not known", " ".join(unknown)))
     if evaluation.settings.get("unit") == "comparison":

@@ -122,7 +122,7 @@ def _det_curves(systems: Mapping[str, Evaluated]) -> list[Section]:
     if len(chosen) > MOST_CURVES and all(one.rates for one in systems.values()):
         chosen.sort(key=lambda name: systems[name].rates[0].fnmr)
     chosen = chosen[:MOST_CURVES]
-    curves = [(f"k{k}", *det_curve(systems[name], None)) for k, name in enumerate(chosen)]
+    curves = [(f"k{k}", *det_curve(systems[name], None, 2 * _SIDE)) for k, name in enumerate(chosen)]
     points = []
     for k, name in enumerate(chosen):
         for rates in systems[name].rates:

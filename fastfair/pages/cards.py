@@ -13,6 +13,7 @@ from fastfair.measures._registry import measure_of, printed_name
 from fastfair.uncertainty.quantities import IN_PER_CENT
 
 from .drawings import Scale, interval
+from .parts import Cell, Column, Row, Table
 
 VERDICTS = ("met", "not met", "undecided")
 _REQUIRED = {"<=": "{} or less", "<": "less than {}", ">=": "{} or more", ">": "more than {}"}
@@ -38,6 +39,20 @@ def cards_of(check: Any, main_point: str | None) -> list[Card]:
         _card([row for row in check.rows if row.requirement == text], verdict, main_point)
         for text, verdict in check.verdicts.items()
     ]
+
+
+def limits_table(check: Any) -> Table:
+    """Write what each requirement is about with the limit that decides, and why."""
+    rows: list[Row] = []
+    for row in check.rows:
+        write = per_cent if row.name in IN_PER_CENT else number_with_interval
+        verdict = Cell(row.verdict.capitalize(), look=row.verdict)
+        numbers = write(row.estimate), write(row.limit)
+        rows.append([
+            visible(row.title), f"{row.relation} {write(row.bound)}", *numbers, verdict, visible(row.reason)
+        ])  # fmt: skip
+    columns = ["Quantity", "Required", "Estimate", "Limit", Column("Verdict", "text"), Column("Why", "text")]
+    return Table(f"Limits at {100 * check.confidence_level:g} % confidence", columns, rows, look="limits")
 
 
 def _card(rows: Sequence[Any], verdict: str, main_point: str | None) -> Card:

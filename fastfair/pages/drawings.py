@@ -11,7 +11,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtri
 
 Floats = NDArray[np.float64]
 _FIRST, _LAST = 3.0, 97.0  # per cent of the width between which values lie
@@ -159,6 +158,8 @@ def det_panel(
     -------
     str
     """
+    from scipy.special import ndtri
+
     first, last = (float(ndtri(rate)) for rate in limits)
     scale = (side - _MARGIN - 4) / (last - first)
 

@@ -11,13 +11,11 @@ from typing import Any
 
 from fastfair._lib import validation, whole_files
 from fastfair._lib.arguments import checked
-from fastfair._lib.axes import off_screen
 from fastfair.errors import InputError
 
-from .cards import cards_of
+from .cards import cards_of, limits_table
 from .page import render
-from .parts import Beside, Chapter, FirstScreen
-from .vector import SETTINGS
+from .parts import Beside, Chapter, FirstScreen, Section
 
 TITLE = "Error rates and fairness"
 
@@ -65,11 +63,8 @@ def report(results: Any, path: str | Path, *, title: str = TITLE, inputs: Sequen
     """
     whole_files.ready_folder(Path(path).parent)
     digests = {str(name): _sha256(name) for name in inputs}
-    matplotlib = validation.require("matplotlib", "cli", "a report")
     validation.require("jinja2", "cli", "a report")
-    with off_screen(), matplotlib.rc_context(SETTINGS):
-        text = _page(results, title, digests)
-    whole_files.write_text(path, text)
+    whole_files.write_text(path, _page(results, title, digests))
 
 
 def _page(results: Sequence[Any], title: str, digests: dict[str, str]) -> str:
@@ -87,17 +82,17 @@ def _page(results: Sequence[Any], title: str, digests: dict[str, str]) -> str:
     pairs = list(zip(results, chapters, strict=True))
     shown = [chapter for result, chapter in pairs if result in evaluations]
     apart = [
-        _without_pictures(chapter) if result in checks else chapter
+        _folded(result, chapter) if result in checks else chapter
         for result, chapter in pairs
         if result not in placed and result not in evaluations
     ]
     return render(title, [*shown, *apart], cards, digests, chapters)
 
 
-def _without_pictures(chapter: Chapter) -> Chapter:
-    """Return the chapter of requirements whose verdicts stand on the first screen already, folded."""
-    sections = [replace(one, title="All limits", pictures=(), is_folded=True) for one in chapter.sections]
-    return replace(chapter, title="Requirements", sections=sections, first=FirstScreen())
+def _folded(check: Any, chapter: Chapter) -> Chapter:
+    """Return the chapter of requirements whose verdicts stand on the first screen already."""
+    section = Section("All limits", (), (), [limits_table(check)], is_folded=True)
+    return replace(chapter, title="Requirements", sections=[section], first=FirstScreen())
 
 
 def _sha256(path: str | Path) -> str:

@@ -4,7 +4,12 @@ from __future__ import annotations
 
 import io
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
+
+from fastfair._lib import validation
+from fastfair._lib.axes import off_screen
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -30,6 +35,14 @@ _COLORS = {
     "#d55e00": "var(--second)",
 }
 _OF_PICTURE = "id-of-picture-"  # before each id, where `placed` puts the number of the picture
+
+
+@contextmanager
+def drawing() -> Iterator[None]:
+    """Draw figures of pages, off the screen and with the settings of pages; also a decorator."""
+    matplotlib = validation.require("matplotlib", "cli", "a report")
+    with off_screen(), matplotlib.rc_context(SETTINGS):
+        yield
 
 
 def svg_of(figure: Figure) -> str:

@@ -16,7 +16,7 @@ from fastfair._lib.tables import columns_of, write_json
 from fastfair._lib.text import cell
 from fastfair.errors import visible
 from fastfair.pages.parts import Chapter, Picture, Section, Table
-from fastfair.pages.vector import svg_of
+from fastfair.pages.vector import drawing, svg_of
 
 from . import written
 from .written import SCHEMA_VERSION
@@ -171,10 +171,9 @@ class Result(Shown):
         table = Table(f"{title} The numbers", names, rows, text, look=look)
         pictures = []
         if hasattr(self, "plot"):
-            figure = self.plot().get_figure(root=True)
-            pictures = [
-                Picture(svg_of(figure), f"{title} A plot of the table below.", "The table below has the numbers.")
-            ]
+            drawn = drawing()(lambda: svg_of(self.plot().get_figure(root=True)))
+            said = f"{title} A plot of the table below.", "The table below has the numbers."
+            pictures = [Picture(drawn, *said)]
         sentences = [visible(line) for line in self.summary().splitlines() if line]
         section = Section("Numbers", (), pictures, [table])
         return Chapter(title, sentences, [section], getattr(self, "settings", {}), self.to_json())

@@ -32,6 +32,11 @@ const look = async () => {{
   const answer = {{
     width, scrollWidth: inner.documentElement.scrollWidth, errors: listed,
     beyond: beyond.map(one => one.tagName + ": " + one.textContent.slice(0, 40)),
+    clipped: [...inner.querySelectorAll("td, th, .card, dd, dt, summary")].filter(
+      one => one.clientWidth && one.scrollWidth > one.clientWidth + 1).map(one => one.textContent.slice(0, 40)),
+    sideways: [...inner.querySelectorAll(".scroll")].filter(
+      one => one.clientWidth && one.scrollWidth > one.clientWidth + 1).map(one => one.getAttribute("aria-label")),
+    words: inner.body.innerText.split(/\\s+/).length,
     images: inner.querySelectorAll("img").length, scripts: inner.querySelectorAll("script").length,
     unloaded: [...inner.images].filter(one => one.complete && !one.naturalWidth).map(one => one.src),
     paper: getComputedStyle(inner.body).backgroundColor, title: inner.title,
