@@ -43,10 +43,6 @@ _HIGHEST = 8  # cells of a matrix that are listed with intervals
 _INVISIBLE = 4.5  # divided by a panel's side: normal deviates between a curve and its lines
 _FEW_GROUPS, _LARGE, _SMALL = 4, 230, 150  # groups whose panels are larger, and sides of panels in pixels
 _LEAST_RATE, _GREATEST_RATE = 1e-5, 0.6  # ends of the axes of curves
-_READING = (
-    f"Dots: measured rates; lines: {{}}. Solid line: all people; dashed: limit. Hollow, light and in italics: fewer "
-    f"than {ENOUGH_ERRORS} errors. Diamond: a test names this group as different. Sorted by FNMR."
-)
 
 
 def chapter_of(evaluation: Evaluated, together: Evaluated, numbers: str, beside: Beside) -> Chapter:
@@ -167,11 +163,17 @@ def rates_of_groups(
     for column in columns:
         name = _RATES[column.side - 1]
         foot.append(Cell(drawing=axis(scales[name])) if column.kind == "drawing" else Cell())
-    reading = _READING.format(f"{name_of_ends}s") if name_of_ends else _READING.replace("; lines: {}", "")
+    reading = [
+        f"Dots: measured rates{f'; lines: {name_of_ends}s' if name_of_ends else ''}. Solid line: all people"
+        f"{'; dashed: limit' if any(len(one.lines) > 1 for one in scales.values()) else ''}.",
+        f"Hollow, light and in italics: fewer than {ENOUGH_ERRORS} errors.",
+        *(["Diamond: a test names this group as different."] if any(named.values()) else []),
+        "Sorted by FNMR.",
+    ]
     has_verdicts = any(required.values())
     return Table(
         "" if is_short else f"Error rates at {at}", columns, rows_of_table, foot=foot,
-        look="rates wide" if has_verdicts else "rates", explanation=reading if is_short else "",
+        look="rates wide" if has_verdicts else "rates", explanation=" ".join(reading) if is_short else "",
     )  # fmt: skip
 
 
