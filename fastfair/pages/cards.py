@@ -51,7 +51,8 @@ def limits_table(check: Any) -> Table:
         rows.append([
             visible(row.title), f"{row.relation} {write(row.bound)}", *numbers, verdict, visible(row.reason)
         ])  # fmt: skip
-    columns = ["Quantity", "Required", "Estimate", "Limit", Column("Verdict", "text"), Column("Why", "text")]
+    columns: list[str | Column] = ["Quantity", "Required", "Estimate", "Limit"]
+    columns += [Column("Verdict", "text"), Column("Why", "text")]
     return Table(f"Limits at {100 * check.confidence_level:g} % confidence", columns, rows, look="limits")
 
 
