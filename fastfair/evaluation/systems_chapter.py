@@ -81,7 +81,7 @@ def chapter_of_systems(
     if len(fnmr) > 1:
         rows = [("all" if one.group is None else one.group, one) for one in fnmr]
         picture = differences(f"FNMR at {fnmr[0].at}: first minus second system", "Group", rows, settings, _NAMES)
-    screen = FirstScreen(_facts(systems), _numbered(said[1:-1]), (), limits(first), picture, len(first.groups))
+    screen = FirstScreen(_facts(systems), (), _numbered(said[1:-1]), limits(first), picture, len(first.groups))
     return Chapter("Two systems", said, sections, settings, numbers, first=screen)
 
 
@@ -223,7 +223,7 @@ def chapter_of_many(found: ManySystems, numbers: str) -> Chapter:
     first = next(iter(found.evaluations.values()))
     picture = next((_ranking_table(one) for one in rankings if one[0].name in _SAID and one[0].group is None), None)
     screen = FirstScreen(
-        _facts(found.evaluations), _numbered(said[1:-1]), (), limits(first), picture, len(first.groups)
+        _facts(found.evaluations), (), _numbered(said[1:-1]), limits(first), picture, len(first.groups)
     )
     return Chapter("Several systems", said, sections, found.settings, numbers, first=screen)
 
