@@ -265,7 +265,7 @@ def test_requirements_stand_on_the_page_of_an_evaluation(scores, tmp_path):
     assert told.count('<div class="card ') == 2
     assert "At FMR=0.3" in told
     found = json.loads((tmp_path / "check.json").read_text("utf-8"))
-    assert [one["requirement"] for one in found["requirements"]] == required
+    assert found["requirements"] == required
     assert "--require needs replicates" in refused(*options(scores), "--quick", "--require", "eer <= 0.1")
 
 
