@@ -76,6 +76,7 @@ def use(python: str, wheel: Path, folder: Path) -> None:
     if ROOT in Path(where).parents:
         sys.exit(f"the package is that of the checkout: {where}")
     shutil.copy(ROOT / "README.md", place)
+    shutil.copytree(ROOT / "docs" / "samples", place / "docs" / "samples")
     run(binaries / "python", "-m", "doctest", "README.md", cwd=place)
     (place / "scores.csv").write_text(
         "score,label,first,second,sex\n"
