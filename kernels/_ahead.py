@@ -1,7 +1,8 @@
-"""Compile the kernels of replicates in another process, while this one compiles those that come before them.
+"""What makes a first call quick: fewer kernels are compiled, and the longest of them in another process.
 
-numba compiles one kernel at a time in a process. The other process measures small data; there all other kernels run as
-plain Python, so that it begins at once with what this process needs last, and finds the same types of arguments.
+Kernels that prepare data run as plain Python where data are small and they were never compiled: that takes a second,
+and compiling them ten. numba compiles one kernel at a time in a process, so another process measures small data, where
+it compiles what this process needs last, and finds the same types of arguments.
 """
 
 from __future__ import annotations
@@ -10,11 +11,28 @@ import atexit
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
-KERNELS = frozenset({
-    "draw_with_replacement", "largest_weight", "total_weights",
-    "equal_error_rates", "hull_figures", "least_costs", "total_costs", "first_beyond", "shares_at",
-})  # fmt: skip
+KERNELS = frozenset({"hull_figures", "least_costs"})  # the longest
+# Those that prepare comparisons, and what these call.
+_PREPARING = {
+    "comparison_lists": "divide number_pairs",
+    "cost_sums": "_number add_costs carry finish_costs merge_costs new_costs sum_costs",
+    "curves": "_excess _first_without_excess convex_hull count_below count_below_in_lists equal_error_bracket "
+    "least_cost",
+    "dyadic": "_add_residuals _finish _in_order _list_of_pairs _residuals_of_units errors_of_pairs variances",
+    "groups": "count_cells count_subjects count_subjects_per_cell errors_of_top_subjects split_within_groups",
+    "pair_walk": "add_errors add_runs finish_list group_errors new_sums variances_of_lists",
+    "partners": "any_varies arrange count_pairs count_smaller lists_of_cells merge_repeated rows_of_units scatter "
+    "write_runs",
+    "replicated_hull": "find_blocks",
+    "row_sums": "repeats_at",
+    "sorting": "make_key rearrange take_keys",
+    "unit_errors": "add_errors",
+}
+PREPARING = frozenset((module, name) for module, names in _PREPARING.items() for name in names.split())
+_SMALL = 40_000  # entries of the largest array up to which running plain Python is quicker than compiling
+_compiles_all = False
 _process: subprocess.Popen[bytes] | None = None
 _started, _only_these = False, False
 
@@ -46,14 +64,22 @@ def compile_only_these() -> None:
 
 
 def start_none() -> None:
-    """Start no other process from this one."""
-    global _started
-    _started = True
+    """Start no other process from this one, and compile all that is called."""
+    global _started, _compiles_all
+    _started = _compiles_all = True
 
 
-def runs_as_python(name: str) -> bool:
-    """Tell whether a kernel that Python calls is not to be compiled in this process."""
-    return _only_these and name not in KERNELS
+def runs_as_python(module: str, name: str, arguments: tuple[Any, ...]) -> bool:
+    """Tell whether a kernel that was never compiled is to be run as plain Python."""
+    if _only_these:
+        return name not in KERNELS
+    return not _compiles_all and (module, name) in PREPARING and all(_size(one) <= _SMALL for one in arguments)
+
+
+def _size(argument: Any) -> int:
+    if isinstance(argument, tuple):
+        return max(map(_size, argument), default=0)
+    return getattr(argument, "size", 0)
 
 
 def is_coming(name: str, folder: Path) -> bool:

@@ -116,9 +116,17 @@ _without_collections = _WithoutCollections()
 class _Kernel(CPUDispatcher):
     """A kernel that is compiled, or loaded, in another thread; an interrupted call raises KeyboardInterrupt."""
 
+    _kept: bool | None = None
+
+    @property
+    def _name_of_files(self) -> str:
+        return f"{self.py_func.__name__}-{self.py_func.__code__.co_firstlineno}"
+
     def __call__(self, *args: Any, **kws: Any) -> Any:
-        if _ahead.runs_as_python(self.py_func.__name__):
-            return self.py_func(*args, **kws)
+        function = self.py_func
+        name = function.__module__.rpartition(".")[2], function.__name__
+        if not self.overloads and _ahead.runs_as_python(*name, args) and not self._is_kept():
+            return function(*args, **kws)
         try:
             return _call(self, *args, **kws)
         except SystemError as error:
@@ -126,6 +134,12 @@ class _Kernel(CPUDispatcher):
             if _is_an_interrupt(error):
                 raise KeyboardInterrupt from None
             raise
+
+    def _is_kept(self) -> bool:
+        """Tell whether the kernel was compiled before; looked for once."""
+        if self._kept is None:
+            self._kept = any(Path(CACHE_FOLDER).glob(f"{self._name_of_files}-*.nbc")) if CACHE_FOLDER else False
+        return self._kept
 
     def enable_caching(self) -> None:
         self._cache = KernelCache(self.py_func, CACHE_FOLDER)

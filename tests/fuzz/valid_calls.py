@@ -269,9 +269,13 @@ def calls() -> dict[str, dict[str, Any]]:
         listed[f"DiscardCurve.{name}"] = {"group": "f"}
     for name in ("value", "interval", "replicates", "quantity"):
         listed[f"Evaluation.{name}"] = quantity
+    of_all = [
+        ("to_frame", {"backend": "polars"}),
+        *((name, {}) for name in ("to_json", "to_latex", "schema", "summary")),
+    ]
     for name in have:
         plots = [(method, {}) for method in dir(have[name]) if method == "plot" or method.startswith("plot_")]
-        for method, given in (("to_frame", {"backend": "polars"}), ("to_json", {}), ("summary", {}), *plots):
+        for method, given in of_all + plots:
             if hasattr(have[name], method):
                 listed.setdefault(f"{name}.{method}", given)
     return listed

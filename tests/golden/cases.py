@@ -27,7 +27,18 @@ import fastfair as ff
 from fastfair.cli.main import cli
 
 # What draws, tells in words or writes files is recorded with the words.
-_WORDS = ("plot", "summary", "report", "to_json", "to_junit", "write_comparisons", "remarks", "limitations_table")
+_WORDS = (
+    "plot",
+    "summary",
+    "report",
+    "to_json",
+    "to_latex",
+    "schema",
+    "to_junit",
+    "write_comparisons",
+    "remarks",
+    "limitations_table",
+)
 POINTS = (ff.at_fmr(0.05), ff.at_threshold(1.0))
 # Many numbers, of functions that have their own records.
 _TOLD_ELSEWHERE = (

@@ -85,7 +85,7 @@ def test_what_counts_twice_and_what_is_refused(tmp_path):
     for name in (ff.read_comparisons, ff.read_embeddings, ff.scan_comparisons):
         refused("path is empty: name a file", name, "")
     (tmp_path / "deep.json").write_text("[" * 100_000)
-    with pytest.raises(FileFormatError, match=r"^\S*deep.json is no JSON of an evaluation: it is nested too deeply$"):
+    with pytest.raises(FileFormatError, match=r"^\S*deep.json is no JSON of a result: it is nested too deeply$"):
         ff.read_results(tmp_path / "deep.json")
     with pytest.raises(InputError, match="n_resamples must be at most 10,000,000, not 100,000,000"):
         ff.evaluate(ff.read_comparisons(path), n_resamples=10**8)

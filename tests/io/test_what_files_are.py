@@ -161,7 +161,7 @@ def test_rates_in_per_cent_are_named_with_their_line(write):
 def test_the_cost_says_whether_it_is_normalised(tmp_path):
     (tmp_path / "s.csv").write_text("reference,probe,score\na,a,0.9\na,b,0.4\nb,b,0.3\nb,c,0.1\nc,c,0.8\n")
     plain = run_program("evaluate", tmp_path / "s.csv", "--at", "eer", "--n-resamples", 0)
-    assert "minDCF 0.0167 (p_target 0.05, not normalised)" in plain.stdout
+    assert "minDCF 0.01667 (p_target 0.05, not normalised)" in plain.stdout
     done = run_program("evaluate", tmp_path / "s.csv", "--at", "eer", "--n-resamples", 0, "--normalize")
     assert "minDCF 0.3333 (p_target 0.05, normalised)" in done.stdout
     c = ff.read_comparisons(tmp_path / "s.csv")

@@ -10,6 +10,7 @@ import time
 from pathlib import Path
 
 import fastfair.kernels
+import numpy as np
 import pytest
 from fastfair.kernels import _ahead, _jit
 
@@ -39,25 +40,25 @@ def nothing_started(monkeypatch):
 
 
 def test_a_kernel_is_waited_for_until_it_is_there_or_the_process_has_ended(nothing_started, tmp_path):
-    assert not _ahead.is_coming("total_weights", tmp_path)
+    assert not _ahead.is_coming("hull_figures", tmp_path)
     _ahead.start(WAITS, tmp_path)
-    assert _ahead.is_coming("total_weights", tmp_path)
+    assert _ahead.is_coming("hull_figures", tmp_path)
     assert not _ahead.is_coming("number_pairs", tmp_path)
     process = _ahead._process
     _ahead.start(WAITS, tmp_path)
     assert _ahead._process is process  # once
-    (tmp_path / "total_weights-9-0123.nbc").touch()
-    assert not _ahead.is_coming("total_weights", tmp_path)
-    assert _ahead.is_coming("first_beyond", tmp_path)
+    (tmp_path / "hull_figures-9-0123.nbc").touch()
+    assert not _ahead.is_coming("hull_figures", tmp_path)
+    assert _ahead.is_coming("least_costs", tmp_path)
     _ahead._end()
-    assert not _ahead.is_coming("first_beyond", tmp_path)
+    assert not _ahead.is_coming("least_costs", tmp_path)
     assert process.returncode != 0
 
 
 def test_a_process_that_fails_is_not_waited_for(nothing_started, tmp_path):
     _ahead.start("import nonsense", tmp_path)
     begun = time.monotonic()
-    while _ahead.is_coming("total_weights", tmp_path):
+    while _ahead.is_coming("hull_figures", tmp_path):
         assert time.monotonic() < begun + 60
         time.sleep(0.05)
 
@@ -65,7 +66,7 @@ def test_a_process_that_fails_is_not_waited_for(nothing_started, tmp_path):
 def test_no_process_is_started_where_it_would_not_help(nothing_started, tmp_path, monkeypatch):
     monkeypatch.setattr(_jit, "CACHE_FOLDER", str(tmp_path))
     compile_ahead(1, narrow=True)
-    (tmp_path / "total_weights-9-0123.nbc").touch()
+    (tmp_path / "hull_figures-9-0123.nbc").touch()
     compile_ahead(2, narrow=True)
     assert _ahead._process is None
     monkeypatch.setattr(sys, "executable", str(tmp_path / "nothing"))
@@ -77,9 +78,22 @@ def test_no_process_is_started_where_it_would_not_help(nothing_started, tmp_path
 def test_the_kernels_have_names_of_their_own():
     sources = Path(fastfair.kernels.__path__[0]).glob("*.py")
     functions = [
-        node.name for path in sources for node in ast.parse(path.read_text()).body if isinstance(node, ast.FunctionDef)
-    ]
-    assert {name: functions.count(name) for name in _ahead.KERNELS} == dict.fromkeys(_ahead.KERNELS, 1)
+        (path.stem, node.name)
+        for path in sources for node in ast.parse(path.read_text()).body if isinstance(node, ast.FunctionDef)
+    ]  # fmt: skip
+    names = [name for _, name in functions]
+    assert {name: names.count(name) for name in _ahead.KERNELS} == dict.fromkeys(_ahead.KERNELS, 1)
+    assert {*functions} >= _ahead.PREPARING
+
+
+def test_kernels_that_prepare_small_data_run_as_python_until_they_were_compiled(nothing_started, monkeypatch):
+    monkeypatch.setattr(_ahead, "_compiles_all", False)
+    small, large = np.zeros(40_000), np.zeros(40_001)
+    assert _ahead.runs_as_python("comparison_lists", "number_pairs", (3, (small, small)))
+    assert not _ahead.runs_as_python("comparison_lists", "number_pairs", (3, (small, large)))
+    assert not _ahead.runs_as_python("replicated_cost", "least_costs", (small,))
+    _ahead.start_none()
+    assert not _ahead.runs_as_python("comparison_lists", "number_pairs", (small,))
 
 
 @pytest.mark.slow
@@ -94,5 +108,6 @@ def test_what_the_other_process_compiles_is_what_an_evaluation_needs(tmp_path):
     compiled = {path.name.split("-")[0] for path in folder.glob("*.nbc")}
     assert compiled >= _ahead.KERNELS
     here = set(run(EVALUATE).split())
-    assert "number_pairs" in here
+    assert "equal_error_rates" in here
+    assert "number_pairs" not in here  # of so few comparisons
     assert not here & _ahead.KERNELS
