@@ -57,9 +57,8 @@ if TYPE_CHECKING:
     from fastfair.group_tests.margins import MarginOfError, margin_of_error
     from fastfair.group_tests.results import FmrTest, FnmrTest, GroupTest
     from fastfair.io.comparisons import read_comparisons
-    from fastfair.io.embeddings import read_embeddings
+    from fastfair.io.embeddings import read_embeddings, read_named_vectors
     from fastfair.io.failure_counts import read_failure_counts
-    from fastfair.io.named_vectors import read_named_vectors
     from fastfair.io.scan import scan_comparisons
     from fastfair.io.write import write_comparisons
     from fastfair.pages.report import report
@@ -198,7 +197,7 @@ _HOMES = {
     "read_comparisons": "io.comparisons",
     "read_embeddings": "io.embeddings",
     "read_failure_counts": "io.failure_counts",
-    "read_named_vectors": "io.named_vectors",
+    "read_named_vectors": "io.embeddings",
     "read_results": "written_results",
     "report": "pages.report",
     "roc": "error_rates.curves",

@@ -13,7 +13,7 @@ from fastfair._lib import validation
 from fastfair._lib.arguments import checked
 from fastfair._lib.tables import by_rows
 from fastfair.errors import FileFormatError
-from fastfair.io.reading import check_file
+from fastfair.io.files import check_file
 from fastfair.results.result import Result, read
 
 _BEFORE, _AFTER = '<script type="application/json" id="numbers">', "</script>"  # the numbers in a page

@@ -34,10 +34,11 @@ class Coded:
     labels: NDArray[Any]
     codes: NDArray[np.integer[Any]]
 
-    def take(self, keep: NDArray[Any]) -> Coded:
+    def take(self, keep: NDArray[Any] | slice) -> Coded:
         """Keep some rows, and the labels that they still have."""
-        used, codes = np.unique(self.codes[keep], return_inverse=True)
-        return Coded(self.labels[used], codes)
+        codes = self.codes[keep]
+        used = np.bincount(codes, minlength=self.labels.size) > 0
+        return Coded(self.labels[used], (np.cumsum(used) - 1).astype(codes.dtype)[codes])
 
 
 Labels = ArrayLike | Coded

@@ -12,7 +12,7 @@ from fastfair import measures
 from fastfair._lib.csv_text import write_csv
 from fastfair._lib.tables import records, write_json
 from fastfair._lib.text import number_with_interval
-from fastfair.io.rate_tables import read_rates
+from fastfair.io.failure_counts import read_rates
 from fastfair.measures._registry import printed_name
 
 from .options import ALPHA, WRITING, with_options

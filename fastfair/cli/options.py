@@ -19,8 +19,7 @@ from fastfair.error_rates import operating_points, score_metrics
 from fastfair.errors import InputError
 from fastfair.evaluation.request import INCOMPLETE_GROUPS
 from fastfair.group_tests.margins import QUANTILES
-from fastfair.io.formats import FORMATS
-from fastfair.io.how_to_read import UNMATCHED
+from fastfair.io.formats import FORMATS, UNMATCHED
 from fastfair.io.metadata import METADATA_PER, MISSING_LABELS
 from fastfair.measures._registry import measure_name
 from fastfair.resampling.comparison_replicates import SCHEMES

@@ -9,7 +9,7 @@ import click
 
 from fastfair._lib.validation import SIMILARITIES
 from fastfair.data.named_vectors import SAME_NAME, NamedVectors
-from fastfair.io.named_vectors import read_named_vectors
+from fastfair.io.embeddings import read_named_vectors
 
 _HOW = ("vectors", "name", "samples", "similarity", "same_name")
 VECTORS_OF_TRIALS = ("embeddings", *_HOW)

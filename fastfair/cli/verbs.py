@@ -15,7 +15,7 @@ from fastfair._lib import validation, whole_files
 from fastfair._lib.seeds import fixed
 from fastfair._version import __version__
 from fastfair.errors import FileFormatError
-from fastfair.io import file_names, reading
+from fastfair.io import files
 
 from .compiling import told_of_compiling
 
@@ -154,11 +154,7 @@ def input_files() -> list[Path]:
     ]
     several = [one if isinstance(one, tuple) else (one,) for one in read if one is not None]
     names = [Path(name) for one in several for name in one]
-    return [
-        file
-        for name in names
-        for file in (file_names.files_of(name, "rows") if file_names.is_pattern(name) else [name])
-    ]
+    return [file for name in names for file in (files.files_of(name, "rows") if files.is_pattern(name) else [name])]
 
 
 def watched(progress: bool | None) -> bool:
@@ -179,7 +175,7 @@ def _take_configuration(context: click.Context, _param: click.Parameter, path: P
         return
     import tomllib
 
-    file = reading.check_file(path)
+    file = files.check_file(path)
     try:
         content = tomllib.loads(file.read_text("utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:

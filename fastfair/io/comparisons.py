@@ -2,37 +2,43 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fastfair._lib import argument_kinds, validation
+from fastfair._lib import argument_kinds, label_codes, validation
 from fastfair._lib.arguments import checked
+from fastfair._lib.distinct_entries import smallest_integers
 from fastfair._lib.frames import FrameColumns
 from fastfair._lib.warnings import gathered, warn
 from fastfair.data import score_matrices
 from fastfair.data.comparisons import Comparisons
 from fastfair.data.failed_comparisons import FailurePolicy
 from fastfair.data.group_labels import MISSING
+from fastfair.data.label_conflicts import rows_of_two_samples, rows_without_conflicts
+from fastfair.data.look_alikes import without_look_alikes
 from fastfair.data.named_vectors import NamedVectors
-from fastfair.errors import DroppedWarning, FileFormatError, InputError
+from fastfair.errors import DroppedWarning, InputError
 
-from . import array_files, field_files, formats, reading, tables, text_files
-from .how_to_read import HowToRead, vectors_of
-from .metadata import Metadata
-from .score_columns import columns_of
-from .score_files import opened, read_table
-from .subject_patterns import take
+from . import files, formats, tables
+from .embeddings import as_text, cut_out, read_named_vectors, take
+from .formats import HowToRead, ScoreTable
+from .metadata import UNKNOWN
 
 if TYPE_CHECKING:
+    import polars as pl
     from narwhals.typing import IntoDataFrame
 
+BothSides = tuple[validation.Coded, validation.Coded]
+_SIDES = ("reference", "probe")
+_DEEPEST = 5  # folder in which subjects are looked for
 
-@reading.from_unchanged_files
+
+@files.from_unchanged_files
 @checked(
     path=argument_kinds.source,
     groups=argument_kinds.texts_or_pairs,
@@ -97,11 +103,8 @@ def read_comparisons(
         ``[("race_1", "race_2")]`` makes the attribute "race", the part that the names share. Several attributes make
         intersections; `Comparisons.by` chooses among them later.
     format : str
-        "auto", or "csv", "tsv", "parquet" (named columns), "bob-4", "bob-5", "bob-csv", "voxceleb" (label enrol test,
-        scores in a fourth column or in `path` with the list in `trials`), "enrol-test-score-label",
-        "enrol-test-label-score", "enrol-test-score" (with a `subject_pattern`), "kaldi" (enrol test target in
-        `trials`), "lfw" (pairs.txt, with `embeddings`), "matrix" (.npy, .npz or numbers as text; row i and column i are
-        one subject). "auto" looks at all rows, and recognises a format or raises; it never guesses between two.
+        One of the formats of the page :doc:`files`, such as "csv", "voxceleb" or "matrix" (row i and column i are one
+        subject). "auto" looks at all rows, and recognises a format or raises; it never guesses between two.
     trials : path, optional
         The trial list, if `path` holds only scores: one on each line in the list's order, or lines "enrol test score".
     embeddings : path, data frame or NamedVectors, optional
@@ -179,37 +182,36 @@ def read_comparisons(
     ... )
     Comparisons(2 mated, 1 non-mated, similarity, 2 subjects, 2 groups)
     """
-    vectors = None if embeddings is None else vectors_of(embeddings, score, trials, score_kind, failures)
+    vectors = None if embeddings is None else _vectors(embeddings, score, trials, score_kind, failures)
     how = HowToRead(
         score, mated, reference, probe, subject_pattern, metadata, metadata_id, groups, format,
-        trials, metadata_per, metadata_subject, missing_labels, label_conflicts, vectors,
+        trials, metadata_per, metadata_subject, missing_labels, label_conflicts, score_kind, vectors,
         FailurePolicy(failures, failure_score), quality, mated_value, look_alikes, self_comparisons,
         (keep,) if isinstance(keep, str) else tuple(keep), unmatched,
     )  # fmt: skip
+    failing: dict[str, Any] = {"failures": failures, "failure_score": failure_score}
     if impostor is not None:
-        return _of_two_files(path, impostor, how, score_kind)
+        return _of_two_files(path, impostor, how, failing)
     if isinstance(path, str | Path):
-        path = reading.check_file(path)
-        kind, text, listed = opened(path, how)
-        if kind == "matrix":
-            if quality is not None:
-                raise InputError("a score matrix has no columns of quality: give it to discard_curve(quality=...)")
-            matrix = array_files.read_matrix(path, score) if text is None else field_files.read_matrix(text)
-            return _from_matrix(path, matrix, how, score_kind)
-        table = read_table(path, kind, (text, listed), how)
+        file = formats.opened(files.check_file(path), how)
+        table = file.format.read(file, how)
     else:
-        table = formats.choose(tables.of_frame(path, "path", "the data frame"), "frame", how.names, **how.groups_of)
-        kind = "frame"
-    columns = columns_of(table, kind, how)
+        table = formats.choose(tables.of_frame(path, "path", "the data frame"), how, formats.FORMATS["csv"])
+    columns = columns_of(table, how)
     with table.placed(columns.keep):
         comparisons = Comparisons(
-            score_kind=score_kind, label_conflicts="keep", failures=failures, failure_score=failure_score,
-            look_alikes=look_alikes,
-            self_comparisons="keep", **columns.arguments,
+            score_kind=score_kind, label_conflicts="keep", look_alikes=look_alikes, self_comparisons="keep", **failing,
+            **columns.arguments,
         )  # fmt: skip
     comparisons.left_out = (*columns.left_out, *comparisons.left_out)
-    comparisons.quality = _quality_of(table, columns.keep)
-    comparisons.origin = _origin_of(table, columns.keep)
+    kept = slice(None) if columns.keep is None else columns.keep
+    frame = FrameColumns(table.frame)
+    if table.quality is not None:
+        of_reference, of_probe = (frame.numbers(name)[kept] for name in table.quality)
+        comparisons.quality = of_reference if table.quality[0] == table.quality[1] else (of_reference, of_probe)
+    origin = {} if table.lines is None else {"line": np.asarray(table.lines, np.uint32)}
+    origin |= {name: table.frame[name].to_numpy() for name in table.kept}
+    comparisons.origin = {name: column[kept] for name, column in origin.items()}
     lacking = [name for name, labels in comparisons.attributes.items() if MISSING in labels]
     if not lacking:
         return comparisons
@@ -218,80 +220,269 @@ def read_comparisons(
     return comparisons.by(*comparisons.attributes)
 
 
-def _origin_of(table: formats.ScoreTable, keep: NDArray[np.bool_] | None) -> dict[str, NDArray[Any]]:
-    """Return the line of each comparison kept, in a text file, and its fields in columns to keep."""
-    columns = {} if table.lines is None else {"line": np.asarray(table.lines, np.uint32)}
-    columns |= {name: table.frame[name].to_numpy() for name in table.kept}
-    return columns if keep is None else {name: column[keep] for name, column in columns.items()}
+def _vectors(
+    embeddings: Any, score: str | None, trials: str | Path | None, score_kind: str, failures: str
+) -> NamedVectors:
+    """Return the vectors that trials are scored with; arguments are those of `read_comparisons`."""
+    for name, value, why in (
+        ("score", score, "scores are those of the vectors"),
+        ("trials", trials, "the list of trials is path itself"),
+        ("score_kind", None if score_kind == "similarity" else score_kind, "the scores of vectors are similarities"),
+    ):
+        if value is not None:
+            raise InputError(f"with embeddings=, leave {name}= out: {why}")
+    if isinstance(embeddings, NamedVectors):
+        return embeddings
+    return read_named_vectors(embeddings, failures="error" if failures == "error" else "nan")
 
 
-def _of_two_files(genuine: Any, impostor: str | Path, how: HowToRead, score_kind: str) -> Comparisons:
+def _of_two_files(genuine: Any, impostor: str | Path, how: HowToRead, failing: dict[str, Any]) -> Comparisons:
     """Read the scores of mated comparisons from a file, and those of non-mated ones from another."""
-    given = [f"{name}=" for name, value in how.names.items() if value is not None]
-    given += [
-        f"{name}="
-        for name in ("metadata", "trials", "groups", "subject_pattern", "quality", "keep", "mated_value")
-        if getattr(how, name)
-    ]
+    others = ("metadata", "trials", "groups", "subject_pattern", "quality", "keep", "mated_value")
+    given = [f"{name}=" for name in (*how.names, *others) if getattr(how, name)]
     if given or not isinstance(genuine, str | Path) or how.vectors is not None:
         raise InputError(f"with impostor=, path is a file of scores alone: leave {' and '.join(given) or 'others'} out")
-    scores = []
-    for name in (genuine, impostor):
-        file = reading.check_file(name)
-        if file.suffix in (".npy", ".npz"):
-            values = array_files.read_matrix(file, None)
-            if values.ndim != 1:
-                raise FileFormatError(
-                    f"{file} must have one score for each comparison, but its shape is {values.shape}"
-                )
-            scores.append(values)
-        else:
-            text = replace(text_files.read(file), failures=how.failures.policy != "error")
-            scores.append(field_files.read_scores(text))
-    mated = np.repeat([True, False], [one.size for one in scores])
-    return Comparisons(
-        np.concatenate(scores), mated, score_kind=score_kind, failures=how.failures.policy,
-        failure_score=how.failures.score,
-    )  # fmt: skip
+    scores = [formats.read_scores(file, how.failures.policy != "error") for file in (genuine, impostor)]
+    mated = np.repeat([True, False], [of_class.size for of_class in scores])
+    return Comparisons(np.concatenate(scores), mated, score_kind=how.score_kind, **failing)
 
 
-def _quality_of(table: formats.ScoreTable, keep: NDArray[np.bool_] | None) -> Any:
-    """Return the quality of the comparisons kept, or of their references and probes; None where there is none."""
-    if table.quality is None:
-        return None
+class ScoreColumns(NamedTuple):
+    """Arguments of `Comparisons`; what was left out; and which rows of the file are in them, None for all."""
+
+    arguments: dict[str, Any]
+    left_out: tuple[str, ...]
+    keep: NDArray[np.bool_] | None
+
+
+def columns_of(table: ScoreTable, how: HowToRead) -> ScoreColumns:
+    """Find subjects, samples and groups of the rows of a score file."""
+    if how.subject_pattern and (table.reference is None or table.probe is None):
+        raise InputError("subject_pattern= needs columns to cut: name them with reference= and probe=")
+    default_pattern = table.subject_pattern if how.subject_pattern is None else None
+    if how.subject_pattern is not None:  # "" says that there are no subjects to find
+        table.subject_pattern = how.subject_pattern or None
     columns = FrameColumns(table.frame)
-    found = tuple(columns.numbers(name)[slice(None) if keep is None else keep] for name in table.quality)
-    return found[0] if table.quality[0] == table.quality[1] else found
-
-
-def _from_matrix(path: Path, matrix: np.ndarray[Any, Any], how: HowToRead, score_kind: str) -> Comparisons:
-    metadata, attributes = how.described, how.attributes
-    failing: dict[str, Any] = {"failures": how.failures.policy, "failure_score": how.failures.score}
-    if metadata is None:
-        if attributes:
-            raise InputError(
-                f"a score matrix has no columns of labels: give metadata= and metadata_id= for groups={attributes}"
-            )
-        return Comparisons.from_matrix(matrix, score_kind=score_kind, self_comparisons=how.self_comparisons, **failing)
-    if not isinstance(metadata, Metadata) or metadata.subjects is not None:
-        raise InputError(
-            "rows and columns of a score matrix are subjects: with metadata= give metadata_id= the column that counts "
-            "them, and give matrices of samples to Comparisons.from_matrix"
-        )
-    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
-        raise FileFormatError(f"{path}: a score matrix is square, but this array's shape is {matrix.shape}")
-    n = matrix.shape[0]
-    subjects = np.arange(n)
-    sides = tuple(validation.Coded(subjects, codes) for codes in (np.repeat(subjects, n), np.tile(subjects, n)))
-    score_matrices.without_diagonal(
-        matrix.ravel(), {"reference": sides[0], "probe": sides[1]}, score_kind, how.self_comparisons
-    )
-    groups = metadata.groups_of((sides[0], sides[1]))
-    with gathered(DroppedWarning) as left_out:
-        keep = metadata.find((sides[0], sides[1]), how.missing_labels, "comparisons")
-    columns: dict[str, Any] = {"scores": matrix.ravel(), "reference": sides[0], "probe": sides[1], **groups}
+    with gathered(DroppedWarning) as without_labels, table.placed():
+        subjects, samples = _subjects_and_samples(table, how)
+        sides, keep = _groups(table, how, subjects, samples)
+        keep = _both(keep, _of_two_samples(table, how, subjects, samples))
+        keep = _both(keep, _without_attacks(columns, table.attack))
+        flags = None if table.mated is None else _flags(columns.values(table.mated), how.mated_value)
+        scores = None if table.score is None else columns.numbers(table.score)
+    if scores is None:
+        scores = _scored(how.vectors, table, samples or subjects, keep)
+    elif keep is not None:
+        scores = scores[keep]
+    if subjects is not None:
+        sides |= dict(zip(_SIDES, subjects, strict=True))
+    if samples is not None:
+        sides |= {f"{side}_sample": coded for side, coded in zip(_SIDES, samples, strict=True)}
     if keep is not None:
-        columns = {name: take(column, keep) for name, column in columns.items()}
-    comparisons = Comparisons(mated=None, score_kind=score_kind, **failing, **columns)
-    comparisons.left_out = (*left_out, *comparisons.left_out)
-    return comparisons
+        flags = None if flags is None else flags[keep]
+        sides = {name: take(side, keep) for name, side in sides.items()}
+    with gathered(DroppedWarning) as conflicting, table.placed(keep):
+        if flags is not None and subjects is not None:
+            rows = np.arange(scores.size) if keep is None else np.flatnonzero(keep)
+            marked = (subjects[0].labels, subjects[0].codes[rows], subjects[1].codes[rows])
+
+            def advice() -> str:
+                if flags is None or samples is None or default_pattern is None:
+                    return ""
+                reference, probe = (validation.Coded(side.labels, side.codes[rows]) for side in samples)
+                pattern = _folder_of_subjects((reference, probe), flags)
+                hint = f", here perhaps '{pattern}'" if pattern else ""
+                return f"Say which part of the names is the subject with subject_pattern={hint}"
+
+            agreed = rows_without_conflicts(
+                how.label_conflicts, flags, marked, lambda row: table.where(int(rows[row])), advice
+            )
+            if agreed is not None:
+                scores, flags = scores[agreed], flags[agreed]
+                keep = np.isin(np.arange(table.frame.height), rows[agreed])
+                sides = {name: take(side, agreed) for name, side in sides.items()}
+    return ScoreColumns({"scores": scores, "mated": flags, **sides}, (*without_labels, *conflicting), keep)
+
+
+def _both(keep: NDArray[np.bool_] | None, other: NDArray[np.bool_] | None) -> NDArray[np.bool_] | None:
+    """Return which rows two masks keep; None is that of all."""
+    return other if keep is None else keep if other is None else keep & other
+
+
+def _subjects_and_samples(table: ScoreTable, how: HowToRead) -> tuple[BothSides | None, BothSides | None]:
+    """Return the subjects and the samples of both sides as codes, or None for those not known."""
+    if table.reference is None or table.probe is None:
+        return None, None
+    looked_up, pattern = how.metadata_subject is not None, table.subject_pattern
+    if table.names_samples and pattern is None and not looked_up:
+        return None, None  # test ids are utterances, whose speakers are not in the list
+    names = table.reference, table.probe
+    samples = None if table.samples is None else _code(table.frame, table.samples)
+    if looked_up and pattern is not None:
+        raise InputError("both subject_pattern= and metadata_subject= say whose the samples are: give one of them")
+    if pattern is not None:
+        columns = FrameColumns(table.frame)
+        named = _code_text(*(columns.text(name) for name in names))
+        cut = cut_out(list(zip(names, named, strict=True)), pattern)
+        subjects, samples = (cut[0], cut[1]), samples or named
+    else:
+        subjects = _code(table.frame, names)
+    if looked_up and how.described is not None:
+        samples = samples or subjects
+        subjects = how.described.subjects_of(samples)
+    if how.look_alikes == "unite":  # before labels are held against subjects
+        labels, *codes = without_look_alikes(
+            "subject", (subjects[0].labels, subjects[0].codes, subjects[1].codes), "unite"
+        )
+        subjects = validation.Coded(labels, codes[0]), validation.Coded(labels, codes[1])
+    return subjects, samples
+
+
+def _groups(
+    table: ScoreTable, how: HowToRead, subjects: BothSides | None, samples: BothSides | None
+) -> tuple[dict[str, Any], NDArray[np.bool_] | None]:
+    """Return the groups of both sides, of the metadata or of columns, and which rows have labels, None for all."""
+    columns, described = FrameColumns(table.frame), how.described
+    unknown = MISSING if how.by_attribute else UNKNOWN
+    if described is not None:
+        per_sample = described.per == "sample" or (described.of_pairs and table.subject_pattern is not None)
+        ids, others = (samples, subjects) if per_sample else (subjects, samples)
+        if ids is None:
+            raise InputError(_NEEDS_SAMPLES if per_sample else _NEEDS_SUBJECTS)
+        other_labels = None if others is None else others[0].labels
+        keep = described.kept(ids, how.missing_labels, "comparisons", other_labels, any_label=how.by_attribute)
+        keep = described.agreeing(how.label_conflicts, (columns, table.told), ids, keep)
+        groups = dict(zip(_SIDES, described.groups_of(ids, unknown), strict=True)) if described.attributes else {}
+        return {f"{side}_group": of_side for side, of_side in groups.items()}, keep
+    if not table.attributes:
+        return {}, None
+    names = dict.fromkeys(name for pair in table.attributes.values() for name in pair)
+    of_columns = {name: _labels(columns, name, how.missing_labels, unknown) for name in names}
+    sides = {
+        f"{side}_group": {name: of_columns[pair[k]][0] for name, pair in table.attributes.items()}
+        for k, side in enumerate(_SIDES)
+    }
+    lacking = {name: missing for name, (_, missing) in of_columns.items() if missing is not None}
+    if how.by_attribute or how.missing_labels != "drop" or not lacking:
+        return sides, None
+    keep = ~np.logical_or.reduce(list(lacking.values()))
+    warn(
+        f"{int((~keep).sum())} of {keep.size} comparisons left out, as they lack a label in "
+        f"{' or '.join(map(repr, lacking))}",
+        DroppedWarning,
+    )
+    return sides, keep
+
+
+_NEEDS_SAMPLES = (
+    "metadata= needs the samples of the comparisons: name them with reference= and probe= and say how to find their "
+    "subjects, with subject_pattern= or metadata_subject=; or give columns called reference_sample and probe_sample"
+)
+_NEEDS_SUBJECTS = "metadata= needs the subjects of the comparisons: name their columns with reference= and probe="
+
+
+def _of_two_samples(
+    table: ScoreTable, how: HowToRead, subjects: BothSides | None, samples: BothSides | None
+) -> NDArray[np.bool_] | None:
+    """Leave out comparisons of a sample with itself, where samples are known apart from subjects."""
+    if table.is_matrix and subjects is not None:
+        scores = table.frame["score"].to_numpy()
+        sides = dict(zip(_SIDES, subjects, strict=True))
+        return score_matrices.without_diagonal(scores, sides, how.score_kind, how.self_comparisons)
+    if subjects is None or samples is None or samples[0].labels is not samples[1].labels:
+        return None
+    if samples[0].labels.size <= subjects[0].labels.size:
+        return None
+    return rows_of_two_samples(how.self_comparisons, samples[0].codes, samples[1].codes)
+
+
+def _labels(columns: FrameColumns, name: str, policy: str, unknown: str) -> tuple[Any, NDArray[np.bool_] | None]:
+    """Return the labels of a column, and which are missing; None for none. Missing ones are refused, or get another."""
+    texts, codes = columns.texts(name)
+    missing = np.array([text is None for text in texts], np.bool_)[codes]
+    if not missing.any():
+        return columns.labels(name), None
+    if policy == "error":
+        row = int(missing.argmax())
+        raise InputError(
+            f"column {name!r} has no label in row {row} (counted from 0) and {int(missing.sum())} in all: complete it, "
+            'or pass missing_labels="drop" to leave these rows out, or missing_labels="unknown" to make them a group',
+            row=row,
+        )
+    coded = validation.encode(name, [unknown if text is None else text for text in texts])
+    return validation.Coded(coded.labels, coded.codes[codes]), missing
+
+
+def _without_attacks(columns: FrameColumns, name: str | None) -> NDArray[np.bool_] | None:
+    """Leave out the rows of presentation attacks, which are neither mated nor non-mated comparisons."""
+    if name is None:
+        return None
+    texts, codes = columns.texts(name)
+    attacks = np.array([text is not None for text in texts])[codes]
+    if not attacks.any():
+        return None
+    kinds = ", ".join(repr(text) for text in texts if text is not None)
+    warn(
+        f"{int(attacks.sum())} of {attacks.size} comparisons left out, as they are attacks by {name!r} ({kinds}), and "
+        "so neither mated nor non-mated",
+        DroppedWarning,
+    )
+    return ~attacks
+
+
+def _flags(values: Any, mated_value: object) -> NDArray[np.bool_]:
+    """Return which comparisons are mated; lists of trials say so as truth values."""
+    is_known = isinstance(values, np.ndarray) and values.dtype == np.bool_
+    return validation.mated_flags(values, None if is_known else mated_value)
+
+
+def _scored(
+    vectors: NamedVectors | None, table: ScoreTable, named: BothSides | None, keep: NDArray[np.bool_] | None
+) -> NDArray[np.floating[Any]]:
+    """Score the rows of a list of trials that are kept. named: what the list calls both sides, if it is known."""
+    assert vectors is not None  # else the table has scores
+    if table.reference is None or table.probe is None:
+        raise InputError("embeddings= needs the names of vectors: name their columns with reference= and probe=")
+    sides = [
+        as_text(take(side, keep) if keep is not None else side)
+        for side in named or _code(table.frame, (table.reference, table.probe))
+    ]
+    with table.placed(keep):
+        return vectors.scores(*sides)
+
+
+def _code(frame: pl.DataFrame, sides: tuple[str, str]) -> BothSides:
+    """Turn two columns into codes of one list of labels."""
+    columns = FrameColumns(frame)
+    if all(columns.is_text(name) for name in sides):
+        coded = _code_text(*(columns.text(name) for name in sides))
+        if label_codes.are_clean(coded[0].labels.tolist()):
+            return coded
+    labels, codes = validation.encode_together(sides, [columns.labels(name) for name in sides])
+    return validation.Coded(labels, codes[0]), validation.Coded(labels, codes[1])
+
+
+def _code_text(*sides: pl.Series) -> BothSides:
+    """Turn two columns of text into codes of one list of labels; fast even if nearly all labels differ."""
+    pl = files.polars()
+    together = pl.concat([column.rename("label").cast(pl.Categorical) for column in sides])
+    distinct = together.unique()
+    names = distinct.cast(pl.String)
+    order = names.arg_sort()  # a Categorical's codes may differ between two readings, so labels are sorted
+    physical = distinct.to_physical().gather(order).to_numpy()
+    position = np.empty(int(physical.max()) + 1, smallest_integers(physical.size))
+    position[physical] = np.arange(physical.size)
+    labels = names.gather(order).to_numpy()
+    codes = position[together.to_physical().to_numpy()]
+    return validation.Coded(labels, codes[: len(sides[0])]), validation.Coded(labels, codes[len(sides[0]) :])
+
+
+def _folder_of_subjects(samples: BothSides, mated: NDArray[np.bool_]) -> str:
+    """Return a pattern that takes a folder of the names for the subject, as labels say; "" where none does."""
+    for depth in range(1, _DEEPEST):
+        pattern = f"^(?:[^/]+/){{{depth}}}([^/]+)/"
+        with contextlib.suppress(InputError):
+            reference, probe = cut_out(list(zip(("reference", "probe"), samples, strict=True)), pattern)
+            if ((reference.codes == probe.codes) == mated).all():
+                return pattern
+    return ""

@@ -1,4 +1,4 @@
-"""`read_embeddings`: read `Embeddings` from files of vectors, subjects and metadata."""
+"""`read_embeddings` and `read_named_vectors`: vectors, one for each sample, and what is known of them, out of files."""
 
 from __future__ import annotations
 
@@ -6,22 +6,29 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fastfair._lib import argument_kinds, side_columns, validation
+import numpy as np
+from numpy.typing import NDArray
+
+from fastfair._lib import argument_kinds, arrays, side_columns, validation
 from fastfair._lib.arguments import checked
+from fastfair._lib.frames import FrameColumns
 from fastfair._lib.warnings import gathered
 from fastfair.data.embeddings import Embeddings, rows_of_vectors
+from fastfair.data.named_vectors import NamedVectors
 from fastfair.data.templates import TEMPLATE_SCORES
+from fastfair.data.temporary_files import ArrayFile, Folder
 from fastfair.errors import DroppedWarning, InputError
 
-from . import reading, tables, vector_files, vector_parts
+from . import files, tables
 from .metadata import MISSING_LABELS, Metadata
-from .subject_patterns import cut_out, take
 
 if TYPE_CHECKING:
     from narwhals.typing import IntoDataFrame
 
+WITHOUT_SUBJECTS = "pass subject_pattern='' to take the list without subjects"
 
-@reading.from_unchanged_files
+
+@files.from_unchanged_files
 @checked(
     path=argument_kinds.sources,
     vectors=argument_kinds.text,
@@ -136,41 +143,25 @@ def read_embeddings(
     if metadata is not None and isinstance(groups, Mapping):
         raise InputError("with metadata= groups are names of its columns, not labels")
     names = list(groups) if isinstance(groups, Mapping) else side_columns.named(groups)
-    table_of_subjects = None if metadata is None else Metadata(metadata, metadata_id, names)
-    wanted = [vectors or "vectors"]
-    if samples is None:
-        wanted += [subject] if isinstance(subject, str) else ["subject"] if subject is None else []
-        wanted += [] if isinstance(groups, Mapping) or metadata is not None else names
-        wanted += [role] if isinstance(role, str) else []
-    with vector_parts.opened(path, wanted) as file:
-        fields = file if samples is None else vector_files.of_table(tables.table(samples, "samples", "samples"))
-        if subject is None or isinstance(subject, str):
-            who = fields.labels("subject", subject)
-        else:
-            who = validation.encode("subject", subject)
-        if subject_pattern is not None:
-            who = cut_out([("subject", who)], subject_pattern)[0]
-        labels: dict[str, Any] = {}
-        if isinstance(groups, Mapping):
-            labels = dict(groups)
-        elif table_of_subjects is None:
-            labels = {name: fields.labels("groups", name) for name in names}
-        roles = None
-        if role is not None:
-            roles = fields.labels("role", role) if isinstance(role, str) else validation.encode("role", role)
-        templates = template
-        if isinstance(template, str):
-            templates = fields.labels("template", template)
-        elif template is not None and not isinstance(template, int):
-            templates = validation.encode("template", template)
-        array = file.vectors(vectors)
+    described = None if metadata is None else Metadata(metadata, [metadata_id] if metadata_id else [], names)
+    of_file = [] if isinstance(groups, Mapping) or described is not None else names
+    wanted = ["subject" if subject is None else subject, role, template, *of_file]
+    file = _opened(path, vectors, [] if samples is not None else wanted)
+    table = file if samples is None else tables.of_source(samples, "samples", "samples")
+    who = _labels(table, "subject", subject)
+    if subject_pattern is not None:
+        who = cut_out([("subject", who)], subject_pattern)[0]
+    labels: dict[str, Any] = dict(groups) if isinstance(groups, Mapping) else {}
+    labels |= {name: table.labels("groups", name) for name in of_file}
+    roles = None if role is None else _labels(table, "role", role)
+    templates = template if template is None or isinstance(template, int) else _labels(table, "template", template)
+    array = file.vectors(vectors)
     keep, left_out = None, []
-    if table_of_subjects is not None:
+    if described is not None:
         validation.same_length({"vectors": len(array), "subject": who.codes.size}, "vector")
-        found = table_of_subjects.look_up(who.labels)
-        labels = {name: validation.Coded(c.labels, c.codes[who.codes]) for name, c in found.items()}
+        (labels,) = described.groups_of([who])
         with gathered(DroppedWarning) as left_out:
-            keep = table_of_subjects.find([who], missing_labels, "vectors")
+            keep = described.kept([who], missing_labels, "vectors")
     with gathered(DroppedWarning) as of_failures:
         usable = rows_of_vectors(array, similarity, failures)
     left_out = [*left_out, *of_failures]
@@ -187,3 +178,188 @@ def read_embeddings(
         return made if templates is None else made.enrolled(templates, template_score)
     except InputError as error:
         raise type(error)(f"{file.place}: {error}", error.row) from None
+
+
+@files.from_unchanged_files
+@checked(path=argument_kinds.sources, vectors=argument_kinds.text, name=argument_kinds.text_or_labels)
+def read_named_vectors(
+    path: str | Path | Sequence[str | Path] | IntoDataFrame,
+    vectors: str | None = None,
+    name: str | validation.Labels | None = None,
+    *,
+    samples: str | Path | IntoDataFrame | None = None,
+    similarity: str = "cosine",
+    same_name: str = "raise",
+    failures: str = "error",
+) -> NamedVectors:
+    """Read a file of vectors and the names by which lists of trials ask for them.
+
+    Parameters
+    ----------
+    path : path, sequence of paths, or data frame
+        As in `read_embeddings`.
+    vectors : str, optional
+        The array or column with one vector for each sample; by default the one called "vectors". A ``.npy`` has no
+        names.
+    name : str or (n,) array_like, optional
+        The array or column with the name of each vector, by default the one called "name"; or the names themselves.
+    samples : path or data frame, optional
+        A table with one row for each vector, in the same order, if the file itself does not hold the names.
+    similarity, same_name, failures : str
+        As in `NamedVectors`.
+
+    Returns
+    -------
+    NamedVectors
+        Names are text, as they are in lists of trials.
+
+    Raises
+    ------
+    FileFormatError
+        For a file that is missing, empty, or not what its suffix says, for vectors of different lengths, and for
+        pickled objects, which are never loaded.
+    InputError
+        For arrays or columns that do not exist (the message suggests the nearest names), and as `NamedVectors` does.
+    MissingDependencyError
+        Where the package that reads the file is not installed.
+
+    Examples
+    --------
+    >>> import fastfair as ff
+    >>> import numpy as np
+    >>> import pathlib, tempfile
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "faces.npz"
+    >>> np.savez(path, vectors=np.float32([[3, 4], [0, 1], [1, 0]]), name=["ann/1", "ann/2", "bob/1"])
+    >>> ff.read_named_vectors(path)
+    NamedVectors(3 x 2 float32, cosine, 3 names)
+    """
+    file = _opened(path, vectors, [] if samples is not None else ["name" if name is None else name])
+    table = file if samples is None else tables.of_source(samples, "samples", "samples")
+    coded = _labels(table, "name", name)
+    array = file.vectors(vectors)
+    try:
+        return NamedVectors(array, as_text(coded), similarity, same_name, failures)
+    except InputError as error:
+        raise file.told(error) from None
+
+
+def as_text(names: validation.Coded) -> validation.Coded:
+    """Return names as text, so that those of files that know numbers equal those of files that do not."""
+    if all(isinstance(label, str) for label in names.labels.tolist()):
+        return names
+    texts, codes = np.unique([str(label) for label in names.labels.tolist()], return_inverse=True)
+    return validation.Coded(texts.astype(object), codes[names.codes])
+
+
+def _labels(table: tables.Table | _Parts, role: str, labels: Any) -> validation.Coded:
+    """Return the labels of a role, which a caller gives, or names a column of, by default that of the role's name."""
+    if labels is None or isinstance(labels, str):
+        return table.labels(role, labels)
+    return validation.encode(role, labels)
+
+
+class _Parts:
+    """The columns of several files, as those of one file with all their vectors."""
+
+    def __init__(self, parts: Sequence[Path], wanted: Sequence[str]) -> None:
+        self.place = f"{parts[0]} and {len(parts) - 1} more files"
+        self._files, self._wanted = parts, wanted
+        self._sizes: dict[str, list[int]] = {}  # the number of rows of each file, by role
+
+    def labels(self, role: str, name: str | None = None) -> validation.Coded:
+        """Return the labels of a role, as `Table.labels` does."""
+        columns = [tables.of_vectors(file, self._wanted).labels(role, name) for file in self._files]
+        self._sizes[role] = [column.codes.size for column in columns]
+        labels, codes = validation.encode_together([role] * len(columns), columns)
+        return validation.Coded(labels, np.concatenate(codes))
+
+    def vectors(self, name: str | None = None) -> NDArray[Any]:
+        """Return the vectors, as `Table.vectors` does, mapped to a temporary file that stays as long as they do.
+
+        Refused are vectors of another type or length than those of the first file, and more or fewer than labels.
+        """
+        gathered = ArrayFile(Folder(), "vectors")
+        first: tuple[int, np.dtype[Any]] | None = None
+        sizes = self._sizes["vectors"] = []
+        for k, file in enumerate(self._files):
+            with files.naming(file):
+                part = arrays.numbers_in("vectors", tables.of_vectors(file, self._wanted).vectors(name))
+                if part.ndim != 2:
+                    raise InputError(
+                        f"vectors must be two-dimensional, one row for each sample, but its shape is {part.shape}"
+                    )
+                found = part.shape[1], part.dtype
+                first = first or found
+                if found != first:
+                    raise InputError(
+                        "its vectors are {} numbers of type {}, and those of {} are {} of type {}; parts of a set must "
+                        "be alike".format(*found, self._files[0], *first)
+                    )
+                sizes.append(len(part))
+                validation.same_length({role: of_files[k] for role, of_files in self._sizes.items()}, "vector")
+                gathered.append(part)
+        return gathered.mapped()
+
+    def told(self, error: InputError, keep: NDArray[np.bool_] | None = None) -> InputError:
+        """Return an error about vectors, as `Table.told` does, with the name of the file and the row in it."""
+        if error.row is None:
+            return type(error)(f"{self.place}: {error}", error.row)
+        row = error.row if keep is None else int(np.flatnonzero(keep)[error.row])
+        start = np.cumsum([0, *self._sizes["vectors"]])
+        part = int(np.searchsorted(start, row, side="right")) - 1
+        among = "in all files" if keep is None else "of those with metadata, in all files"
+        return type(error)(
+            f"{self._files[part]}, row {row - start[part]} (counted from 0): {error} ({among})", error.row
+        )
+
+
+def _opened(source: Any, vectors: str | None, others: Sequence[Any]) -> tables.Table | _Parts:
+    """Open one or more files of vectors, or take a data frame; others: columns that are wanted, if they are names."""
+    wanted = [vectors or "vectors", *(name for name in others if isinstance(name, str))]
+    if isinstance(source, list) or (isinstance(source, str | Path) and files.is_pattern(source)):
+        parts = files.files_of(source, "vectors")
+        if len(parts) > 1:
+            return _Parts(parts, wanted)
+        source = parts[0]
+    return tables.of_vectors(source, wanted)
+
+
+def cut_out(columns: Sequence[tuple[str, validation.Coded]], pattern: str) -> list[validation.Coded]:
+    """Find the subjects in the names of samples, by a pattern. columns: name for messages and samples of each side."""
+    pl = files.polars()
+    names = pl.Series(list(map(str, columns[0][1].labels)), dtype=pl.String)
+    if not isinstance(pattern, str):
+        raise InputError(f"subject_pattern must be a regular expression, text, not {pattern!r}")
+    try:
+        found = names.str.extract(pattern, 1)
+        if found.is_null().all():  # the pattern has no group
+            found = names.str.extract(pattern, 0)
+    except Exception as error:
+        raise InputError(
+            f"subject_pattern {pattern!r} is not a regular expression: {str(error).splitlines()[0]}"
+        ) from error
+    found = found.str.strip_chars()
+    missing = (found.fill_null("") == "").to_numpy()
+    for what, coded in columns:
+        wrong = np.flatnonzero(missing[coded.codes])
+        if wrong.size:
+            row = int(wrong[0])
+            raise InputError(
+                f"subject_pattern '{pattern}' finds no subject in {names[int(coded.codes[row])]!r} "
+                f"({wrong.size} of {coded.codes.size} values of {what!r}): say how to find it with subject_pattern=, "
+                f"or {WITHOUT_SUBJECTS}",
+                row=row,
+            )
+    subjects = validation.encode("subject", FrameColumns(found.to_frame("subject")).labels("subject"))
+    return [validation.Coded(subjects.labels, subjects.codes[coded.codes]) for _, coded in columns]
+
+
+def take(column: Any, keep: Any) -> Any:
+    """Keep some entries of a column, or of each column in a dict; of labels, keep those still used; of None, None."""
+    if column is None:
+        return None
+    if isinstance(column, dict):
+        return {name: take(part, keep) for name, part in column.items()}
+    if isinstance(column, validation.Coded):
+        return column.take(keep)
+    return column[keep]

@@ -1,4 +1,4 @@
-"""`read_failure_counts`: read `FailureCounts` from a table of subjects or of their attempts."""
+"""`read_failure_counts` and `read_rates`: tables of subjects or of their attempts, and tables of error rates."""
 
 from __future__ import annotations
 
@@ -7,19 +7,22 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fastfair._lib import argument_kinds, side_columns
+from fastfair._lib import argument_kinds, label_codes, side_columns
 from fastfair._lib.arguments import checked
 from fastfair._lib.frames import FrameColumns
-from fastfair.errors import InputError
+from fastfair.errors import FileFormatError, InputError
 from fastfair.group_tests.failure_counts import FailureCounts
 
-from . import reading, tables, text_files
+from . import files, tables, text
 
 if TYPE_CHECKING:
+    import polars as pl
     from narwhals.typing import IntoDataFrame
 
+_PER_CENT = r"^[+-]?[0-9.]+(?:[eE][+-]?[0-9]+)?\s*[%‰]$"
 
-@reading.from_unchanged_files
+
+@files.from_unchanged_files
 @checked(path=argument_kinds.source)
 def read_failure_counts(
     path: str | Path | IntoDataFrame,
@@ -81,7 +84,7 @@ def read_failure_counts(
             "failures= and attempts= are columns of a table with one row for each subject, failed=, failed_value= and "
             "subject= are of one with one row for each attempt: name those of one table"
         )
-    table = tables.table(path, "path", "the data frame")
+    table = tables.of_source(path, "path", "the data frame")
     attributes = side_columns.named(groups)
     if of_attempts:
         counted = {"failed": failed or "failed"}
@@ -106,7 +109,47 @@ def read_failure_counts(
 def _numbers(table: tables.Table, frame: FrameColumns, name: str) -> Any:
     """Return a column of numbers, or of true and false, which text files hold as text."""
     column = frame.polars([name])[name]
-    if column.dtype != reading.polars().String:
+    if column.dtype != files.polars().String:
         return frame.values(name)
-    text = column.str.strip_chars().str.to_lowercase().replace({"true": "1", "false": "0"})
-    return text_files.numbers(table.place, f"column {name!r}", text, table.lines)
+    words = column.str.strip_chars().str.to_lowercase().replace({"true": "1", "false": "0"})
+    return text.numbers(table.place, f"column {name!r}", words, table.lines)
+
+
+@files.from_unchanged_files
+def read_rates(path: Path, labels: Sequence[str]) -> pl.DataFrame:
+    """Read a table whose columns are numbers but for some labels; columns with other text stay text.
+
+    Parameters
+    ----------
+    path : path
+        CSV, TSV or Parquet.
+    labels : sequence of str
+        Columns of labels.
+
+    Returns
+    -------
+    pl.DataFrame
+        Missing numbers are null.
+    """
+    table = tables.of_source(path, "path", "the table")
+    frame = table.columns(table.names)
+    return frame.with_columns(_rates(table, frame[name]) for name in table.names if name not in labels)
+
+
+def _rates(table: tables.Table, column: Any) -> Any:
+    """Return a column of text as numbers, or as it is if it holds other text; refuse those with a sign of per cent."""
+    pl = files.polars()
+    if column.dtype != pl.String:
+        return column
+    missing = column.is_in([*label_codes.MISSING_TEXTS, ""])
+    texts = column.filter(~missing)
+    if not all(map(text.is_number, texts)):
+        in_per_cent = column.str.contains(_PER_CENT).fill_null(False)
+        if in_per_cent.any() and all(map(text.is_number, column.filter(~missing & ~in_per_cent))):
+            row = int(in_per_cent.arg_max() or 0)
+            raise FileFormatError(
+                f"{table.place}: {table.where(row)}: column {column.name!r} must hold numbers, not {column[row]!r}: "
+                "write all rates as fractions, or all in per cent without the sign, with percent=True (--percent)"
+            )
+        return column
+    return column.set(missing, None).cast(pl.Float64)

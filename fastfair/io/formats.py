@@ -1,48 +1,144 @@
-"""Formats of score files: recognise them, and find the columns of scores, subjects, samples and groups."""
+"""Formats of score files, one record each: how a file is recognised, and how its rows are read.
+
+A new format is a `Format` in `FORMATS`. The command line, messages and the documentation take all formats from there.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fastfair._lib import side_columns, validation
-from fastfair.errors import FileFormatError, InputError
+import numpy as np
+from numpy.typing import NDArray
 
-from .tables import SEPARATORS, Rows, Table
-from .text_files import Text, fields_of, is_number, split
+from fastfair._lib import arrays, memory, side_columns, validation
+from fastfair._lib.frames import FrameColumns
+from fastfair._lib.warnings import warn
+from fastfair.data.failed_comparisons import FailurePolicy
+from fastfair.data.label_conflicts import LABEL_CONFLICTS
+from fastfair.data.named_vectors import NamedVectors
+from fastfair.errors import DroppedWarning, FileFormatError, InputError
+
+from . import files, tables
+from . import text as texts
+from .metadata import METADATA_PER, MISSING_LABELS, Metadata
+from .text import Text, fields_of, is_number
 
 if TYPE_CHECKING:
     import polars as pl
 
-# The fields of formats without named columns.
-FIELDS = {
-    "bob-4": "claimed real test score",
-    "bob-5": "claimed model real test score",
-    "voxceleb": "label enrol test score",
-    "enrol-test-score-label": "enrol test score label",
-    "enrol-test-label-score": "enrol test label score",
-    "enrol-test-score": "enrol test score",
-}
-_FIELDS_OF_TRIALS = {"voxceleb": "label enrol test", "kaldi": "enrol test target"}
-_MATRIX = {"matrix": "a score matrix"}
-FORMATS = ("csv", "tsv", "parquet", "bob-csv", *FIELDS, "kaldi", "lfw", "matrix", "arrays")
+UNMATCHED = ("error", "drop")
+VOXCELEB_SUBJECT = r"^([^/]+)/"  # names begin with the folder of a speaker
 _CANONICAL = ("score", "mated", "reference", "probe")
 _SAMPLES = ("reference_sample", "probe_sample")
-_BOB_SUBJECTS = (("bio_ref_subject_id", "probe_subject_id"), ("bio_ref_reference_id", "probe_reference_id"))
-_BOB_ATTACKS = ("probe_attack_type", "attack_type")
-_UNSCORED = (
-    "is a trial list without scores: give the score file as path and this as trials=, or vectors to score it with as "
-    "embeddings="
-)
+_TRIAL = ["enrol", "test"]
+_LABELS = ("label", "target")
 _HEAD = 2000  # rows that are looked at before all are
+_SHOWN = 120  # characters of a line in a message
 
 
 @dataclass
-class ScoreTable(Rows):
-    """Columns of a score file or trial list, and the line of the file that each row comes from."""
+class HowToRead:
+    """Arguments of `read_comparisons`, checked, with the table of metadata read.
+
+    Attributes
+    ----------
+    vectors : NamedVectors or None
+        What the pairs of a list of trials are scored with.
+    failures : FailurePolicy
+        What to do with comparisons that failed.
+    by_attribute : bool
+        Whether comparisons that lack a label are left out of the attributes alone that they lack.
+    described : Metadata or None
+        The table of metadata.
+    attributes : list
+        The attributes that make groups, as `side_columns.named` returns them.
+    """
+
+    score: str | None
+    mated: str | None
+    reference: str | None
+    probe: str | None
+    subject_pattern: str | None
+    metadata: Any
+    metadata_id: str | Sequence[str] | None
+    groups: str | Sequence[str | tuple[str, str]] | None
+    format: str
+    trials: str | Path | None
+    metadata_per: str
+    metadata_subject: str | None
+    missing_labels: str
+    label_conflicts: str
+    score_kind: str
+    vectors: NamedVectors | None = None
+    failures: FailurePolicy = field(default_factory=FailurePolicy)
+    quality: str | tuple[str, str] | None = None
+    mated_value: str | float | None = None
+    look_alikes: str = "warn"
+    self_comparisons: str = "drop"
+    keep: tuple[str, ...] = ()
+    unmatched: str = "error"
+    by_attribute: bool = True
+    described: Metadata | None = field(init=False)
+    attributes: list[Any] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.attributes = side_columns.named(self.groups)
+        self.failures = self.failures.checked()
+        if self.vectors is not None and self.failures.score is not None:
+            raise InputError("with embeddings=, leave failure_score= out: vectors that are zero or not finite failed")
+        for name, known in (
+            ("missing_labels", MISSING_LABELS), ("unmatched", UNMATCHED), ("label_conflicts", LABEL_CONFLICTS),
+            ("metadata_per", METADATA_PER), ("format", ("auto", *FORMATS)),
+        ):  # fmt: skip
+            validation.choice(name, getattr(self, name), known)
+        self.by_attribute &= self.missing_labels == "drop" and len(self.attributes) > 1
+        self.described = self._metadata()
+
+    def _metadata(self) -> Metadata | None:
+        """Read the table of metadata, if there is one."""
+        ids = [self.metadata_id] if isinstance(self.metadata_id, str) else list(self.metadata_id or [])
+        if self.metadata is None:
+            for name, value in (("metadata_id", ids), ("metadata_subject", self.metadata_subject)):
+                if value:
+                    raise InputError(f"{name} is given without metadata=")
+            return None
+        if len(ids) > 2:
+            raise InputError(f"metadata_id has {len(ids)} columns: name one with ids, or two with those of pairs")
+        paired = next((name for name in self.attributes if isinstance(name, tuple)), None)
+        if len(ids) == 2 and self.metadata_subject is not None:
+            raise InputError(
+                "metadata_subject= goes with a table of samples, but the two columns of metadata_id= say that "
+                "each row is about a pair"
+            )
+        if len(ids) < 2 and paired is not None:
+            raise InputError(
+                f"with metadata= groups are names of its columns, not pairs such as {paired}; in a table with one row "
+                "for each pair of samples, name both columns of ids with metadata_id="
+            )
+        per = self.metadata_per if self.metadata_subject is None else "sample"
+        return Metadata(self.metadata, ids, self.attributes, per, self.metadata_subject)
+
+    @property
+    def names(self) -> dict[str, str | None]:
+        """The columns named by the caller."""
+        return {role: getattr(self, role) for role in _CANONICAL}
+
+    @property
+    def scored(self) -> bool:
+        """Whether the score file has scores."""
+        return self.vectors is None
+
+
+@dataclass
+class ScoreTable(tables.Rows):
+    """Columns of a score file or trial list, and the line of the file that each row comes from.
+
+    `names_samples` says that reference and probe are samples whose subjects are not known; `is_matrix` that rows are
+    those of a square matrix, one after another.
+    """
 
     frame: pl.DataFrame
     score: str | None
@@ -56,192 +152,259 @@ class ScoreTable(Rows):
     quality: tuple[str, str] | None = None
     attack: str | None = None
     kept: tuple[str, ...] = ()
+    names_samples: bool = False
+    is_matrix: bool = False
 
 
-def recognise_suffix(path: Path) -> str | None:
+@dataclass(frozen=True)
+class Format:
+    """A format of score files.
+
+    Attributes
+    ----------
+    name : str
+        What `format=` calls it.
+    holds, told_by : str
+        What one line holds, and what the format is recognised by, for the documentation.
+    read : callable
+        Reads a `ScoreFile` of the format as `HowToRead` says; returns a `ScoreTable`.
+    fields : str
+        The fields of a row, where no header names them; text whose rows can be such is recognised by them. Known are
+        "score", "label" or "target", and names.
+    listed : str
+        The fields of a row of its list of trials, without scores.
+    sides : tuple of str
+        Which fields name reference and probe; "enrol" and "test" are samples.
+    samples : tuple of str, optional
+        Which fields name the samples of reference and probe.
+    subject_pattern : str, optional
+        What cuts subjects out of samples.
+    columns : tuple of tuple of str
+        Pairs of columns that may hold reference and probe, where columns have names; one pair has to be there.
+    attacks : tuple of str
+        Columns that may hold the kind of a presentation attack.
+    suffixes : tuple of str
+        Names of its files end so.
+    is_text : bool
+        Whether other names are those of text files.
+    fits : callable, optional
+        Whether it is the format of a path with one of these suffixes, or else of a `Text`; `HowToRead` is given, too.
+    """
+
+    name: str
+    holds: str
+    told_by: str
+    read: Callable[[ScoreFile, HowToRead], ScoreTable]
+    fields: str = ""
+    listed: str = ""
+    sides: tuple[str, str] = ("enrol", "test")
+    samples: tuple[str, str] | None = None
+    subject_pattern: str | None = None
+    columns: tuple[tuple[str, str], ...] = ()
+    attacks: tuple[str, ...] = ()
+    suffixes: tuple[str, ...] = ()
+    is_text: bool = True
+    fits: Callable[[Any, HowToRead], bool] | None = None
+
+
+@dataclass(frozen=True)
+class ScoreFile:
+    """A score file whose format is known; its text and that of its list of trials, None where there is none."""
+
+    path: Path
+    format: Format
+    text: Text | None
+    trials: Text | None
+
+
+def opened(path: Path, how: HowToRead) -> ScoreFile:
+    """Recognise the format of a file, unless the caller names it, and read its text and that of its list of trials."""
+    kind = _of_suffix(path, how) if how.format == "auto" else FORMATS[how.format]
+    text = None
+    if kind is None or (kind.is_text and path.suffix not in kind.suffixes):
+        text = texts.read(path, failures=how.failures.policy != "error")
+    trials = None if how.trials is None else texts.read(files.check_file(how.trials))
+    if kind is None:
+        assert text is not None
+        kind = _of_scores(text, trials, how) if how.scored else _of_trials(text, how)
+    if not how.scored and ((kind.fields and not kind.listed) or path.suffix == ".npy"):
+        raise InputError(f"{path} holds scores and no list of trials, so leave embeddings= out")
+    return ScoreFile(path, kind, text, trials)
+
+
+def _of_suffix(path: Path, how: HowToRead) -> Format | None:
     """Recognise the format of a file by its name; None if its contents must be read to find it."""
     suffix = path.suffixes[-2] if path.suffix == ".gz" and len(path.suffixes) > 1 else path.suffix
-    return {".parquet": "parquet"}.get(suffix)
+    of_suffix = (kind for kind in FORMATS.values() if suffix in kind.suffixes)
+    return next((kind for kind in of_suffix if kind.fits is None or kind.fits(path, how)), None)
 
 
-def recognise(text: Text, trials: Text | None, mated_value: object = None, subject_pattern: str | None = None) -> str:
+def _of_scores(text: Text, trials: Text | None, how: HowToRead) -> Format:
     """Recognise the format of a text file, or raise an error that names all that it may be.
 
     All rows are looked at. A reading that leaves no mated, or no non-mated, comparisons is none where there is another.
     """
-    path, line = text.path, text.first
+    path, line, separator = text.path, text.first, tables.separator_of(text)
     if trials is not None:
-        found = _readings_or_first(trials, _FIELDS_OF_TRIALS, mated_value)
-        if len(found) == 1:
-            return next(iter(found))
-        raise FileFormatError(
-            f"{trials.path} {_may_be(found) or 'is no trial list'}: its first line is {trials.first[:120]!r}, but "
-            "'label enrol test' (VoxCeleb) or 'enrol test target' (Kaldi) is expected"
-        )
-    separator = next((s for s in SEPARATORS if s in line), None)
-    if separator is not None and not is_number(line.split(separator)[-1]) and not _is_list(text, mated_value):
-        return _with_named_columns(line, separator)
+        found = _readings_or_first(trials, "listed", how)
+        expected = f"its first line is {trials.first[:_SHOWN]!r}, but {_rows_of_lists()} is expected"
+        return _only(found, f"{trials.path} {_may_be(found) or 'is no trial list'}: {expected}")
+    known = _of_content(text, how)
+    if known is not None:
+        return known
+    if separator is not None and not is_number(line.split(separator)[-1]) and not _is_list(text, how):
+        return FORMATS["tsv" if separator == "\t" else "csv"]
     fields = line.split(separator)
     numeric = all(map(is_number, fields))
     if numeric and len(fields) > 5:
-        return "matrix"
+        return FORMATS["matrix"]
     if separator in (",", ";") and not numeric:
-        raise FileFormatError(f"{path}: the first line names no columns: {line[:120]!r}; give the file such a line")
+        raise FileFormatError(f"{path}: the first line names no columns: {line[:_SHOWN]!r}; give the file such a line")
     if len(fields) == 1 and numeric:
         raise FileFormatError(f"{path} has nothing but scores: give the trial list as trials=")
-    found = _readings_or_first(text, FIELDS | _MATRIX, mated_value)
-    if subject_pattern is None and len(found) == 1 and "enrol-test-score" in found:
+    found = _readings_or_first(text, "fields", how)
+    unlabelled = f"{path} has scores but nothing says which are mated: give the trial list as trials="
+    if how.subject_pattern is None and [*found] == ["enrol-test-score"]:
+        raise FileFormatError(f"{unlabelled}, or say how to find the subjects in its names with subject_pattern=")
+    if not found and len(fields) == 3 and _readings(text, "listed", how):
         raise FileFormatError(
-            f"{path} has scores but nothing says which are mated: give the trial list as trials=, or say how to find "
-            "the subjects in its names with subject_pattern="
+            f"{path} is a trial list without scores: give the score file as path and this as trials=, or vectors to "
+            "score it with as embeddings="
         )
-    if len(found) == 1:
-        return next(iter(found))
-    if not found and len(fields) == 3 and _readings(text, _FIELDS_OF_TRIALS, mated_value):
-        raise FileFormatError(f"{path} {_UNSCORED}")
     if not found and len(fields) == 3 and is_number(fields[0]):
-        raise FileFormatError(f"{path} has scores but nothing says which are mated: give the trial list as trials=")
-    raise FileFormatError(
-        f"{path} {_may_be(found) or 'is of no known format'}; its first line is {line[:120]!r}; say which with format= "
-        f"(one of {', '.join(FORMATS)})"
+        raise FileFormatError(unlabelled)
+    return _only(
+        found,
+        f"{path} {_may_be(found) or 'is of no known format'}; its first line is {line[:_SHOWN]!r}; say which with "
+        f"format= (one of {', '.join(FORMATS)})",
     )
 
 
-def recognise_trials(text: Text, mated_value: object = None) -> str:
+def _of_trials(text: Text, how: HowToRead) -> Format:
     """Recognise the format of a list of trials without scores, or raise an error that says what is ambiguous."""
-    line = text.first
-    if is_pairs_of_lfw(text):
-        return "lfw"
-    separator = next((s for s in SEPARATORS if s in line), None)
-    found = _readings(text, _FIELDS_OF_TRIALS, mated_value) if separator in (None, "\t") else {}
-    if separator is not None and not is_number(line.split(separator)[-1]):
-        found[_with_named_columns(line, separator)] = "named columns"
-    found = found or _readings_or_first(text, _FIELDS_OF_TRIALS, mated_value)
-    if len(found) == 1:
-        return next(iter(found))
-    raise FileFormatError(
+    known = _of_content(text, how)
+    if known is not None:
+        return known
+    separator = tables.separator_of(text)
+    found = _readings(text, "listed", how) if separator in (None, "\t") else {}
+    if separator is not None and not is_number(text.first.split(separator)[-1]):
+        found["tsv" if separator == "\t" else "csv"] = "named columns"
+    found = found or _readings_or_first(text, "listed", how)
+    known_lists = ", ".join(name for name, kind in FORMATS.items() if kind.listed)
+    return _only(
+        found,
         f"{text.path} {_may_be(found) or 'is no list of trials that is known'}; its first line is "
-        f"{line[:120]!r}: say which it is with format= (csv, tsv, voxceleb, kaldi or lfw)"
+        f"{text.first[:_SHOWN]!r}: say which it is with format= (csv, tsv, {known_lists} or lfw)",
     )
 
 
-def is_pairs_of_lfw(text: Text) -> bool:
-    """Return whether a list begins as LFW's pairs.txt: with numbers of pairs, and then a name and two numbers."""
-    second = text.data.split(b"\n", 2)[1:2]
-    fields = fields_of(second[0].decode().strip()) if second else []
-    return text.first.replace("\t", "").strip().isdigit() and len(fields) == 3 and all(map(str.isdigit, fields[1:]))
+def _only(found: dict[str, str], message: str) -> Format:
+    if len(found) == 1:
+        return FORMATS[next(iter(found))]
+    raise FileFormatError(message)
 
 
 def _may_be(readings: dict[str, str]) -> str:
     return f"may be {' or '.join(f'{kind} ({what})' for kind, what in readings.items())}" if readings else ""
 
 
-def _is_list(text: Text, mated_value: object) -> bool:
+def _rows_of_lists() -> str:
+    return " or ".join(f"{kind.listed!r} ({name})" for name, kind in FORMATS.items() if kind.listed)
+
+
+def _of_content(text: Text, how: HowToRead) -> Format | None:
+    known = (kind for kind in FORMATS.values() if kind.fits is not None and not kind.suffixes)
+    return next((kind for kind in known if kind.fits is not None and kind.fits(text, how)), None)
+
+
+def _is_list(text: Text, how: HowToRead) -> bool:
     """Return whether the first line, with fields that end in a word, is a row of a list and not a header."""
     try:
-        return "\t" in text.first and len(_readings(text, FIELDS, mated_value)) > 0
+        return "\t" in text.first and len(_readings(text, "fields", how)) > 0
     except FileFormatError:  # of rows with empty fields
         return False
 
 
-def _readings(text: Text, known: dict[str, str], mated_value: object) -> dict[str, str]:
-    """Return the formats, with their fields, that all rows may be read as."""
+def _readings(text: Text, which: str, how: HowToRead) -> dict[str, str]:
+    """Return the formats that all rows may be read as, with their fields: "fields" of scores, or those "listed"."""
     n = len(fields_of(text.first))
-    possible = {kind: what for kind, what in known.items() if kind == "matrix" or len(what.split()) == n}
+    known = {name: getattr(kind, which) for name, kind in FORMATS.items()}
+    possible = {name: what for name, what in known.items() if what == _MATRIX or len(what.split()) == n}
     end = -1
     for _ in range(_HEAD):
         if (end := text.data.find(b"\n", end + 1)) < 0:
             break
     for size in (end + 1, len(text.data)) if end >= 0 else (len(text.data),):
         if len(possible) > 1 or size <= end + 1 or end < 0:
-            rows, _ = split(replace(text, data=text.data[:size]), None)
-            possible = {kind: what for kind, what in possible.items() if _fits(rows, kind, what, mated_value)}
+            rows, _ = texts.split(replace(text, data=text.data[:size]), None)
+            possible = {name: what for name, what in possible.items() if _fits(rows, what, how.mated_value)}
     if len(possible) > 1:
-        telling = {kind: what for kind, what in possible.items() if _has_both_classes(rows, kind, what)} or possible
-        return {kind: what for kind, what in telling.items() if _has_label_words(rows, what)} or telling
+        telling = {k: what for k, what in possible.items() if _has_both_classes(rows, what, FORMATS[k].sides)}
+        telling = telling or possible
+        return {name: what for name, what in telling.items() if _has_label_words(rows, what)} or telling
     return possible
 
 
-def _readings_or_first(text: Text, known: dict[str, str], mated_value: object) -> dict[str, str]:
+def _readings_or_first(text: Text, which: str, how: HowToRead) -> dict[str, str]:
     """Return the formats that all rows may be read as, or else those of the first row."""
-    found = _readings(text, known, mated_value)
-    return found or _readings(replace(text, data=text.first.encode()), known, mated_value)
+    found = _readings(text, which, how)
+    return found or _readings(replace(text, data=text.first.encode()), which, how)
 
 
 def _has_label_words(rows: pl.DataFrame, fields: str) -> bool:
     """Return whether a reading has labels that are words, which nobody would be called by."""
-    labels = [column for name, column in zip(fields.split(), rows, strict=False) if name in ("label", "target")]
+    labels = [column for name, column in zip(fields.split(), rows, strict=False) if name in _LABELS]
     return any(not validation.mated_word(label[0]).lstrip("-").isdigit() for label in labels)
 
 
-def _fits(rows: pl.DataFrame, kind: str, fields: str, mated_value: object) -> bool:
-    if kind == "matrix":
-        return all(map(_are_numbers, rows.get_columns()))
-    are_labels = partial(_are_labels, mated_value)
-    checks: dict[str, Callable[[pl.Series], bool]]
-    checks = {"score": _are_numbers, "label": are_labels, "target": are_labels}
-    return all(checks[name](column) for name, column in zip(fields.split(), rows, strict=True) if name in checks)
+def _fits(rows: pl.DataFrame, fields: str, mated_value: object) -> bool:
+    if fields == _MATRIX:
+        return all(map(_are_numbers, rows))
+    return all(
+        _are_numbers(column) if name == "score" else _are_labels(column, mated_value)
+        for name, column in zip(fields.split(), rows, strict=True)
+        if name in ("score", *_LABELS)
+    )
 
 
 def _are_numbers(column: pl.Series) -> bool:
-    import polars as pl
-
-    return not column.cast(pl.Float64, strict=False).is_null().any()
+    return not column.cast(files.polars().Float64, strict=False).is_null().any()
 
 
-def _are_labels(mated_value: object, column: pl.Series) -> bool:
+def _are_labels(column: pl.Series, mated_value: object) -> bool:
     words = [validation.mated_word(word) for word in column.unique()[:3]]
     if mated_value is not None:
         return len(words) < 3 and (validation.mated_word(mated_value) in words or len(words) == 1)
     return validation.mated_pair(words) is not None
 
 
-def _has_both_classes(rows: pl.DataFrame, kind: str, fields: str) -> bool:
+def _has_both_classes(rows: pl.DataFrame, fields: str, sides: tuple[str, str]) -> bool:
     """Return whether a reading has mated and non-mated comparisons; of a matrix, whether it is square."""
-    if kind == "matrix":
+    if fields == _MATRIX:
         return rows.height == rows.width
     columns = dict(zip(fields.split(), rows, strict=True))
-    if "claimed" in columns:
-        same = columns["claimed"] == columns["real"]
-        return bool(same.any()) and not bool(same.all())
-    label = columns.get("label", columns.get("target"))
+    label = next((columns[name] for name in _LABELS if name in columns), None)
+    if label is None and sides != tuple(_TRIAL):
+        label = columns[sides[0]] == columns[sides[1]]
     return label is None or label.n_unique() == 2
 
 
-def _with_named_columns(header: str, separator: str) -> str:
-    names = [name.strip().strip('"') for name in header.split(separator)]
-    if any(n.startswith("bio_ref_") for n in names) and any(n.startswith("probe_") for n in names):
-        return "bob-csv"
-    return "tsv" if separator == "\t" else "csv"
-
-
-def choose(
-    table: Table,
-    kind: str,
-    names: dict[str, str | None],
-    groups: list[Any],
-    of_metadata: list[str],
-    *,
-    scored: bool = True,
-    quality: str | tuple[str, str] | None = None,
-    kept: tuple[str, ...] = (),
-) -> ScoreTable:
+def choose(table: tables.Table, how: HowToRead, kind: Format, names: Any = None, groups: Any = None) -> ScoreTable:
     """Choose and read columns: those named in arguments, those with fastfair's own names, and those with attributes
-    of the metadata, which are compared with it. A list of trials that is not `scored` needs no scores.
+    of the metadata, which are compared with it. A list of trials that is not scored needs no scores.
     """
-    known = table.names
-    columns = f"its columns are {', '.join(known)}"
-    chosen: dict[str, Any] = dict(names)
-    for role, name in names.items():
+    known, scored = table.names, how.scored
+    columns = f"the columns of {table.place} are {', '.join(known)}"
+    chosen: dict[str, Any] = dict(names or how.names)
+    for role, name in chosen.items():
         if name is not None:
             table.require(role, name)
-    attack = None
-    if kind == "bob-csv":
-        attack = next((name for name in _BOB_ATTACKS if name in known), None)
-        pair = next((p for p in _BOB_SUBJECTS if set(p) <= set(known)), None)
+    if kind.columns:
+        pair = next((pair for pair in kind.columns if set(pair) <= set(known)), None)
         if pair is None:
-            raise FileFormatError(f"{table.place} is not bob's CSV: it has none of {' and '.join(_BOB_SUBJECTS[0])}")
-        chosen["reference"], chosen["probe"] = names["reference"] or pair[0], names["probe"] or pair[1]
+            either = " and ".join(kind.columns[0])
+            raise FileFormatError(f"{table.place} is no file of the format {kind.name}: it has none of {either}")
+        chosen["reference"], chosen["probe"] = chosen["reference"] or pair[0], chosen["probe"] or pair[1]
     for role in _CANONICAL if scored else _CANONICAL[1:]:
         if chosen[role] is None and role in known:
             chosen[role] = role
@@ -250,42 +413,399 @@ def choose(
         raise InputError(f"{table.place} has no column 'score': name the score column with score=; {columns}")
     if chosen["mated"] is None and (chosen["reference"] is None or chosen["probe"] is None):
         raise InputError(
-            f"nothing says which comparisons are mated: name the column with mated=, or the subjects with reference= "
-            f"and probe=; the columns of {table.place} are {', '.join(known)}"
+            "nothing says which comparisons are mated: name the column with mated=, or the subjects with reference= "
+            f"and probe=; {columns}"
         )
-    attributes = side_columns.chosen(table.place, groups, known)
-    if not groups and {"reference_group", "probe_group"} <= set(known):
-        attributes = {"group": ("reference_group", "probe_group")}
+    attributes: dict[str, tuple[str, str]] = {}
+    told: dict[str, tuple[str, str] | None] = {}
+    if how.described is not None:
+        told = {name: side_columns.present(name, known) for name in how.described.attributes}
+    else:
+        groups = how.attributes if groups is None else groups
+        attributes = side_columns.chosen(table.place, groups, known)
+        if not groups and {"reference_group", "probe_group"} <= set(known):
+            attributes = {"group": ("reference_group", "probe_group")}
     chosen["samples"] = _SAMPLES if set(_SAMPLES) <= set(known) and "sample" not in attributes else None
+    chosen["told"] = {name: pair for name, pair in told.items() if pair is not None and score not in pair}
+    chosen["attack"] = next((name for name in kind.attacks if name in known), None)
+    quality = None
+    if how.quality is not None:
+        (quality,) = side_columns.chosen(table.place, [how.quality], known).values()
     roles = {role: chosen[role] for role in _CANONICAL if chosen[role] is not None}
     roles |= dict(zip(_SAMPLES, chosen["samples"] or (), strict=False))
-    roles |= _roles_of_sides(attributes)
-    told = {name: pair for name in of_metadata if (pair := side_columns.present(name, known)) is not None}
-    told = {name: pair for name, pair in told.items() if score not in pair}
-    roles |= _roles_of_sides(told)
-    of_quality = None if quality is None else next(iter(side_columns.chosen(table.place, [quality], known).values()))
-    roles |= {
-        f"the {side}'s quality": name for side, name in zip(("reference", "probe"), of_quality or (), strict=False)
-    }
-    if attack is not None:
-        roles["the attack"] = attack
-    roles |= {f"keep {name!r}": name for name in kept}
+    pairs = [(f"attribute {name!r}", pair) for name, pair in (*attributes.items(), *chosen["told"].items())]
+    for what, pair in [*pairs, *([] if quality is None else [("quality", quality)])]:
+        roles |= {f"the {side}'s {what}": name for side, name in zip(("reference", "probe"), pair, strict=True)}
+    if chosen["attack"] is not None:
+        roles["the attack"] = chosen["attack"]
+    roles |= {f"keep {name!r}": name for name in how.keep}
     for role, name in roles.items():
         table.require(role, name)
         if name == score and role != "score" and not role.startswith("keep"):
             raise InputError(f"{table.place}: column {name!r} holds the scores, so it cannot be that of {role} as well")
-    numbers = [*([] if score is None else [score]), *dict.fromkeys(of_quality or ())]
-    frame = table.columns(list(roles.values()), numbers=numbers)
+    frame = table.columns([*roles.values()], numbers=[*([] if score is None else [score]), *(quality or ())])
     return ScoreTable(
-        table.place, frame, **chosen, attributes=attributes, told=told, quality=of_quality, lines=table.lines,
-        first=table.first, attack=attack, kept=kept,
+        table.place, frame, **chosen, attributes=attributes, quality=quality, kept=how.keep, lines=table.lines,
+        first=table.first,
     )  # fmt: skip
 
 
-def _roles_of_sides(attributes: dict[str, tuple[str, str]]) -> dict[str, str]:
-    """Return the column of each attribute on each side, by its description for messages."""
-    return {
-        f"the {side}'s attribute {name!r}": column
-        for name, pair in attributes.items()
-        for side, column in zip(("reference", "probe"), pair, strict=True)
-    }
+def _read_named(file: ScoreFile, how: HowToRead) -> ScoreTable:
+    """Read the named columns of text or Parquet, or the arrays of a .npz, or of a .npy and others beside it."""
+    kind, path, text = file.format, file.path, file.text
+    if file.trials is not None:
+        raise InputError(f"a {kind.name} file has its own labels: trials= goes with scores alone")
+    if text is not None:
+        separator = "\t" if kind.name == "tsv" else ";" if ";" in text.first and "," not in text.first else ","
+        return choose(tables.of_text(text, separator), how, kind)
+    if kind.name == "parquet":
+        return choose(tables.of_parquet(path), how, kind)
+    if path.suffix != ".npy":
+        return choose(tables.of_npz(path), how, kind)
+    if how.score is not None:
+        raise InputError(f"{path} holds one array without a name, so leave score= out")
+    table, column_of = tables.of_npy_beside(path)
+    names = {role: None if name is None else column_of(name) for role, name in how.names.items()}
+    groups = [] if how.described is not None else how.attributes
+    return choose(table, how, kind, names, [_mapped(column_of, name) for name in groups])
+
+
+def _mapped(column_of: Callable[[str], str], name: Any) -> Any:
+    return tuple(map(column_of, name)) if isinstance(name, tuple) else column_of(name)
+
+
+def _require_no_columns(file: ScoreFile, how: HowToRead, allowed: str = "") -> None:
+    """Refuse what only files with named columns have."""
+    a_file = f"a {file.format.name} file has no"
+    named = [f"{role}=" for role, name in how.names.items() if name is not None and role != allowed]
+    if named:
+        raise InputError(f"{a_file} named columns, so leave {' and '.join(named)} out")
+    if how.attributes and how.described is None:
+        raise InputError(f"{a_file} columns of labels: give metadata= and metadata_id= for {how.attributes}")
+    if how.keep:
+        raise InputError(f"{a_file} named columns to keep: leave keep= out")
+    if how.quality is not None:
+        raise InputError(f"{a_file} columns of quality: leave quality= out, and give it to discard_curve(quality=...)")
+
+
+def _read_rows(file: ScoreFile, how: HowToRead) -> ScoreTable:
+    """Read the fields of each row, and those of the list of trials where there is one, or where nothing is scored."""
+    _require_no_columns(file, how)
+    kind, text, trials = file.format, file.text, file.trials
+    assert text is not None
+    of_trials = kind.sides == tuple(_TRIAL)
+    if trials is not None and not of_trials:
+        raise InputError(f"a {kind.name} file has its own labels: trials= goes with scores alone")
+    if how.scored and trials is None and not kind.fields:
+        raise InputError(f"format {kind.name!r} needs the trial list: trials=")
+    listing = trials or text
+    listed = kind.fields if how.scored and trials is None else kind.listed or "enrol test label"
+    frame, lines = _fields(listing, listed, how.mated_value)
+    label = "label" if "label" in frame.columns else None
+    if label and of_trials:
+        _refuse_contradictions(listing.path, frame, lines)
+    if trials is not None:
+        frame, keep = _with_scores(text, frame, trials.path, how.unmatched)
+        lines = lines if keep is None else lines[keep]
+    samples = kind.samples if kind.samples and _have_one_subject(frame, kind) else None
+    return ScoreTable(
+        listing.path, frame, "score" if how.scored else None, label, *kind.sides, kind.subject_pattern,
+        samples=samples, lines=lines, names_samples=of_trials,
+    )  # fmt: skip
+
+
+def _have_one_subject(frame: pl.DataFrame, kind: Format) -> bool:
+    """Whether labels can be samples: some files have placeholders, or give a model and a test the same label."""
+    pl = files.polars()
+    pairs = zip(kind.samples or (), kind.sides, strict=True)
+    found = pl.concat([frame.select(pl.col(s).cast(pl.String).alias("sample"), subject=p) for s, p in pairs]).unique()
+    return bool(found["sample"].n_unique() == found.height)
+
+
+def _read_pairs_of_lfw(file: ScoreFile, how: HowToRead) -> ScoreTable:
+    """Read LFW's pairs.txt: "name number number" of mated pairs, and "name number name number" of others.
+
+    Samples are called as the files are, "Ann_Lee_0001".
+    """
+    _require_no_columns(file, how)
+    text = file.text
+    assert text is not None
+    if how.scored:
+        raise InputError(f"{file.path} lists pairs without scores: give vectors to score them with as embeddings=")
+    rows, lines = [], []
+    for number, line in enumerate(text.data.decode().splitlines()[1:], text.number + 1):
+        fields = fields_of(line)
+        if not fields:
+            continue
+        mated = len(fields) == 3
+        others = fields[1:] if mated else fields[1::2]
+        if len(fields) not in (3, 4) or not all(map(str.isdigit, others)):
+            raise FileFormatError(
+                f"{text.path}: line {number}: expected 'name number number' or 'name number name number', "
+                f"found {line!r}"
+            )
+        names = (fields[0], fields[0]) if mated else (fields[0], fields[2])
+        rows.append((*(f"{name}_{int(k):04d}" for name, k in zip(names, others, strict=True)), mated))
+        lines.append(number)
+    frame = files.polars().DataFrame(rows, schema=["enrol", "test", "label"], orient="row")
+    return ScoreTable(text.path, frame, None, "label", "enrol", "test", r"^(.+)_\d+$", lines=np.array(lines))
+
+
+def _are_pairs_of_lfw(text: Text, _: HowToRead) -> bool:
+    """Return whether a list begins with numbers of pairs, and then a name and two numbers."""
+    second = text.data.split(b"\n", 2)[1:2]
+    fields = fields_of(second[0].decode().strip()) if second else []
+    return text.first.replace("\t", "").strip().isdigit() and len(fields) == 3 and all(map(str.isdigit, fields[1:]))
+
+
+def read_scores(path: str | Path, failures: bool) -> NDArray[Any]:
+    """Read a list of scores alone, one on each line or in a one-dimensional array."""
+    file = files.check_file(path)
+    if file.suffix not in (".npy", ".npz"):
+        return _fields(texts.read(file, failures), "score")[0]["score"].to_numpy()
+    values = _array(file, None)
+    if values.ndim != 1:
+        raise FileFormatError(f"{file} must have one score for each comparison, but its shape is {values.shape}")
+    return values
+
+
+def _array(path: Path, name: str | None) -> NDArray[Any]:
+    """Read the array of a .npy file, or the named or only array of a .npz file."""
+    if path.suffix == ".npy":
+        return tables.read_npy(path)
+    table = tables.of_npz(path)
+    if name is None and len(table.names) != 1:
+        raise InputError(f"{path} holds the arrays {', '.join(table.names)}: say which with score=")
+    assert table.take is not None
+    return table.take(table.require("score", name or table.names[0]))
+
+
+def _is_matrix(path: Path, how: HowToRead) -> bool:
+    """Return whether the scores of a .npy or .npz file have two dimensions."""
+    if path.suffix == ".npz" and not how.scored:
+        return False
+    if path.suffix == ".npy":
+        return tables.read_npy(path).ndim != 1
+    table = tables.of_npz(path)
+    wanted = how.score or ("score" if len(table.names) != 1 else table.names[0])
+    return wanted not in table.names or _array(path, wanted).ndim != 1
+
+
+def _read_matrix(file: ScoreFile, how: HowToRead) -> ScoreTable:
+    """Read a square matrix of scores: row i and column i are one subject."""
+    pl = files.polars()
+    _require_no_columns(file, how, "score" if file.text is None else "")
+    text, lines = file.text, None
+    if text is None:
+        scores = arrays.numbers_in("scores", _array(file.path, how.score))
+    else:
+        flat, lines = texts.split(text, "," if "," in text.first else None, flat=True)
+        n_columns = flat.height // lines.size
+        _refuse_data_in_comments(text, n_columns, lambda fields: all(map(is_number, fields)))
+        lines = np.repeat(lines, n_columns)
+        values = texts.numbers(text.path, "a score", flat.to_series(), lines, text.failures)
+        scores = values.reshape(-1, n_columns)
+    if scores.ndim != 2 or scores.shape[0] != scores.shape[1]:
+        raise FileFormatError(
+            f"{file.path}: a score matrix is square, but this array's shape is {scores.shape}; give others to "
+            "Comparisons.from_matrix"
+        )
+    n = len(scores)
+    memory.require((scores.itemsize + 24) * n * n, f"the comparisons of {n:,} x {n:,} scores", "give fewer rows")
+    subjects = np.arange(n, dtype=np.int32)
+    frame = pl.DataFrame({"score": scores.ravel(), "reference": np.repeat(subjects, n), "probe": np.tile(subjects, n)})
+    return ScoreTable(file.path, frame, "score", None, "reference", "probe", lines=lines, is_matrix=True)
+
+
+def _with_scores(
+    text: Text, listed: pl.DataFrame, trials: Path, unmatched: str
+) -> tuple[pl.DataFrame, NDArray[np.bool_] | None]:
+    """Add a score to each trial; score files have them in the order of the trial list, or beside the trials' names.
+
+    Returns the trials, and which were kept, None for all.
+    """
+    path, first = text.path, fields_of(text.first)
+    if len(first) == 1:
+        scores, _ = _fields(text, "score")
+        if scores.height != listed.height:
+            raise FileFormatError(f"{path} has {scores.height} scores, but {trials} has {listed.height} trials")
+        return listed.hstack(scores), None
+    if len(first) != 3:
+        raise FileFormatError(
+            f"{path}: line {text.number}: a score file has 'score' or 'enrol test score', not {' '.join(first)!r}"
+        )
+    score_first = is_number(first[0]) and not is_number(first[2])
+    scores, lines = _fields(text, "score enrol test" if score_first else "enrol test score")
+    pairs = _pairs(listed)
+    if scores.height == listed.height and (pairs == _pairs(scores)).all() and pairs.n_unique() == pairs.len():
+        return listed.hstack([scores["score"]]), None
+    scores = scores.with_columns(line=lines).unique([*_TRIAL, "score"], keep="first", maintain_order=True)
+    several = _of_several(scores)
+    if several is not None:
+        raise FileFormatError(
+            f"{path}: {several['enrol'][0]} {several['test'][0]} has the score {several['score'][0]} in line "
+            f"{several['line'][0]} and {several['score'][1]} in line {several['line'][1]}"
+        )
+    found = listed.join(scores, on=_TRIAL, how="left", maintain_order="left")
+    keep = found["line"].is_not_null()
+    unscored, unlisted = listed.filter(~keep), scores.join(listed, on=_TRIAL, how="anti", maintain_order="left")
+    if unmatched == "drop" and unscored.height + unlisted.height:
+        warn(
+            f"{unscored.height} of {listed.height} trials of {trials} have no score in {path}, and {unlisted.height} "
+            "scores no trial: these are left out",
+            DroppedWarning,
+        )
+        if not keep.any():
+            raise FileFormatError(f"no trial of {trials} has a score in {path}")
+        return found.filter(keep).drop("line"), keep.to_numpy()
+    for rows, message in (
+        (unscored, f"{unscored.height} of {listed.height} trials of {trials} have no score in {path}"),
+        (unlisted, f"{unlisted.height} scores of {path} have no trial in {trials}"),
+    ):
+        if rows.height:
+            line = f" in line {rows['line'][0]}" if "line" in rows.columns else ""
+            raise FileFormatError(
+                f'{message}, first {rows["enrol"][0]} {rows["test"][0]}{line}; unmatched="drop" leaves them out'
+            )
+    return found.drop("line"), None
+
+
+def _fields(text: Text, names: str, mated_value: object = None) -> tuple[pl.DataFrame, NDArray[np.int64]]:
+    """Read the named fields and the line of each row; check that "score" is a number and "label" a known word."""
+    pl = files.polars()
+    fields = ["label" if name in _LABELS else name for name in names.split()]
+
+    def is_label(word: str) -> bool:
+        return mated_value is not None or validation.mated_pair([validation.mated_word(word)]) is not None
+
+    checks: dict[str, Callable[[str], bool]] = {"score": is_number, "label": is_label}
+    telling = [(k, checks[name]) for k, name in enumerate(fields) if name in checks]
+    _refuse_data_in_comments(text, len(fields), lambda found: all(check(found[k]) for k, check in telling))
+    frame, lines = texts.split(text, None, names)
+    frame.columns = fields
+    if "score" in fields:
+        scores = texts.numbers(text.path, "the score", frame["score"], lines, text.failures)
+        frame = frame.with_columns(score=pl.Series(scores))
+    if "label" in fields:
+        wrong = None if mated_value is not None else _row_of_no_label(frame["label"])
+        if wrong is not None:
+            raise FileFormatError(
+                f"{text.path}: line {lines[wrong]}: the label must say mated or non-mated, as 1 and 0 or target and "
+                f"nontarget do, not {frame['label'][wrong]!r}; other words need mated_value="
+            )
+        values = FrameColumns(frame).values("label")
+        frame = frame.with_columns(label=pl.Series(validation.mated_flags(values, mated_value)))
+    # As codes, which all frames share, names are compared and looked up faster.
+    return frame.with_columns(pl.col(name).cast(pl.Categorical) for name in _TRIAL if name in fields), lines
+
+
+def _row_of_no_label(labels: pl.Series) -> int | None:
+    """Return the first row whose word is not of the pair of words of those before it; None where there is none."""
+    distinct = labels.unique(maintain_order=True).to_list()
+    words = [validation.mated_word(word) for word in distinct]
+    for k in range(len(words)):
+        if validation.mated_pair(words[: k + 1]) is None:
+            return int((labels == distinct[k]).arg_max() or 0)
+    return None
+
+
+def _refuse_contradictions(path: Path, listed: pl.DataFrame, lines: NDArray[np.int64]) -> None:
+    """Refuse a trial listed as both target and nontarget; one listed twice with one label stays two comparisons."""
+    if _pairs(listed).n_unique() == listed.height:
+        return
+    marked = listed.with_columns(line=lines).unique([*_TRIAL, "label"], keep="first", maintain_order=True)
+    both = _of_several(marked)
+    if both is not None:
+        line = dict(zip(both["label"], both["line"], strict=True))
+        raise FileFormatError(
+            f"{path}: {both['enrol'][0]} {both['test'][0]} is a target trial in line {line[True]} and a nontarget one "
+            f"in line {line[False]}"
+        )
+
+
+def _pairs(rows: pl.DataFrame) -> pl.Series:
+    """Return the pair that each row is about, as a number that differs where the pairs do."""
+    pl = files.polars()
+    enrol, test = (rows[name].to_physical().cast(pl.UInt64) for name in _TRIAL)
+    return enrol * 2**32 + test
+
+
+def _of_several(rows: pl.DataFrame) -> pl.DataFrame | None:
+    """Return the rows of the first trial with more than one row, or None."""
+    twice = rows.filter(rows.select(_TRIAL).is_duplicated())
+    return twice.join(twice[:1], on=_TRIAL, how="semi", maintain_order="left") if twice.height else None
+
+
+def _refuse_data_in_comments(text: Text, n_fields: int, is_data: Callable[[list[str]], Any]) -> None:
+    """Refuse a comment before the first row that looks like a row whose first field begins with "#"."""
+    for number, line in text.comments:
+        found = fields_of(line)
+        if found[0] != "#" and len(found) == n_fields and is_data(found):
+            raise FileFormatError(
+                f"{text.path}: line {number}: {line[:_SHOWN]!r} begins as comments do, but reads as data; if it is a "
+                "comment, put a blank after the '#', and if it is data, let another row come first"
+            )
+
+
+def _has_columns_of_bob(text: Text, _: HowToRead) -> bool:
+    separator = tables.separator_of(text)
+    names = [name.strip().strip('"') for name in text.first.split(separator)]
+    return all(any(name.startswith(side) for name in names) for side in ("bio_ref_", "probe_"))
+
+
+_MATRIX = "a score matrix"
+_SCORE_LAST = "fields, the last numbers"
+_WHAT_IT_SAYS = "what the name says"
+FORMATS: dict[str, Format] = {
+    kind.name: kind
+    for kind in (
+        Format("csv", "named columns", "its header", _read_named),
+        Format("tsv", "named columns", "its header, with tabs", _read_named),
+        Format("parquet", "named columns", "`.parquet`", _read_named, suffixes=(".parquet",), is_text=False),
+        Format(
+            "bob-csv", "bob's metadata columns and `score`", "columns `bio_ref_…` and `probe_…`", _read_named,
+            columns=(("bio_ref_subject_id", "probe_subject_id"), ("bio_ref_reference_id", "probe_reference_id")),
+            attacks=("probe_attack_type", "attack_type"), fits=_has_columns_of_bob,
+        ),
+        Format(
+            "bob-4", "claimed identity, real identity, test file, score", f"four {_SCORE_LAST}", _read_rows,
+            fields="claimed real test score", sides=("claimed", "real"),
+        ),
+        Format(
+            "bob-5", "claimed identity, model, real identity, test file, score", f"five {_SCORE_LAST}", _read_rows,
+            fields="claimed model real test score", sides=("claimed", "real"), samples=("model", "test"),
+        ),
+        Format(
+            "voxceleb", "label, enrolment file, test file, in `trials=` or with a score",
+            "the trial list, or the labels", _read_rows,
+            fields="label enrol test score", listed="label enrol test", subject_pattern=VOXCELEB_SUBJECT,
+        ),
+        Format(
+            "enrol-test-score-label", _WHAT_IT_SAYS, "the labels", _read_rows, fields="enrol test score label"
+        ),
+        Format(
+            "enrol-test-label-score", _WHAT_IT_SAYS, "the labels", _read_rows, fields="enrol test label score"
+        ),
+        Format(
+            "enrol-test-score", f"{_WHAT_IT_SAYS}, with a `subject_pattern`", f"three {_SCORE_LAST}", _read_rows,
+            fields="enrol test score",
+        ),
+        Format(
+            "kaldi", "enrolment, test, `target` or `nontarget`, in `trials=`", "the trial list", _read_rows,
+            listed="enrol test target",
+        ),
+        Format(
+            "lfw", "LFW's pairs.txt, with `embeddings=` whose names are such as `Ann_Lee_0001`",
+            "numbers of pairs first", _read_pairs_of_lfw, fits=_are_pairs_of_lfw,
+        ),
+        Format(
+            "matrix", "a row of scores",
+            "`.npy`, `.npz` of two dimensions; text with more than five numbers a line", _read_matrix,
+            fields=_MATRIX, suffixes=(".npy", ".npz"), fits=_is_matrix,
+        ),
+        Format(
+            "arrays", "one array for each column", "`.npy`, `.npz` of one dimension", _read_named,
+            suffixes=(".npy", ".npz"), is_text=False,
+        ),
+    )
+}  # fmt: skip

@@ -1,4 +1,4 @@
-"""Look labels up in a table of metadata, with one row for each subject or for each sample."""
+"""Look labels up in a table of metadata, with one row for each subject, for each sample or for each pair of them."""
 
 from __future__ import annotations
 
@@ -20,105 +20,113 @@ MISSING_LABELS = ("error", "drop", "unknown")
 METADATA_PER = ("subject", "sample")
 UNKNOWN = "unknown"  # label of entries without one, unless they are left out
 
+_Column = tuple[list[str | None], NDArray[np.intp]]  # distinct texts, None if missing, and the place of each row's
+# The table's rows of ids or of pairs of them, -1 where there is none, and for each side which of them entries have.
+_Rows = tuple[NDArray[np.intp], list[Any]]
+
 
 class Metadata:
-    """Attributes of subjects or of samples, from a table with one row for each.
+    """Labels of subjects, of samples, or of the references and probes of pairs.
 
     Parameters
     ----------
     source : path or data frame
-        The table.
-    id_column : str or None
-        Its column of ids.
-    attributes : list of str
-        Its columns that make the groups.
+        The table. A pair may be there several times with the same labels.
+    ids : list of str
+        Its column of ids, or its columns with the names of references and of probes.
+    attributes : list of str or of tuple of str
+        Its columns that make the groups, for pairs as `side_columns.chosen` takes them.
     per : {"subject", "sample"}
         What the ids are of.
-    subject_column : str, optional
+    subject : str, optional
         The column with the subject of each sample.
     """
 
     def __init__(
-        self,
-        source: Any,
-        id_column: str | None,
-        attributes: list[str],
-        per: str = "subject",
-        subject_column: str | None = None,
+        self, source: Any, ids: list[str], attributes: list[Any], per: str = "subject", subject: str | None = None
     ) -> None:
-        if not attributes and subject_column is None:
+        if not attributes and subject is None:
             raise InputError("metadata is given without groups: name the columns that make the groups with groups=")
-        if id_column is None:
+        if not ids:
             raise InputError(f"metadata is given without the column of its {per} ids: name it with metadata_id=")
-        table = tables.table(source, "metadata", "metadata")
-        named = [("metadata_id", id_column), *(("groups", name) for name in attributes)]
-        if subject_column is not None:
-            named.append(("metadata_subject", subject_column))
-        for role, name in named:
-            pair = side_columns.present(name, table.names) if role == "groups" else None
-            if pair is not None and pair[0] != pair[1]:
-                raise InputError(
-                    f"{table.place}: {pair[0]!r} and {pair[1]!r} hold the labels of the two sides of a pair: name both "
-                    "columns of ids with metadata_id=, that of references first"
-                )
-            table.require(role, name)
-        frame = FrameColumns(table.columns([name for _, name in named]))
-        ids = _entries(*frame.texts(id_column))
-        rows: dict[str, int] = {}
-        for row, entry in enumerate(ids):
-            if entry is None:
-                raise InputError(f"{table.place}: {table.where(row)}: there is no {per} id in column {id_column!r}")
-            before = rows.setdefault(entry, row)
-            if before != row:
-                raise InputError(
-                    f"{table.place}: there is more than one row for {per} {entry!r} in column {id_column!r}: "
-                    f"{table.where(before)} and {table.where(row)}"
-                )
-        self.per = per
-        self.attributes = attributes
-        self.labels = {name: _by_id(rows, frame, name) for name in attributes}
-        self.subjects = None if subject_column is None else _by_id(rows, frame, subject_column)
-        needed = [*self.labels.values(), *([] if self.subjects is None else [self.subjects])]
-        self.complete = {i for i in rows if all(i in labels for labels in needed)}
+        table = tables.of_source(source, "metadata", "metadata")
+        self.per, self.of_pairs, self._ids = per, len(ids) == 2, ids
+        columns = (
+            side_columns.chosen(table.place, attributes, table.names)
+            if self.of_pairs
+            else {name: _of_both_sides(table, name) for name in attributes}
+        )
+        self.attributes = list(columns)
+        of_groups = [name for pair in columns.values() for name in pair]
+        named = [*(("metadata_id", name) for name in ids), *(("groups", name) for name in of_groups)]
+        named += [] if subject is None else [("metadata_subject", subject)]
+        frame = FrameColumns(table.columns([table.require(role, name) for role, name in named]))
+        known = {name: _column(frame, name) for _, name in named}
+        self._keys = [known[name] for name in ids]
+        self._labels = {name: [known[column] for column in pair] for name, pair in columns.items()}
+        self._subject = None if subject is None else known[subject]
+        self._find_rows(table)
 
-    def look_up(self, ids: NDArray[Any], missing: str = UNKNOWN) -> dict[str, validation.Coded]:
-        """Return the label of each id, by attribute; missing: that of those without."""
-        return {name: _found(name, labels, ids, missing) for name, labels in self.labels.items()}
+    def _find_rows(self, table: tables.Table) -> None:
+        """Sort the rows by their ids; refuse missing ones, and a second row that is not needed or says otherwise."""
+        kind = "" if self.of_pairs else f"{self.per} "
+        for name, (texts, codes) in zip(self._ids, self._keys, strict=True):
+            if None in texts:
+                row = int(np.argmax(codes == texts.index(None)))
+                raise InputError(f"{table.place}: {table.where(row)}: there is no {kind}id in column {name!r}")
+        keys = self._keys_of([codes for _, codes in self._keys])
+        self._order = np.argsort(keys, kind="stable")
+        self._sorted = keys[self._order]
+        before, after = self._order[:-1], self._order[1:]
+        twice = self._sorted[:-1] == self._sorted[1:]
+        if self.of_pairs:
+            twice &= np.logical_or.reduce([codes[before] != codes[after] for _, codes in self._of_groups()])
+        if twice.any():
+            first = int(np.flatnonzero(twice)[before[twice].argmin()])
+            rows = before[first], after[first]
+            names = [repr(texts[codes[rows[0]]]) for texts, codes in self._keys]
+            places = f"{table.where(rows[0])} and {table.where(rows[1])}"
+            raise InputError(
+                f"{table.place}: the pair {' with '.join(names)} has different labels in {places}"
+                if self.of_pairs
+                else f"{table.place}: there is more than one row for {self.per} {names[0]} in column {self._ids[0]!r}: "
+                f"{places}"
+            )
 
-    def groups_of(
-        self, sides: tuple[validation.Coded, validation.Coded], missing: str = UNKNOWN
-    ) -> dict[str, dict[str, validation.Coded]]:
-        """Return the labels of each comparison's reference and probe, by attribute; the sides share their labels."""
-        found = self.look_up(sides[0].labels, missing)
-        return {
-            side: {name: validation.Coded(c.labels, c.codes[coded.codes]) for name, c in found.items()}
-            for side, coded in zip(("reference_group", "probe_group"), sides, strict=True)
-        }
+    def groups_of(self, sides: Sequence[validation.Coded], missing: str = UNKNOWN) -> list[dict[str, validation.Coded]]:
+        """Return for each side the label of each entry, by attribute; missing: that of those without."""
+        rows, of_sides = self._rows(sides)
+        made: list[dict[str, validation.Coded]] = [{} for _ in sides]
+        for name, pair in self._labels.items():
+            columns = [_labels(name, column, rows, missing) for column in pair[: 1 if pair[0] is pair[1] else 2]]
+            for k, of_side in enumerate(made):  # which share their labels, if there is one column for both
+                coded = columns[k % len(columns)]
+                of_side[name] = validation.Coded(coded.labels, coded.codes[of_sides[k]])
+        return made
 
-    def subjects_of(
-        self, sides: tuple[validation.Coded, validation.Coded]
-    ) -> tuple[validation.Coded, validation.Coded]:
+    def subjects_of(self, samples: Sequence[validation.Coded]) -> tuple[validation.Coded, validation.Coded]:
         """Return the subjects of each comparison's reference and probe samples."""
-        assert self.subjects is not None
-        found = _found("metadata_subject", self.subjects, sides[0].labels)
-        reference, probe = (validation.Coded(found.labels, found.codes[coded.codes]) for coded in sides)
+        assert self._subject is not None
+        rows, of_sides = self._rows(samples)
+        coded = _labels("metadata_subject", self._subject, rows, UNKNOWN)
+        reference, probe = (validation.Coded(coded.labels, coded.codes[of_side]) for of_side in of_sides)
         return reference, probe
 
-    def find(
+    def kept(
         self,
-        columns: Sequence[validation.Coded],
+        sides: Sequence[validation.Coded],
         policy: str,
         entries: str,
         others: NDArray[Any] | None = None,
         *,
         any_label: bool = False,
     ) -> NDArray[np.bool_] | None:
-        """Find the entries whose ids all have metadata.
+        """Find the entries that have metadata.
 
         Parameters
         ----------
-        columns : sequence of Coded
-            The ids of the entries, with the same labels.
+        sides : sequence of Coded
+            The ids of the entries: of vectors, or of references and probes.
         policy : {"error", "drop", "unknown"}
             What to do with the other entries: raise an error, warn, or nothing where their subjects are known.
         entries : str
@@ -133,134 +141,163 @@ class Metadata:
         (n,) ndarray of bool, or None
             Whether to keep each entry; None if all are kept.
         """
-        labels = columns[0].labels
-        if policy == "unknown" and (self.subjects is None or all(str(label) in self.subjects for label in labels)):
+        labelled = [np.array([text is not None for text in texts])[codes] for texts, codes in self._of_groups()]
+        complete = np.ones(self._order.size, np.bool_)
+        if labelled and policy != "unknown":
+            complete = np.logical_or.reduce(labelled) if any_label else np.logical_and.reduce(labelled)
+        if self._subject is not None:
+            texts, codes = self._subject
+            complete &= np.array([text is not None for text in texts])[codes]
+        elif policy == "unknown":
             return None
-        complete = self.complete
-        if any_label:
-            complete = set().union(*self.labels.values())
-            complete = complete if self.subjects is None else complete & set(self.subjects)
-        known = np.array([str(label) in complete for label in labels])
-        if known.all():
+        rows, of_sides = self._rows(sides)
+        known = (rows >= 0) & complete[rows]
+        keep = np.logical_and.reduce([known[of_side] for of_side in of_sides])
+        if keep.all():
             return None
-        unknown = [str(label) for label in labels[~known]]
-        keep = np.logical_and.reduce([known[coded.codes] for coded in columns])
-        return left(
-            policy,
-            f"{len(unknown)} of {len(labels)} {self.per}s",
-            unknown,
-            keep,
-            self.attributes,
-            entries,
-            self._hint(unknown, others),
-        )
+        if self.of_pairs:
+            names = [side.labels[side.codes[~keep]].tolist() for side in sides]
+            lost = list(dict.fromkeys(f"{reference} with {probe}" for reference, probe in zip(*names, strict=True)))
+            who = f"{len(lost)} pair{'s' if len(lost) > 1 else ''}"
+        else:
+            lost = list(map(str, sides[0].labels[~known]))
+            who = f"{len(lost)} of {known.size} {self.per}s"
+        named = ", ".join(map(repr, lost[:5])) + (", ..." if len(lost) > 5 else "")
+        gone = f"{who} have no metadata for {' and '.join(self.attributes) or 'their subjects'}: {named}"
+        counted = f"{int((~keep).sum())} of {keep.size} {entries}"
+        hint = self._hint(sides, keep, lost, others)
+        if policy != "drop":
+            would_do = 'missing_labels="drop" to leave them out, or missing_labels="unknown" to make them a group'
+            raise InputError(f"{gone}; {counted} are theirs. {hint or f'Complete the metadata, or pass {would_do}'}")
+        warn(f"{gone}; {counted} left out" + (f". {hint}" if hint else ""), DroppedWarning)
+        return keep
 
-    def _hint(self, unknown: list[str], others: NDArray[Any] | None) -> str:
+    def _hint(
+        self, sides: Sequence[validation.Coded], keep: NDArray[np.bool_], lost: list[str], others: NDArray[Any] | None
+    ) -> str:
         """Return why the table may lack ids, or ""."""
-        if others is not None and any(str(label) in self.complete for label in others):
+        if self.of_pairs and (self._rows(sides[::-1])[0][~keep] >= 0).any():
+            return (
+                "The table has some of these pairs the other way round: name the columns of metadata_id= in that order"
+            )
+        ids = {str(text) for texts, _ in self._keys for text in texts}
+        if others is not None and not (self.of_pairs and keep.any()) and any(str(label) in ids for label in others):
             other = METADATA_PER[self.per == "subject"]
-            return f'The table has ids of {other}s: pass metadata_per="{other}"'
-        by_look = {plain_label(label): label for label in self.complete}
-        for label in unknown:
-            if plain_label(label) in by_look:
+            return f'The table has {"pairs" if self.of_pairs else "ids"} of {other}s: pass metadata_per="{other}"'
+        if self.of_pairs:
+            return ""
+        by_look = {plain_label(label): label for label in ids}
+        for label in lost:
+            if plain_label(label) in by_look and label not in ids:
                 return f"{label!a} is written {by_look[plain_label(label)]!a} in the metadata: write both alike"
-        return sample_names.advice(unknown) if self.per == "subject" else ""
+        return sample_names.advice(lost) if self.per == "subject" else ""
+
+    def agreeing(
+        self,
+        policy: str,
+        told: tuple[FrameColumns, dict[str, tuple[str, str]]],
+        sides: Sequence[validation.Coded],
+        keep: NDArray[np.bool_] | None,
+    ) -> NDArray[np.bool_] | None:
+        """Find the comparisons whose labels in the score file do not contradict the metadata.
+
+        Parameters
+        ----------
+        policy : {"raise", "drop", "keep"}
+            What to do with the others: raise an error, warn so that the caller leaves them out, or nothing.
+        told : tuple
+            The columns of the score file, and which of them hold each attribute of references and of probes; missing
+            labels contradict nothing.
+        sides : sequence of Coded
+            What the metadata tells the labels of: references and probes.
+        keep : (n,) ndarray of bool, or None
+            Which comparisons have metadata, and are looked at.
+
+        Returns
+        -------
+        (n,) ndarray of bool, or None
+            Whether to keep each comparison; None if all are kept.
+        """
+        columns, pairs = told
+        if policy == "keep" or not pairs:
+            return keep
+        found = self.groups_of(sides)
+        contradicted = np.zeros(sides[0].codes.size, np.bool_)
+        for name, pair in pairs.items():
+            for column, side, by_name in zip(pair, sides, found, strict=True):
+                texts, codes = columns.texts(column)
+                known = by_name[name]
+                position = {str(label): k for k, label in enumerate(known.labels)}
+                told_codes = np.array([-1 if text is None else position.get(text, -2) for text in texts])[codes]
+                wrong = (told_codes != known.codes) & (told_codes != -1) & (True if keep is None else keep)
+                if policy == "raise" and wrong.any():
+                    row = int(wrong.argmax())
+                    raise InputError(
+                        f"column {column!r} has {texts[codes[row]]!r} for {str(side.labels[side.codes[row]])!r} in row "
+                        f"{row} (counted from 0), but {name!r} of the metadata is "
+                        f"{str(known.labels[known.codes[row]])!r} ({int(wrong.sum())} such rows); correct one of them, "
+                        'or pass label_conflicts="drop" to leave these comparisons out, or label_conflicts="keep" to '
+                        "take the metadata's labels",
+                        row=row,
+                    )
+                contradicted |= wrong
+        if not contradicted.any():
+            return keep
+        rows = np.flatnonzero(contradicted)
+        named = ", ".join(map(str, rows[:5])) + (", ..." if rows.size > 5 else "")
+        warn(
+            f"{rows.size} of {contradicted.size} comparisons left out, as their labels of {' and '.join(pairs)} "
+            f"contradict the metadata: rows {named} (counted from 0)",
+            DroppedWarning,
+        )
+        return ~contradicted if keep is None else keep & ~contradicted
+
+    def _of_groups(self) -> list[_Column]:
+        return [column for pair in self._labels.values() for column in pair]
+
+    def _keys_of(self, codes: Sequence[NDArray[Any]]) -> NDArray[np.int64]:
+        """Return one number for each id or pair of ids; -1 where the table lacks one of them."""
+        keys = codes[0].astype(np.int64)
+        if self.of_pairs:
+            keys = np.where((keys < 0) | (codes[1] < 0), -1, keys * len(self._keys[1][0]) + codes[1])
+        return keys
+
+    def _rows(self, sides: Sequence[validation.Coded]) -> _Rows:
+        positions = [{text: k for k, text in enumerate(texts)} for texts, _ in self._keys]
+        codes = [
+            np.array([position.get(str(label), -1) for label in side.labels], np.int64)
+            for position, side in zip(positions, sides, strict=False)
+        ]
+        if self.of_pairs:
+            codes = [of_side[side.codes] for of_side, side in zip(codes, sides, strict=True)]
+        keys = self._keys_of(codes)
+        places = np.minimum(np.searchsorted(self._sorted, keys), self._sorted.size - 1)
+        rows = np.where(self._sorted[places] == keys, self._order[places], -1)
+        return rows, [slice(None) if self.of_pairs else side.codes for side in sides]
 
 
-def left(
-    policy: str,
-    who: str,
-    unknown: list[str],
-    keep: NDArray[np.bool_],
-    attributes: Sequence[str],
-    entries: str,
-    hint: str,
-) -> NDArray[np.bool_]:
-    """Return which entries have metadata with a warning, or raise an error that names some that have none."""
-    named = ", ".join(map(repr, unknown[:5])) + (", ..." if len(unknown) > 5 else "")
-    what = " and ".join(attributes) or "their subjects"
-    gone = f"{who} have no metadata for {what}: {named}"
-    lost = f"{int((~keep).sum())} of {keep.size} {entries}"
-    if policy != "drop":
-        would_do = 'missing_labels="drop" to leave them out, or missing_labels="unknown" to make them a group'
-        advice = hint or f"Complete the metadata, or pass {would_do}"
-        raise InputError(f"{gone}; {lost} are theirs. {advice}")
-    warn(f"{gone}; {lost} left out" + (f". {hint}" if hint else ""), DroppedWarning)
-    return keep
+def _of_both_sides(table: tables.Table, name: str) -> tuple[str, str]:
+    """Return the column of an attribute; refuse one that is in two columns, of the two sides of a pair."""
+    pair = side_columns.present(name, table.names)
+    if pair is not None and pair[0] != pair[1]:
+        raise InputError(
+            f"{table.place}: {pair[0]!r} and {pair[1]!r} hold the labels of the two sides of a pair: name both "
+            "columns of ids with metadata_id=, that of references first"
+        )
+    return name, name
 
 
-def agreeing(
-    policy: str,
-    told: tuple[FrameColumns, dict[str, tuple[str, str]]],
-    found: dict[str, dict[str, validation.Coded]],
-    sides: tuple[validation.Coded, validation.Coded],
-    keep: NDArray[np.bool_] | None,
-) -> NDArray[np.bool_] | None:
-    """Find the comparisons whose labels in the score file do not contradict the metadata.
-
-    Parameters
-    ----------
-    policy : {"raise", "drop", "keep"}
-        What to do with the others: raise an error, warn so that the caller leaves them out, or nothing.
-    told : tuple
-        The columns of the score file, and which of them hold each attribute of references and of probes; missing
-        labels contradict nothing.
-    found : dict
-        The labels of the metadata, as `groups_of` returns them.
-    sides : tuple of Coded
-        What the metadata tells the labels of: references and probes.
-    keep : (n,) ndarray of bool, or None
-        Which comparisons have metadata, and are looked at.
-
-    Returns
-    -------
-    (n,) ndarray of bool, or None
-        Whether to keep each comparison; None if all are kept.
-    """
-    columns, pairs = told
-    if policy == "keep":
-        return keep
-    contradicted = np.zeros(sides[0].codes.size, np.bool_)
-    for name, pair in pairs.items():
-        for column, side, by_name in zip(pair, sides, found.values(), strict=True):
-            texts, codes = columns.texts(column)
-            known = by_name[name]
-            position = {str(label): k for k, label in enumerate(known.labels)}
-            told_codes = np.array([-1 if text is None else position.get(text, -2) for text in texts])[codes]
-            wrong = (told_codes != known.codes) & (told_codes != -1)
-            if keep is not None:
-                wrong &= keep
-            if policy == "raise" and wrong.any():
-                row = int(wrong.argmax())
-                raise InputError(
-                    f"column {column!r} has {texts[codes[row]]!r} for {str(side.labels[side.codes[row]])!r} in row "
-                    f"{row} (counted from 0), but {name!r} of the metadata is {str(known.labels[known.codes[row]])!r} "
-                    f'({int(wrong.sum())} such rows); correct one of them, or pass label_conflicts="drop" to leave '
-                    'these comparisons out, or label_conflicts="keep" to take the metadata\'s labels',
-                    row=row,
-                )
-            contradicted |= wrong
-    if not contradicted.any():
-        return keep
-    rows = np.flatnonzero(contradicted)
-    named = ", ".join(map(str, rows[:5])) + (", ..." if rows.size > 5 else "")
-    warn(
-        f"{rows.size} of {contradicted.size} comparisons left out, as their labels of {' and '.join(pairs)} contradict "
-        f"the metadata: rows {named} (counted from 0)",
-        DroppedWarning,
-    )
-    return ~contradicted if keep is None else keep & ~contradicted
+def _labels(name: str, column: _Column, rows: NDArray[np.intp], missing: str) -> validation.Coded:
+    """Return the labels that some rows of a table have, -1 of none."""
+    texts, codes = column
+    coded = validation.encode(name, [missing if text is None else text for text in texts] + [missing])
+    places = np.where(rows < 0, len(texts), codes[rows])
+    return validation.Coded(coded.labels, coded.codes[places]).take(slice(None))
 
 
-def _by_id(rows: dict[str, int], frame: FrameColumns, column: str) -> dict[str, str]:
-    """Return the labels that are not missing, by id."""
-    labels = _entries(*frame.texts(column))
-    return {entry: label for entry, label in zip(rows, labels, strict=True) if label is not None}
-
-
-def _found(name: str, labels: dict[str, str], ids: NDArray[Any], missing: str = UNKNOWN) -> validation.Coded:
-    return validation.encode(name, [labels.get(str(entry), missing) for entry in ids])
-
-
-def _entries(texts: list[str | None], codes: NDArray[Any]) -> list[str | None]:
-    return [texts[code] for code in codes.tolist()]
+def _column(frame: FrameColumns, name: str) -> _Column:
+    """Return the distinct labels of a column, None if missing, and the position of each row's label."""
+    texts, codes = frame.texts(name)
+    known: dict[str | None, int] = {}  # blanks about labels do not count, so that some texts are equal
+    places = np.array([known.setdefault(text, len(known)) for text in texts], np.intp)
+    return list(known), places[codes]

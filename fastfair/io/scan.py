@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -12,20 +14,18 @@ from numpy.typing import NDArray
 from fastfair._lib import argument_kinds, memory, validation
 from fastfair._lib.arguments import checked
 from fastfair._lib.executors import run_in_order
-from fastfair._lib.file_stamps import Stamp
 from fastfair._lib.progress import reporting
-from fastfair._lib.threads import Turn, Turns, count_threads, in_order
-from fastfair._lib.warnings import tell
+from fastfair._lib.threads import Turns, alone, count_threads, in_order
+from fastfair._lib.warnings import Told, held, tell
+from fastfair.data.checked_columns import checked_columns
 from fastfair.data.failed_comparisons import FAILURES
 from fastfair.data.scanned_comparisons import ScannedComparisons
-from fastfair.data.scanning import LEAST_MEMORY, CodedPart, Scan
+from fastfair.data.scanning import LEAST_MEMORY, DividedPart, Limits, Scan, divided
 from fastfair.errors import InputError
 
-from . import reading
-from .file_names import files_of, naming
-from .how_to_read import HowToRead
-from .scanned_parts import PartReader, ReadPart, parts_of
-from .tables import Rows
+from . import files, formats, tables
+from .comparisons import columns_of
+from .formats import HowToRead
 
 if TYPE_CHECKING:
     from narwhals.typing import IntoDataFrame
@@ -124,10 +124,10 @@ def scan_comparisons(
     >>> ff.scan_comparisons(folder / "*.csv")
     ScannedComparisons(2 mated, 2 non-mated, similarity, 3 subjects)
     """
-    with reading.unchanged():
+    with files.unchanged():
         how = HowToRead(
             score, mated, reference, probe, subject_pattern, metadata, metadata_id, groups, format,
-            None, metadata_per, metadata_subject, missing_labels, label_conflicts, mated_value=mated_value,
+            None, metadata_per, metadata_subject, missing_labels, label_conflicts, score_kind, mated_value=mated_value,
             self_comparisons=self_comparisons, by_attribute=False,
         )  # fmt: skip
     if validation.choice("failures", failures, FAILURES) != "error":
@@ -137,9 +137,8 @@ def scan_comparisons(
     if limit < LEAST_MEMORY:
         raise InputError(f"memory_limit must be at least {LEAST_MEMORY >> 20} MiB, not {limit:,} bytes")
     # Workers may run in another folder.
-    files = [file.absolute() for file in files_of(path, "comparisons")]
-    stamps = {file: Stamp.of(file) for file in files}
-    sizes = [stamps[file].size for file in files]
+    paths = [file.absolute() for file in files.files_of(path, "comparisons")]
+    stamps = {file: files.Stamp.of(file) for file in paths}
     scan = Scan(score_kind, limit, folder, cllr)
     if executor is None:
         n_at_once = count_threads(None) + _AHEAD + 1
@@ -148,63 +147,138 @@ def scan_comparisons(
         at_once = _SHARE_OF_ROWS * limit / _BYTES_OF_A_READ_ROW
         n_at_once = min(max(int(at_once / _ROWS_OF_A_TASK), _LEAST_TASKS), _MOST_TASKS)
         n_rows = int(min(_ROWS_OF_A_TASK, at_once / n_at_once))
-    parts = [part for file in files for part in parts_of(file, n_rows, how)]
-    reader = PartReader(parts, how, score_kind, cllr, stamps)
+    parts = [part for file in paths for part in _parts_of(file, n_rows, how)]
+    reader = _PartReader(parts, how, cllr, stamps)
     read = _in_threads(scan, reader) if executor is None else _in_tasks(scan, reader, executor, n_at_once)
     with reporting(progress, "files") as report:
         done = 0
-        for k, (part, found) in enumerate(zip(parts, read, strict=True)):
-            with naming(part.file), found.rows.placed(found.keep):
-                if found.coded is not None:
-                    scan.add(found.coded)
+        for k, (part, (coded, found)) in enumerate(zip(parts, read, strict=True)):
+            with files.naming(part.file), found.rows.placed(found.keep):
+                if coded is not None:
+                    scan.add(coded)
             scan.leave_out(found.left_out)
             if report is not None and (k + 1 == len(parts) or parts[k + 1].file is not part.file):
-                done += sizes[files.index(part.file)]
-                report(done, sum(sizes))
+                done += stamps[part.file].size
+                report(done, sum(stamp.size for stamp in stamps.values()))
     return scan.finish()
 
 
-class _Coded(NamedTuple):
-    """A part that was read and coded."""
+class _Part(NamedTuple):
+    """A file, or some rows of a Parquet file."""
 
-    coded: CodedPart | None  # None where everything was left out
-    left_out: tuple[str, ...]
-    rows: Rows
-    keep: NDArray[np.bool_] | None
+    file: Path
+    first: int = 0
+    n_rows: int | None = None
 
 
-def _coded(scan: Scan, part: ReadPart, turn: Turn | None = None) -> _Coded:
+def _parts_of(file: Path, n_rows: int, how: HowToRead) -> list[_Part]:
+    """Cut a file into parts of a number of rows, if it is a Parquet file."""
+    if (how.format if how.format != "auto" else file.suffix.removeprefix(".")) != "parquet":
+        return [_Part(file)]
+    with files.reading(file):
+        size = tables.without_rows(file).select(files.polars().len()).collect().item()
+    return [_Part(file, first, n_rows) for first in range(0, max(size, 1), n_rows)]
+
+
+class _ReadPart(NamedTuple):
+    """A part that was read."""
+
+    found: DividedPart | None  # None where everything was left out
+    left_out: tuple[str, ...]  # what was, and why
+    rows: tables.Rows  # the place of its rows
+    keep: NDArray[np.bool_] | None  # which of the rows are in it; None for all
+
+
+@dataclass
+class _PartReader:
+    """Reads parts; to an executor it is a job whose tasks are a part's number and the limits as they stand.
+
+    `stamps` tells how each file was when the scan began; the others are as in `scan_comparisons`.
+    """
+
+    parts: list[_Part]
+    how: HowToRead
+    cllr: bool
+    stamps: dict[Path, files.Stamp]
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out the caller's table of metadata, of which `how` has what is needed."""
+        how = copy.copy(self.how)
+        how.metadata = None
+        return {**vars(self), "how": how}
+
+    def run(self, task: tuple[int, Limits], n_threads: int, _: None) -> tuple[_ReadPart, Told]:
+        """Read a part, and return what it gave warnings of beside it."""
+        number, limits = task
+        with files.naming(self.parts[number].file), alone(), held() as told:
+            return self.read(number, limits), told
+
+    def read(self, number: int, limits: Limits) -> _ReadPart:
+        """Read the part of a number, and divide its comparisons by limits as `Scan.limits` has them."""
+        try:
+            return self._read(self.parts[number], limits)
+        except InputError as error:  # a scan takes no failed comparisons
+            said = str(error).replace(validation.FAILURES_DO, "read_comparisons can leave out or count failed ones")
+            raise type(error)(said, error.row) from None
+
+    def _read(self, part: _Part, limits: Limits) -> _ReadPart:
+        how = self.how
+        with files.unchanged({part.file: self.stamps[part.file]}):
+            if part.n_rows is None:
+                file = formats.opened(part.file, how)
+                table = file.format.read(file, how)
+                if table.is_matrix:
+                    raise InputError(f"{part.file} is a score matrix, which cannot be scanned: use read_comparisons")
+            else:
+                rows_of_file = tables.of_parquet(part.file, part.first, part.n_rows)
+                table = formats.choose(rows_of_file, how, formats.FORMATS["parquet"])
+            given, left_out, keep = columns_of(table, how)
+        rows = tables.Rows(table.place, lines=table.lines, first=table.first)
+        if keep is not None and not keep.any():
+            return _ReadPart(None, left_out, rows, None)
+        with rows.placed(keep):
+            checked = checked_columns(
+                given["scores"], given["mated"], (given.get("reference"), given.get("probe")),
+                (given.get("reference_group"), given.get("probe_group")), how.score_kind, (None, None),
+                ("keep", "warn", "keep"),
+            )  # fmt: skip
+            return _ReadPart(divided(checked, self.cllr, limits), left_out, rows, keep)
+
+
+_Coded = tuple[Any, _ReadPart]  # the coded part, None where everything was left out, and what was read
+
+
+def _coded(scan: Scan, part: _ReadPart, turn: Any = None) -> _Coded:
     """Code a part; turn: to number subjects."""
-    coded = None
-    if part.found is not None:
-        if turn is not None:
-            turn.take()
-        with part.rows.placed(part.keep):
-            numbers = scan.number(part.found.subjects)
-        if turn is not None:
-            turn.pass_on()
-        coded = scan.code(part.found, numbers)
-    return _Coded(coded, part.left_out, part.rows, part.keep)
+    if part.found is None:
+        return None, part
+    if turn is not None:
+        turn.take()
+    with part.rows.placed(part.keep):
+        numbers = scan.number(part.found.subjects)
+    if turn is not None:
+        turn.pass_on()
+    return scan.code(part.found, numbers), part._replace(found=None)
 
 
-def _in_threads(scan: Scan, reader: PartReader) -> Iterator[_Coded]:
+def _in_threads(scan: Scan, reader: _PartReader) -> Iterator[_Coded]:
     """Read and code parts in the threads of this process."""
     turns = Turns()
 
     def read(k: int) -> _Coded:
         part = reader.parts[k]
-        with naming(part.file), turns.of(k) as turn:
-            if part.kind != "parquet":
+        with files.naming(part.file), turns.of(k) as turn:
+            if part.n_rows is None:
                 turn.take()  # as such files are read whole, only one is in memory
             return _coded(scan, reader.read(k, scan.limits), turn)
 
     return in_order(read, range(len(reader.parts)), ahead=_AHEAD)
 
 
-def _in_tasks(scan: Scan, reader: PartReader, executor: Any, n_at_once: int) -> Iterator[_Coded]:
+def _in_tasks(scan: Scan, reader: _PartReader, executor: Any, n_at_once: int) -> Iterator[_Coded]:
     """Read parts by the workers of an executor, and code them in this thread."""
     tasks = ((k, scan.limits) for k in range(len(reader.parts)))
     for k, (part, told) in enumerate(run_in_order(executor, reader, tasks, 1, n_at_once)):
         tell(told)
-        with naming(reader.parts[k].file):
+        with files.naming(reader.parts[k].file):
             yield _coded(scan, part)

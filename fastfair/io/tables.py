@@ -1,29 +1,45 @@
-"""Named columns of text files, Parquet files and data frames."""
+"""Tables: the columns of text, Parquet, NumPy and HDF5 files and of data frames by name, each read when asked for."""
 
 from __future__ import annotations
 
 import io
+import json
+import math
 import os
-from collections.abc import Callable, Iterator, Sequence
+import subprocess
+import sys
+import threading
+import zipfile
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
+from numpy.lib import format as npy
 from numpy.typing import NDArray
 
-from fastfair._lib import csv_text, validation
+from fastfair._lib import arrays, csv_text, memory, validation
 from fastfair._lib.frames import FrameColumns
+from fastfair.data.temporary_files import room
 from fastfair.errors import FileFormatError, InputError
 
-from . import reading, text_files
+from . import files, text
 
 if TYPE_CHECKING:
     import polars as pl
 
-_PARQUET, _END = b"PAR1", 8  # what Parquet files begin with, and bytes behind the footer
+Array = np.ndarray[Any, Any]
 SEPARATORS = ("\t", ",", ";")
+_PARQUET, _END = b"PAR1", 8  # what Parquet files begin with, and bytes behind the footer
+_AT_ONCE = 2**24  # bytes of an array
+_OF_VECTORS = ["vectors", "name"]  # what an HDF5 file has where each of its datasets is a vector
+_PROGRAM = Path(__file__).with_name("check_program.py")
+_SECONDS = 3.0  # time limit of the check to come further
+_BYTES_A_SECOND = 1e7  # the limit grows with the size of the file
+_FURTHER = b"further"  # what the check says when it has come further
 
 
 @dataclass
@@ -67,11 +83,19 @@ class Table(Rows):
     Attributes
     ----------
     names : list of str
-        The columns, without the blanks that may surround their names in a text file.
+        The columns, without the blanks that may surround their names in a text file; "" for an array without a name.
+    read : callable
+        Returns some columns as a data frame, those of a second list as numbers.
+    take : callable, optional
+        Returns one column as an array, where the columns are arrays.
+    kind : {"column", "array", "dataset"}
+        What columns are called in messages.
     """
 
     names: list[str]
     read: Callable[[list[str], Sequence[str]], pl.DataFrame]
+    take: Callable[[str], Array] | None = None
+    kind: str = "column"
 
     def columns(self, names: Sequence[str], numbers: Sequence[str] = ()) -> pl.DataFrame:
         """Read columns; in text files, those in `numbers` are converted to numbers."""
@@ -83,47 +107,156 @@ class Table(Rows):
     def require(self, role: str, name: str) -> str:
         """Check that exactly one column has this name; role: the argument that names it."""
         if name not in self.names:
-            raise InputError(validation.not_there(self.place, name, self.names, role=role))
+            raise InputError(validation.not_there(self.place, name, self.names, role=role, kind=self.kind))
         if self.names.count(name) > 1:
-            raise FileFormatError(f"{self.place} has {self.names.count(name)} columns called {name!r}")
+            raise FileFormatError(f"{self.place} has {self.names.count(name)} {self.kind}s called {name!r}")
         return name
 
+    def labels(self, role: str, name: str | None = None) -> validation.Coded:
+        """Return the labels of a role: the column named, or the one with the name of the role."""
+        if self.names == [""]:
+            raise InputError(
+                f"{self.place} holds nothing but vectors: give the {role} of each as an array, or a table with one row "
+                "for each vector as samples="
+            )
+        name = self.require(role, role if name is None else name)
+        try:
+            labels = FrameColumns(self.columns([name])).labels(name) if self.take is None else _decoded(self.take(name))
+            return validation.encode(name, labels)
+        except FileFormatError:
+            raise
+        except InputError as error:
+            line = "" if self.lines is None or error.row is None else f"{self.where(error.row)}: "
+            raise InputError(f"{self.place}: {line}{error}", error.row) from None
 
-def of_text(text: text_files.Text, separator: str | None = None) -> Table:
+    def vectors(self, name: str | None = None) -> Array:
+        """Return the vectors, an array of two dimensions: the column named, or the one called "vectors"."""
+        if self.names == [""] and name is not None:
+            raise InputError(f"{self.place} holds one array without a name, so leave vectors= out")
+        name = "" if self.names == [""] else self.require("vectors", name or "vectors")
+        if self.take is not None:
+            return self.take(name)
+        pl = files.polars()
+        place = f"{self.place}: column {name!r}"
+        column = self.columns([name])[name]
+        with files.reading(place):
+            if isinstance(column.dtype, pl.List):
+                sizes = column.list.len().fill_null(0)
+                size = int(np.max(sizes.to_numpy(), initial=0))
+                wrong = (sizes != size).arg_true()
+                if len(wrong):
+                    row = int(wrong[0])
+                    raise FileFormatError(
+                        f"{place} holds {int(sizes[row])} numbers in row {row} (counted from 0), but {size} in others; "
+                        f"{len(wrong)} such rows"
+                    )
+                column = column.list.to_array(size)
+            return np.asarray(column.to_numpy())
+
+    def told(self, error: InputError, keep: NDArray[np.bool_] | None = None) -> InputError:
+        """Return an error about vectors, of which only those of `keep` may have been taken, with the file's name."""
+        among = "" if keep is None else " (of those with metadata)"
+        return type(error)(f"{self.place}: {error}{among}", error.row)
+
+
+def of_source(source: Any, called: str, place: str) -> Table:
+    """Make a table of a text file, Parquet file or data frame; `called` is the argument that holds it."""
+    if not isinstance(source, str | Path):
+        return of_frame(source, called, place)
+    path = files.check_file(source)
+    return of_parquet(path) if path.suffix == ".parquet" else of_text(text.read(path))
+
+
+def of_vectors(source: Any, wanted: Sequence[str]) -> Table:
+    """Make a table of a file of vectors, from which some columns are wanted, that of the vectors first, or of a frame.
+
+    libhdf5 and polars crash on some damaged files, or never return, so that another process reads them first.
+    """
+    if not isinstance(source, str | Path):
+        return of_frame(source, "path", "the data frame")
+    path = files.check_file(source)
+    suffix = path.suffix.lower()
+    if suffix not in _BEGINNINGS:
+        raise FileFormatError(f"{path}: vectors are read from {', '.join(_BEGINNINGS)}, not from {suffix!r}")
+    with path.open("rb") as file:
+        head = file.read(8)
+    if not head.startswith(_BEGINNINGS[suffix]):
+        other = next((other for other, beginning in _BEGINNINGS.items() if head.startswith(beginning)), None)
+        raise FileFormatError(
+            f"{path} is no {suffix} file: it begins {f'as {other} files do' if other else f'with {head!r}'}"
+        )
+    if suffix == ".npy":
+        return _of_arrays(path, [""], lambda _: read_npy(path))
+    if suffix == ".npz":
+        return of_npz(path)
+    if suffix == ".parquet":
+        _check_elsewhere(path, wanted, "polars")
+        return of_parquet(path)
+    return _of_hdf5(path, wanted)
+
+
+# The first bytes of files of vectors with each suffix.
+_BEGINNINGS = {
+    ".npy": b"\x93NUMPY", ".npz": b"PK", ".parquet": b"PAR1", ".h5": b"\x89HDF\r\n\x1a\n",
+    ".hdf5": b"\x89HDF\r\n\x1a\n",
+}  # fmt: skip
+
+
+def of_frame(frame: Any, called: str, place: str) -> Table:
+    """Make a table of a data frame; `called` is the argument that holds it."""
+    columns = FrameColumns(frame, called, "a file's path or a data frame")
+    return Table(place, columns.names, lambda wanted, _: columns.polars(wanted))
+
+
+def of_text(content: text.Text, separator: str | None = None) -> Table:
     """Make a table of a text file; the default separator is the one in its first line."""
-    pl = reading.polars()
-    by = separator or next((s for s in SEPARATORS if s in text.first), None)
+    pl = files.polars()
+    by = separator or separator_of(content)
     if by is None:
-        raise FileFormatError(f"{text.path}: the header has neither tab, comma nor semicolon: {text.first[:120]!r}")
-    names = _restored(pl.Series(text_files.header(text, by))).to_list()
+        raise FileFormatError(
+            f"{content.path}: the header has neither tab, comma nor semicolon: {content.first[:120]!r}"
+        )
+    names = _restored(pl.Series(text.header(content, by))).to_list()
 
     def read(wanted: list[str], numbers: Sequence[str]) -> Any:
         places = sorted(names.index(name) for name in wanted)
-        frame, lines = text_files.split(text, by, columns=places)
+        frame, lines = text.split(content, by, columns=places)
         frame.columns = [names[place] for place in places]
         frame, made.lines = frame[1:], lines[1:]
         return frame.select(
-            pl.Series(name, text_files.numbers(text.path, f"column {name!r}", frame[name], lines[1:], text.failures))
+            pl.Series(name, text.numbers(content.path, f"column {name!r}", frame[name], lines[1:], content.failures))
             if name in numbers
             else _restored(frame[name])
             for name in wanted
         )
 
-    made = Table(text.path, names, read)
+    made = Table(content.path, names, read)
     return made
+
+
+def separator_of(content: text.Text) -> str | None:
+    """Return the character between the names in a text file's header; None where there is none."""
+    return next((separator for separator in SEPARATORS if separator in content.first), None)
+
+
+def _restored(cells: pl.Series) -> pl.Series:
+    """Return the cells of a text file without blanks and protecting apostrophes."""
+    cells = cells.str.strip_chars()
+    # To look for apostrophes takes a tenth of the time that a regular expression does.
+    return csv_text.restored(cells) if cells.str.starts_with("'").any() else cells
 
 
 def of_parquet(path: Path, first: int = 0, n: int | None = None) -> Table:
     """Make a table of a Parquet file, or of `n` rows from the row `first` on."""
-    pl = reading.polars()
+    pl = files.polars()
 
-    def read(wanted: list[str], numbers: Sequence[str]) -> Any:
-        with reading.reading(path):
+    def read(wanted: list[str], _: Sequence[str]) -> Any:
+        with files.reading(path):
             # polars would take some names for patterns, addresses or folders of partitions.
             rows = pl.scan_parquet(path.absolute(), glob=False, hive_partitioning=False, schema=schema)
             return rows.select(wanted).slice(first, n).collect()
 
-    with reading.reading(path):
+    with files.reading(path):
         schema = without_rows(path).collect_schema()
     return Table(path, schema.names(), read, first=first)
 
@@ -138,26 +271,196 @@ def without_rows(path: Path) -> pl.LazyFrame:
         size = int.from_bytes(file.read(4), "little")
         file.seek(-_END - size, os.SEEK_END)
         footer = file.read()
-    found: pl.LazyFrame = reading.polars().scan_parquet(io.BytesIO(_PARQUET + footer))
+    found: pl.LazyFrame = files.polars().scan_parquet(io.BytesIO(_PARQUET + footer))
     return found
 
 
-def of_frame(frame: Any, called: str, place: str) -> Table:
-    """Make a table of a data frame; `called` is the argument that holds it."""
-    columns = FrameColumns(frame, called, "a file's path or a data frame")
-    return Table(place, columns.names, lambda wanted, numbers: columns.polars(wanted))
+def _of_arrays(path: Path, names: list[str], take: Callable[[str], Array], kind: str = "array") -> Table:
+    return Table(path, names, lambda wanted, _: _frame({name: take(name) for name in wanted}), take, kind)
 
 
-def table(source: Any, called: str, place: str) -> Table:
-    """Make a table of a text file, Parquet file or data frame; `called` is the argument that holds it."""
-    if not isinstance(source, str | Path):
-        return of_frame(source, called, place)
-    path = reading.check_file(source)
-    return of_parquet(path) if path.suffix == ".parquet" else of_text(text_files.read(path))
+def of_npz(path: Path) -> Table:
+    """Make a table of the arrays of a .npz file."""
+    with files.reading(path), zipfile.ZipFile(path) as file:
+        names = [member.removesuffix(".npy") for member in file.namelist()]
+
+    def take(name: str) -> Array:
+        place = f"{path}: array {name!r}"
+        with files.reading(path), zipfile.ZipFile(path) as file, files.reading(place):
+            info = file.infolist()[names.index(name)]
+            memory.require(info.file_size, f"the numbers of {place}", "save it as .npy, which is not read whole")
+            with file.open(info) as stream:
+                _check_header(place, stream, info.file_size)
+            with file.open(info) as stream:
+                array: Array = npy.read_array(stream, allow_pickle=False)
+                if stream.read(1):
+                    raise FileFormatError(f"{place} has more bytes than its header says")
+        return array
+
+    name, times = next(iter(Counter(names).most_common(1)), ("", 0))
+    if times > 1:
+        raise FileFormatError(f"{path} has {times} arrays called {name!r}")
+    return _of_arrays(path, names, take)
 
 
-def _restored(cells: pl.Series) -> pl.Series:
-    """Return the cells of a text file without blanks and protecting apostrophes."""
-    cells = cells.str.strip_chars()
-    # To look for apostrophes takes a tenth of the time that a regular expression does.
-    return csv_text.restored(cells) if cells.str.starts_with("'").any() else cells
+def of_npy_beside(path: Path) -> tuple[Table, Callable[[str], str]]:
+    """Make a table of a .npy file with scores and of others beside it.
+
+    Returned is also a function that adds the array of a file, and returns the name of its column: that of the file
+    without the suffix, where no other has it.
+    """
+    known = {"score": path}
+
+    def column_of(name: str) -> str:
+        if not name.endswith(".npy"):
+            raise InputError(
+                f"{path} holds one array without a name, so what goes with it is in .npy files, too: name one, not "
+                f"{name!r}"
+            )
+        file = files.check_file(name)
+        column = file.stem if known.get(file.stem, file) == file else name
+        if column not in known:
+            table.names.append(column)
+        known[column] = file
+        return column
+
+    table = _of_arrays(path, ["score"], lambda name: read_npy(known[name]))
+    return table, column_of
+
+
+def read_npy(path: Path) -> Array:
+    """Return the array of a .npy file, in memory, or in a temporary file where it would take much of what is free.
+
+    An array that is mapped to the file itself would change with it, and end the process where the file is cut off.
+    """
+    with files.reading(path), path.open("rb") as stream:
+        shape, is_fortran, dtype = _check_header(path, stream, path.stat().st_size)
+        array = room(math.prod(shape), dtype)
+        left = array.view(np.uint8).data if array.size else memoryview(b"")
+        while left:
+            n = stream.readinto(left[:_AT_ONCE])
+            if not n:
+                raise FileFormatError(f"{path} ends before its array does")
+            left = left[n:]
+    return array.reshape(shape[::-1]).T if is_fortran else array.reshape(shape)
+
+
+def _check_header(place: object, stream: BinaryIO | Any, size: int) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
+    """Refuse Python objects, and a header that says another size than the file has; return what the header says."""
+    version = npy.read_magic(stream)
+    if version not in ((1, 0), (2, 0)):
+        raise FileFormatError(f"{place} cannot be read: format version {version} is for arrays with named fields")
+    read = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
+    shape, is_fortran, dtype = read(stream)
+    if dtype.hasobject:
+        raise FileFormatError(
+            f"{place} cannot be read: it holds pickled Python objects, which are never loaded; save numbers as floats, "
+            "and names as text, as in np.array(names, dtype=str)"
+        )
+    count: int = math.prod(map(int, shape))  # as Python's int, since NumPy's would overflow
+    said, held = count * dtype.itemsize, size - stream.tell()
+    if said != held or min(shape, default=0) < 0 or (dtype.itemsize == 0 and count):
+        raise FileFormatError(
+            f"{place} cannot be read: its header says {said:,} bytes, an array of shape {shape} and type {dtype}, but "
+            f"{held:,} follow"
+        )
+    return shape, is_fortran, dtype
+
+
+def _frame(found: Mapping[str, Array]) -> pl.DataFrame:
+    """Make a data frame of arrays of one dimension, which must have the same length."""
+    pl = files.polars()
+    columns = {name: _decoded(arrays.column(name, array), f"array {name!r}") for name, array in found.items()}
+    validation.same_length({name: array.size for name, array in columns.items()})
+    for name, array in columns.items():
+        if array.dtype.kind not in "Ubiuf":
+            raise FileFormatError(f"array {name!r} must hold numbers or text, but its type is {array.dtype}")
+        if array.dtype.kind == "U":
+            columns[name] = array.tolist()
+        elif array.dtype == np.float16:
+            columns[name] = array.astype(np.float32)
+    return pl.DataFrame([pl.Series(name, column) for name, column in columns.items()])
+
+
+def _decoded(array: Array, place: str = "an array") -> Array:
+    """Return bytes as text."""
+    if array.dtype.kind != "S":
+        return array
+    try:
+        return np.char.decode(array, "utf-8")
+    except UnicodeDecodeError:
+        raise FileFormatError(f"{place} holds bytes that are not UTF-8 text") from None
+
+
+def _of_hdf5(path: Path, wanted: Sequence[str]) -> Table:
+    """Make a table of datasets by path; where each is one vector, of all as "vectors" and of their paths as "name"."""
+    h5py = validation.require("h5py", "hdf5", "reading HDF5")
+    found = _check_elsewhere(path, wanted, "libhdf5")
+    for name, why in found["refused"].items():
+        raise FileFormatError(f"{path}: {name!r} {why}")
+    paths, sizes = found["names"] if found["each_a_vector"] else [], found["sizes"]
+    if paths:
+        sizes = {"vectors": 2 * sum(sizes.values())}  # as they are joined
+    for name, size in sizes.items():
+        memory.require(size, f"the numbers of {path}: {name!r}", "save them as .npy, which is not read whole")
+
+    def take(name: str) -> Array:
+        if paths and name == "name":
+            return np.array(paths)
+        with files.reading(f"{path}: dataset {name!r}"), h5py.File(path, "r") as file:
+            if paths:
+                return np.stack([file[each][...].ravel() for each in paths])
+            dataset = file[name]
+            array: Array = dataset.asstr()[...] if h5py.check_string_dtype(dataset.dtype) else dataset[...]
+            return array
+
+    return _of_arrays(path, _OF_VECTORS if paths else found["names"], take, "dataset")
+
+
+def _check_elsewhere(path: Path, wanted: Sequence[str], library: str) -> dict[str, Any]:
+    """Let another process read a file with a library, and return what it found.
+
+    It costs a few tenths of a second; refused is a file with which it ends early, says nothing for too long, or finds
+    an error.
+    """
+    command = [sys.executable, "-P", str(_PROGRAM), str(path.absolute()), *wanted]
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
+    seconds = _SECONDS + path.stat().st_size / _BYTES_A_SECOND
+    with (
+        files.reading(path),
+        subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process,
+    ):
+        try:
+            begun = process.stdout.readline() if process.stdout else b""
+            answer = _answer(process, seconds)
+        finally:
+            process.kill()
+        if not begun:
+            raise FileFormatError(f"{path} cannot be checked: {_PROGRAM.name} does not start")
+        if answer is None:
+            raise FileFormatError(f"{path} cannot be read: {library} does not finish reading it, so it is damaged")
+        if not answer:
+            raise FileFormatError(f"{path} cannot be read: {library} crashes with it, so it is damaged")
+        found: dict[str, Any] = json.loads(answer)
+    if "error" in found:
+        raise FileFormatError(f"{path} cannot be read: {found['error']}")
+    return found
+
+
+def _answer(process: subprocess.Popen[bytes], seconds: float) -> bytes | None:
+    """Return the last line of the check, empty where it ended without; None where it says nothing for too long."""
+    late = threading.Event()
+
+    def end() -> None:
+        late.set()
+        process.kill()
+
+    line = _FURTHER
+    while line.rstrip() == _FURTHER and process.stdout:
+        timer = threading.Timer(seconds, end)
+        timer.start()
+        line = process.stdout.readline()
+        timer.cancel()
+    if late.is_set():
+        return None
+    return line if line.endswith(b"\n") else b""

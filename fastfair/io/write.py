@@ -13,7 +13,7 @@ from fastfair.data.comparisons import Comparisons
 from fastfair.data.sorted_scores import SortedSide
 from fastfair.errors import InputError
 
-from . import reading
+from . import files
 
 if TYPE_CHECKING:
     import polars as pl
@@ -76,7 +76,7 @@ def write_comparisons(comparisons: Comparisons, path: str | Path) -> None:
 
 
 def _frame(comparisons: Comparisons, as_text: bool) -> pl.DataFrame:
-    pl = reading.polars()
+    pl = files.polars()
     failed = comparisons.failed
     apart = failed.sides if failed is not None and failed.policy == "exclude" else ()
     sides = comparisons.mated, comparisons.nonmated, *apart
@@ -110,7 +110,7 @@ def _codes(side: SortedSide) -> dict[str, Any]:
 
 def _labels(comparisons: Comparisons, as_text: bool) -> dict[str, Any]:
     """Return the list of labels of each column to write, as a series to index with the codes."""
-    pl = reading.polars()
+    pl = files.polars()
     labels: dict[str, Any] = {}
     for names, known in ((_SUBJECTS, comparisons.subjects), (_SAMPLES, comparisons.samples)):
         if known is not None:

@@ -45,7 +45,7 @@ def test_arrays_with_other_names():
     np.savez("s.npz", similarity=SCORES, same=ARRAYS["mated"])
     is_right(ff.read_comparisons("s.npz", score="similarity", mated="same"), groups=False)
     refused(r"holds the arrays similarity, same: say which with score=", ff.read_comparisons, "s.npz")
-    with pytest.raises(InputError, match=r"has no column 'sam' \(did you mean 'same'\?\)"):
+    with pytest.raises(InputError, match=r"has no array 'sam' \(did you mean 'same'\?\)"):
         ff.read_comparisons("s.npz", score="similarity", mated="sam")
     np.savez("alone.npz", a=SCORES)
     refused(r"nothing says which comparisons are mated", ff.read_comparisons, "alone.npz", score="a")

@@ -338,7 +338,7 @@ FAILED_NAMED = "score,mated,reference,probe\n0.9,1,a,a\n,0,a,b\n0.8,1,b,b\nnan,1
          "must be a number, not 'high'"),
         ("s.csv", FAILED_NAMED.replace("0.8", "inf"), {"failures": "exclude"}, FileFormatError,
          "must be finite, not 'inf'"),
-        ("s.csv", "probe_x,bio_ref_x,score\na,a,0.9\n", {}, FileFormatError, "not bob's CSV"),
+        ("s.csv", "probe_x,bio_ref_x,score\na,a,0.9\n", {}, FileFormatError, "no file of the format bob-csv"),
         ("s.csv", NAMED, {"format": "excel"}, InputError, "format must be one of"),
         ("s.csv", "score,mated\n", {}, FileFormatError, "header but no rows"),
         ("s.csv", "", {}, FileFormatError, "is empty"),

@@ -15,7 +15,7 @@ import fastfair as ff
 from fastfair._lib import memory
 from fastfair.data.temporary_files import ArrayFile, Folder
 from fastfair.errors import FileFormatError, InputError, MissingFileError
-from fastfair.io import reading, tables, text_files
+from fastfair.io import files, tables, text
 
 # Characters of patterns, addresses, home folders, partitions, escapes, comments and options.
 NAMES = ("s[1]", "a?b", "*", "~x", "{a,b}", "100%", "a%20b", "#1", "a b", "it's", 'q"', "a=b", "s3:x", "-x", "[!a]")
@@ -116,18 +116,18 @@ def is_rewritten(path: Path) -> None:
 @pytest.mark.parametrize("change", [grows, is_replaced, shrinks, is_rewritten, Path.unlink])
 def test_a_file_that_changes_while_it_is_read_is_an_error(change, tmp_path, monkeypatch):
     expected = MissingFileError if change is Path.unlink else FileFormatError
-    text = write(tmp_path / "s.csv", frame(0))
-    read_text = text_files.read
+    scores = write(tmp_path / "s.csv", frame(0))
+    read_text = text.read
 
-    def changing(path):
-        found = read_text(path)
+    def changing(path, *given, **options):
+        found = read_text(path, *given, **options)
         change(path)
         return found
 
     with monkeypatch.context() as patch:
-        patch.setattr(text_files, "read", changing)
+        patch.setattr(text, "read", changing)
         with pytest.raises(expected, match=r"s\.csv (changed|was removed) while it was in use"):
-            ff.read_comparisons(text)
+            ff.read_comparisons(scores)
     parquet, n_opened = write(tmp_path / "s.parquet", frame(0)), 0
     open_parquet = tables.without_rows
 
@@ -166,5 +166,5 @@ def test_other_readers_do_not_look_at_files_of_the_caller(tmp_path):
     path = write(tmp_path / "s.csv", frame(0))
     ff.read_comparisons(path)
     grows(path)  # after it was read
-    with reading.unchanged():
-        reading.check_file(path)
+    with files.unchanged():
+        files.check_file(path)

@@ -1,11 +1,10 @@
-"""Split text files into rows and fields, and read the numbers in them."""
+"""Text files: read whole, split into rows and fields, and their numbers."""
 
 from __future__ import annotations
 
 import csv
 import io
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,19 +13,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastfair._lib import memory, validation
-from fastfair._lib.threads import in_threads
 from fastfair.errors import FileFormatError
 
-from . import file_kinds, reading
+from . import files
 
 if TYPE_CHECKING:
     import polars as pl
 
 _BLOCK = 2**22
 _BOM = b"\xef\xbb\xbf"
-_QUOTE, _FEED, _RETURN, _BLANK = b'"\n\r '
+_QUOTE, _FEED = b'"\n'
 _EXACT = 2**53  # float64 holds whole numbers exactly up to here
-_START = 512  # bytes that tell what a file is
 _DECIMAL_COMMA = r"^[+-]?[0-9]*,[0-9]+(?:[eE][+-]?[0-9]+)?$"
 _PERHAPS_THOUSANDS = r"^[+-]?[1-9][0-9]{0,2},[0-9]{3}$"
 _COPIES = 3  # copies of the text in memory while it is split
@@ -63,28 +60,12 @@ class Text:
     failures: bool | None = None
 
 
-def read(path: Path) -> Text:
-    """Read a text file, which may be compressed with gzip, bzip2 or xz.
-
-    Parameters
-    ----------
-    path : path
-        The file.
-
-    Returns
-    -------
-    Text
-
-    Raises
-    ------
-    FileFormatError
-        For files that are no text, for text that is not UTF-8 (the line is named), and for files of only blank lines
-        and comments.
-    """
+def read(path: Path, failures: bool | None = None) -> Text:
+    """Read a text file, which may be compressed; refuse what is no text in UTF-8, with the line, and blank files."""
     _require_memory(path, path.stat().st_size)
-    with reading.reading(path):
+    with files.reading(path):
         data = _content(path)
-    if what := file_kinds.no_text(path, data[:_START]):
+    if what := files.not_text(path, data):
         raise FileFormatError(f"{path} is {what}")
     data = data.removeprefix(_BOM)
     _require_text(path, data)
@@ -94,7 +75,7 @@ def read(path: Path) -> Text:
         end = min((k for k in (data.find(b"\n", position), data.find(b"\r", position)) if k >= 0), default=len(data))
         line, number = data[position:end].decode(), number + 1
         if line.strip() and not line.startswith("#"):
-            return Text(path, data[position:], line, number, comments)
+            return Text(path, data[position:], line, number, comments, failures)
         if line.startswith("#"):
             comments.append((number, line))
         position = end + (2 if data[end : end + 2] == b"\r\n" else 1)
@@ -137,33 +118,50 @@ def split(
     FileFormatError
         For rows with another number of fields, and for quotes inside fields; the line is named.
     """
-    pl = reading.polars()
+    pl = files.polars()
     quoted = separator is not None and b'"' in text.data
+    mark = separator or " "
     data = _with_line_feeds(text.data, quoted)
+    data += b"" if data.endswith(b"\n") else b"\n"
     if separator is None:
-        data, separator = _with_single_blanks(data), " "
-    if not data.endswith(b"\n"):
-        data += b"\n"
+        data = data.replace(b"\t", b" ")
     if quoted:
-        _require_quotes(text, data, separator)
-    ends = _ends(data, separator, quoted)
-    n = int(ends.argmax()) + 1 if fields is None else len(fields.split())
-    data, lines = _rows(text, data, ends, n, separator, quoted, fields)
-    if flat:
-        data, n_columns = data.replace(separator.encode(), b"\n"), 1
+        _require_quotes(text, data, mark)
+    if fields is not None:
+        n = len(fields.split())
     else:
-        n_columns = n
-    with reading.reading(text.path):
-        frame = pl.read_csv(
-            data,
-            separator=separator,
-            quote_char='"' if quoted else None,
-            has_header=False,
-            infer_schema=False,
-            schema={f"column_{k + 1}": pl.String for k in range(n_columns)},
-            columns=columns,
-        ).fill_null("")
-    if frame.height != lines.size * (n if flat else 1):
+        n = len(fields_of(text.first) if separator is None else header(text, separator))
+    n_columns = 1 if flat else n
+
+    def parsed(data: bytes) -> Any:
+        with files.reading(text.path):
+            return pl.read_csv(
+                data.replace(mark.encode(), b"\n") if flat else data,
+                separator=mark,
+                quote_char='"' if quoted else None,
+                has_header=False,
+                infer_schema=False,
+                schema={f"column_{k + 1}": pl.String for k in range(n_columns)},
+                columns=columns,
+            )
+
+    def parsed_if_regular(data: bytes) -> Any:
+        """Return the fields where each line is a row, and nothing needs a closer look."""
+        if not _are_regular(data, mark, n, quoted):
+            return None
+        frame = parsed(data)
+        blanks = any(column.null_count() for column in frame)  # of blank lines, or beside doubled blanks
+        return None if blanks and (n == 1 or separator is None) else frame
+
+    frame = parsed_if_regular(data)
+    if frame is None and separator is None:
+        data = _with_single_blanks(data)
+        frame = parsed_if_regular(data)
+    if frame is not None:
+        return frame.fill_null(""), text.number + np.arange(frame.height * n_columns // n)
+    data, lines = _rows(text, data, mark, quoted, fields or n)
+    frame = parsed(data).fill_null("")
+    if frame.height * n_columns != lines.size * n:
         raise FileFormatError(f"{text.path} has {lines.size} rows, but {frame.height} could be read")
     return frame, lines
 
@@ -200,48 +198,41 @@ def numbers(
     FileFormatError
         For text that is no finite number, and whole numbers that would be rounded; the line is named.
     """
-    pl = reading.polars()
+    pl = files.polars()
 
-    def where(row: int) -> str:
-        return f"{path}: row {row} (counted from 0)" if lines is None else f"{path}: line {lines[row]}"
+    def refuse(wrong: NDArray[np.bool_], message: str, would_do: str = "") -> None:
+        if wrong.any():
+            row = int(wrong.argmax())
+            where = f"row {row} (counted from 0)" if lines is None else f"line {lines[row]}"
+            counted = f" ({int(wrong.sum())} such rows)"
+            raise FileFormatError(f"{path}: {where}: {what} {message.format(text[row])}{counted}{would_do}")
 
     text = text.str.strip_chars()
     made = text.cast(pl.Float64, strict=False)
     if made.null_count():
         made = _with_decimal_commas(path, what, text, made)
-    values = made.fill_null(np.nan if failures else 0.0).to_numpy()
-    wrong = (made.is_null() & (text != "")).to_numpy() if failures else made.is_null().to_numpy()
+    unread, empty = made.is_null().to_numpy(), (text == "").to_numpy()
+    values = made.fill_null(np.nan).to_numpy()
     would_do = "" if failures is None else f"; {validation.FAILURES_DO}"
-    if wrong.any():
-        row = int(wrong.argmax())
-        if text[row] == "":
-            raise FileFormatError(f"{where(row)}: {what} is empty ({int(wrong.sum())} such rows){would_do}")
-        raise FileFormatError(
-            f"{where(row)}: {what} must be a number, not {text[row]!r} ({int(wrong.sum())} such rows)"
-        )
-    infinite = np.isinf(values) if failures else ~np.isfinite(values)
-    if infinite.any():
-        row = int(infinite.argmax())
-        raise FileFormatError(
-            f"{where(row)}: {what} must be finite, not {text[row]!r} ({int(infinite.sum())} such rows)"
-            + (would_do if np.isnan(values[row]) else "")
-        )
-    for row in map(int, np.flatnonzero(np.abs(values) > _EXACT - 1)):
-        if re.fullmatch(r"[+-]?[0-9]+", text[row]) and int(text[row]) != int(values[row]):
-            raise FileFormatError(
-                f"{where(row)}: {what} is {text[row]}, a whole number above 2^53 that float64 rounds; "
-                "scale such numbers down"
-            )
+    refuse(unread & ~empty, "must be a number, not {0!r}")
+    if not failures:
+        refuse(empty, "is empty", would_do)
+        refuse(np.isnan(values), "must be finite, not {0!r}", would_do)
+    refuse(np.isinf(values), "must be finite, not {0!r}")
+    large = np.flatnonzero(np.abs(values) > _EXACT - 1).tolist()
+    rounded = [k for k in large if re.fullmatch(r"[+-]?[0-9]+", text[k]) and int(text[k]) != int(values[k])]
+    if rounded:
+        message = "is {0}, a whole number above 2^53 that float64 rounds; scale such numbers down"
+        refuse(np.isin(np.arange(values.size), rounded), message)
     return values
 
 
 def _with_decimal_commas(path: Path | str, what: str, text: pl.Series, made: pl.Series) -> pl.Series:
     """Read numbers with decimal commas; refuse them where the commas may stand between thousands."""
-    pl = reading.polars()
-    known = made.is_null() & (text != "")
-    with_commas = text.filter(known)
+    pl = files.polars()
+    with_commas = text.filter(made.is_null() & (text != ""))
     if (
-        not known.any()
+        not with_commas.len()
         or not with_commas.str.contains(_DECIMAL_COMMA).all()
         or text.str.contains(".", literal=True).any()
     ):
@@ -274,7 +265,7 @@ def header(text: Text, separator: str) -> list[str]:
 
 def _content(path: Path) -> bytes:
     parts: list[bytes] = []
-    with file_kinds.opened(path) as file:
+    with files.opened(path) as file:
         while part := file.read(_BLOCK):
             parts.append(part)
             _require_memory(path, sum(map(len, parts)))
@@ -287,10 +278,10 @@ def _require_memory(path: Path, size: int) -> None:
 
 def _require_text(path: Path, data: bytes) -> None:
     """Refuse bytes that are not UTF-8 text, and invisible marks inside the text."""
-    is_ascii = data.isascii()
+    is_ascii, utf16 = data.isascii(), data.startswith((b"\xff\xfe", b"\xfe\xff"))
     for mark, what in ((b"\0", "a NUL byte"), (_BOM, "a byte order mark")):
         place = -1 if is_ascii and mark == _BOM else data.find(mark)
-        if place >= 0 and not _utf16(data):
+        if place >= 0 and not utf16:
             raise FileFormatError(
                 f"{path}: line {_line(data, place)}: there is {what} in the text; save it as plain UTF-8"
             )
@@ -299,14 +290,10 @@ def _require_text(path: Path, data: bytes) -> None:
     try:
         data.decode()
     except UnicodeDecodeError as error:
-        known = "UTF-16" if _utf16(data) else "of another encoding"
+        known = "UTF-16" if utf16 else "of another encoding"
         raise FileFormatError(
             f"{path} cannot be read: line {_line(data, error.start)} is not UTF-8 text but {known}; save it as UTF-8"
         ) from None
-
-
-def _utf16(data: bytes) -> bool:
-    return data.startswith((b"\xff\xfe", b"\xfe\xff"))
 
 
 def _line(data: bytes, place: int) -> int:
@@ -315,36 +302,19 @@ def _line(data: bytes, place: int) -> int:
 
 
 def _with_line_feeds(data: bytes, quoted: bool) -> bytes:
-    """Replace line ends by line feeds: carriage return and line feed, or carriage return alone."""
+    """Replace line ends outside quotes by line feeds: carriage return and line feed, or carriage return alone."""
     if b"\r" not in data:
         return data
-    if not quoted:
-        return data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
-    characters = np.frombuffer(data, np.uint8).copy()
-    returns = np.flatnonzero((characters == _RETURN) & ~np.bitwise_xor.accumulate(characters == _QUOTE))
-    doubled = returns[characters[np.minimum(returns + 1, characters.size - 1)] == _FEED]
-    characters[returns] = _FEED
-    return np.delete(characters, doubled).tobytes()
+    parts = data.split(b'"') if quoted else [data]
+    parts[::2] = [part.replace(b"\r\n", b"\n").replace(b"\r", b"\n") for part in parts[::2]]
+    return b'"'.join(parts)
 
 
 def _with_single_blanks(data: bytes) -> bytes:
     """Separate fields by single blanks, remove blanks at the ends of lines, and keep every line."""
-
-    def touches(start: int) -> bool:
-        """Tell whether two blanks, or a blank and a line end, stand side by side; some other characters count, too."""
-        low = np.frombuffer(data, np.uint8, min(_BLOCK + 1, len(data) - start), start) <= _BLANK
-        return bool((low[1:] & low[:-1]).any())
-
-    data = data.replace(b"\t", b" ")
-    if data.strip(b" ") == data and not any(in_threads(len(data), touches, range(0, len(data), _BLOCK))):
-        return data
-    characters = np.frombuffer(data, np.uint8)
-    blank, feed = characters == _BLANK, characters == _FEED
-    after = np.concatenate([[True], (blank | feed)[:-1]])
-    characters = characters[~(blank & after)]  # leaves the first blank of each run between fields, or one at the end
-    blank, feed = characters == _BLANK, characters == _FEED
-    before_end = np.concatenate([feed[1:], [True]])
-    return characters[~(blank & before_end)].tobytes()
+    while b"  " in data:
+        data = data.replace(b"  ", b" ")
+    return data.replace(b" \n", b"\n").replace(b"\n ", b"\n").removeprefix(b" ")
 
 
 def _require_quotes(text: Text, data: bytes, separator: str) -> None:
@@ -357,74 +327,53 @@ def _require_quotes(text: Text, data: bytes, separator: str) -> None:
     begins[1:] |= opening[1:] == closing[: opening.size - 1] + 1  # two quotes inside a field mean one
     ends = np.isin(characters[closing + 1], at_ends)
     ends[: opening.size - 1] |= opening[1:] == closing[: opening.size - 1] + 1
-    stray = np.concatenate([opening[~begins], closing[~ends]])
     hint = "put the whole field into quotes, with each quote in it doubled"
-    if stray.size:
-        line = text.number + _line(data, int(stray.min())) - 1
-        raise FileFormatError(f"{text.path}: line {line}: a quote stands inside a field; {hint}")
-    if quotes.size % 2:
-        line = text.number + _line(data, int(quotes[-1])) - 1
-        raise FileFormatError(f"{text.path}: line {line}: a field in quotes does not end; {hint}")
+    for places, what in (
+        (np.concatenate([opening[~begins], closing[~ends]]), "a quote stands inside a field"),
+        (quotes[quotes.size - quotes.size % 2 :], "a field in quotes does not end"),
+    ):
+        if places.size:
+            line = text.number + _line(data, int(places.min())) - 1
+            raise FileFormatError(f"{text.path}: line {line}: {what}; {hint}")
 
 
-def _blocks(data: bytes, quoted: bool) -> Iterator[tuple[NDArray[np.uint8], Any]]:
-    """Yield blocks of characters, each with a mask of those outside quotes."""
-    inside = False
-    for start in range(0, len(data), _BLOCK):
-        block = np.frombuffer(data, np.uint8, min(_BLOCK, len(data) - start), start)
-        outside: Any = True
-        if quoted:
-            masked = np.bitwise_xor.accumulate(block == _QUOTE) ^ inside
-            inside, outside = bool(masked[-1]), ~masked
-        yield block, outside
+def _are_regular(data: bytes, separator: str, n: int, quoted: bool) -> bool:
+    """Tell whether each line is a row of n fields, of which one alone may be blank."""
+    if quoted:
+        characters = np.frombuffer(data, np.uint8)
+        outside = characters[~np.bitwise_xor.accumulate(characters == _QUOTE)].tobytes()
+        if outside.count(b"\n") != data.count(b"\n"):  # some rows span lines
+            return False
+        data = outside
+    mark = separator.encode()
+    marks = data.translate(None, bytes(set(range(256)) - set(mark + b"\n")))
+    row = mark * (n - 1) + b"\n"
+    return marks == row * (len(marks) // n)
 
 
-def _ends(data: bytes, separator: str, quoted: bool) -> NDArray[np.bool_]:
-    """Return for each field whether it is the last one of its row."""
-    mark = ord(separator)
-
-    def ends(found: tuple[NDArray[np.uint8], Any]) -> NDArray[np.bool_]:
-        block, outside = found
-        feed = block == _FEED
-        return np.asarray(feed[(feed | (block == mark)) & outside])
-
-    blocks = _blocks(data, quoted)
-    if quoted:  # whose masks are found one after another
-        return np.concatenate([ends(found) for found in blocks])
-    return np.concatenate(in_threads(len(data), ends, list(blocks)))
-
-
-def _feeds(data: bytes, quoted: bool) -> NDArray[np.int64]:
-    """Return the positions of the line feeds that end rows."""
-    found = [np.flatnonzero((block == _FEED) & outside) for block, outside in _blocks(data, quoted)]
-    return np.concatenate([_BLOCK * k + places for k, places in enumerate(found)])
-
-
-def _rows(
-    text: Text, data: bytes, ends: NDArray[np.bool_], n: int, separator: str, quoted: bool, fields: str | None
-) -> tuple[bytes, NDArray[np.int64]]:
-    """Remove blank lines, refuse rows with another number of fields, and return the line of each row."""
-    n_rows = int(np.count_nonzero(ends))
-    table = ends.reshape(-1, n) if ends.size == n_rows * n else None
-    if n > 1 and table is not None and table[:, -1].all() and not (quoted and data.count(b"\n") > n_rows):
-        return data, text.number + np.arange(n_rows)
-    feeds = _feeds(data, quoted)
-    starts = np.concatenate([[0], feeds[:-1] + 1])
-    lines = text.number + (np.searchsorted(_feeds(data, quoted=False), starts) if quoted else np.arange(n_rows))
-    sizes = np.diff(np.flatnonzero(ends), prepend=-1)
-    blank = starts == feeds
-    for row in np.flatnonzero((sizes == 1) & (n > 1)).tolist():
-        blank[row] = not data[starts[row] : feeds[row]].strip()
-    wrong = np.flatnonzero((sizes != n) & ~blank)
-    if wrong.size:
-        row = int(wrong[0])
-        expected = f"{n} fields" + (f" ({fields})" if fields else ", as in the header")
-        line = data[starts[row] : feeds[row]].decode()
+def _rows(text: Text, data: bytes, separator: str, quoted: bool, fields: str | int) -> tuple[bytes, NDArray[np.int64]]:
+    """Remove blank lines, refuse rows with other fields (a number, or names), and return the line of each row."""
+    n, expected = (
+        (fields, f"{fields} fields, as in the header")
+        if isinstance(fields, int)
+        else (len(fields.split()), f"{len(fields.split())} fields ({fields})")
+    )
+    lines = data.decode().split("\n")[:-1]
+    reader = csv.reader(lines, delimiter=separator, quoting=csv.QUOTE_MINIMAL if quoted else csv.QUOTE_NONE)
+    rows, numbers, wrong, start = [], [], [], 0
+    with files.reading(text.path):
+        for row in reader:
+            if row and (len(row) == n or len(row) > 1 or row[0].strip()):
+                numbers.append(text.number + start)
+                rows.append("\n".join(lines[start : reader.line_num]))
+                if len(row) != n:
+                    wrong.append(len(rows) - 1)
+            start = reader.line_num
+    if wrong:
+        line = rows[wrong[0]]
         comment = "; comments stand before the first row only" if line.startswith("#") else ""
         raise FileFormatError(
-            f"{text.path}: line {lines[row]}: expected {expected}, found {line[:_SHOWN]!r} "
-            f"({wrong.size} such rows){comment}"
+            f"{text.path}: line {numbers[wrong[0]]}: expected {expected}, found {line[:_SHOWN]!r} "
+            f"({len(wrong)} such rows){comment}"
         )
-    if blank.any():
-        data = np.frombuffer(data, np.uint8)[np.repeat(~blank, feeds - starts + 1)].tobytes()
-    return data, lines[~blank]
+    return "".join(f"{row}\n" for row in rows).encode(), np.array(numbers, np.int64)

@@ -1,0 +1,231 @@
+"""Files before they are read: found by name or pattern, told by their first bytes, and held to stay as they are."""
+
+from __future__ import annotations
+
+import bz2
+import glob
+import gzip
+import lzma
+import os
+import platform
+import stat
+import zipfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from contextvars import ContextVar
+from functools import wraps
+from pathlib import Path
+from typing import IO, Any, NamedTuple, TypeVar, cast
+
+from fastfair._lib import validation
+from fastfair._lib.foreign_errors import told_as
+from fastfair.errors import FileFormatError, InputError, MissingFileError
+
+_Reader = TypeVar("_Reader", bound=Callable[..., Any])
+_SHOWN = 200  # characters of a path in a message
+_LOOKED_AT = 512  # first bytes that tell what a file is
+
+_PICKLE = "a pickle of Python objects, which are never loaded"
+# What files that are no text begin with, and what would do.
+_BEGINNINGS = (
+    (b"PAR1", "a Parquet file", 'give it a name that ends in ".parquet"'),
+    (b"\x89HDF\r\n\x1a\n", "an HDF5 file", 'scores are read from text, Parquet and NumPy files; name vectors "x.h5"'),
+    (b"\x93NUMPY", "a NumPy array", 'give it a name that ends in ".npy"'),
+    (b"\x28\xb5\x2f\xfd", "compressed with zstd", "decompress it, or compress it with gzip"),
+    (b"%PDF", "a PDF file", "save the table in it as CSV"),
+    (b"7z\xbc\xaf\x27\x1c", "a 7z archive", "unpack it, and name a file in it"),
+    (b"Rar!", "a RAR archive", "unpack it, and name a file in it"),
+    (b"SQLite format 3", "an SQLite database", "save the table in it as CSV or Parquet"),
+    (b"ARROW1", "an Arrow file", "save it as Parquet"),
+    (b"\x89PNG", "a PNG image", "name a file with scores"),
+    (b"\xff\xd8\xff", "a JPEG image", "name a file with scores"),
+    *((b"\x80%c" % protocol, _PICKLE, "save scores as CSV, Parquet or .npy") for protocol in range(2, 6)),
+)
+_COMPRESSED: tuple[tuple[bytes, Any], ...] = ((b"\x1f\x8b", gzip), (b"BZh", bz2), (b"\xfd7zXZ\x00", lzma))
+_PAGES = (b"<!doctype html", b"<html")
+
+
+class Stamp(NamedTuple):
+    """What tells whether a file is still the one that it was, with the same content.
+
+    `modified` is in nanoseconds, `number` what the file system of the computer gives it.
+    """
+
+    size: int
+    modified: int
+    number: int
+    computer: str
+
+    @classmethod
+    def of(cls, path: Path) -> Stamp:
+        """Return the stamp of a file as it is now."""
+        try:
+            found = path.stat()
+        except OSError:
+            raise MissingFileError(f"{path} was removed while it was in use") from None
+        return cls(found.st_size, found.st_mtime_ns, found.st_ino, platform.node())
+
+
+_seen: ContextVar[dict[Path, Stamp] | None] = ContextVar("_seen", default=None)
+
+
+@contextmanager
+def unchanged(known: Mapping[Path, Stamp] | None = None) -> Iterator[None]:
+    """Raise an error where a file that is read inside changes meanwhile, or has changed since it was `known`."""
+    if _seen.get() is not None:  # who called this looks at the end
+        yield
+        return
+    seen = dict(known or {})
+    _refuse_changed(seen)
+    token = _seen.set(seen)
+    try:
+        yield
+    except Exception:
+        _refuse_changed(seen)
+        raise
+    finally:
+        _seen.reset(token)
+    _refuse_changed(seen)
+
+
+def from_unchanged_files(reader: _Reader) -> _Reader:
+    """Let a function raise an error where a file that it reads changes meanwhile."""
+
+    @wraps(reader)
+    def checking(*args: Any, **kwargs: Any) -> Any:
+        with unchanged():  # as a decorator itself it would stand between warnings and who is to see them
+            return reader(*args, **kwargs)
+
+    return cast(_Reader, checking)
+
+
+def _refuse_changed(known: Mapping[Path, Stamp]) -> None:
+    for path, before in known.items():
+        now = Stamp.of(path)
+        if now.computer != before.computer:  # where a copy of the file may have another number
+            now = now._replace(number=before.number, computer=before.computer)
+        if now != before:
+            sizes = "" if before.size == now.size else f", from {before.size:,} to {now.size:,} bytes"
+            raise FileFormatError(
+                f"{path} changed while it was in use{sizes}: wait until it is written, and read it again"
+            )
+
+
+def polars() -> Any:
+    """Import polars, or raise an error that says how to install it."""
+    return validation.require("polars", "cli", "reading files")
+
+
+def reading(place: Path | str) -> AbstractContextManager[None]:
+    """Turn the errors that other libraries raise for a damaged file into errors that name the file."""
+    return told_as(FileFormatError, f"{place} cannot be read")
+
+
+@contextmanager
+def naming(file: Path) -> Iterator[None]:
+    """Name the file in errors."""
+    try:
+        yield
+    except InputError as error:
+        if str(file) in str(error):
+            raise
+        raise type(error)(f"{file}: {error}", error.row) from None
+
+
+def check_file(path: str | Path) -> Path:
+    """Refuse a file that is missing, empty, or not a regular file on a disk."""
+    if not isinstance(path, str | Path):
+        raise InputError(f"a file is named by its path, not by {type(path).__name__}")
+    path = Path(path)
+    try:
+        found = path.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        raise MissingFileError(f"there is no file {path}{validation.did_you_mean(path.name, _beside(path))}") from None
+    except (OSError, ValueError) as error:  # names that no file can have: too long, with NULs or lone surrogates
+        text = str(path)
+        shown = repr(text if len(text) <= _SHOWN else f"{text[:_SHOWN]}...")
+        raise InputError(f"there can be no file {shown}: {getattr(error, 'strerror', None) or error}") from None
+    if stat.S_ISDIR(found.st_mode):
+        raise FileFormatError(f"{path} is a folder: name a file in it")
+    if not stat.S_ISREG(found.st_mode):
+        raise FileFormatError(f"{path} is a pipe or a device: save what it gives as a file, and name that")
+    if found.st_size == 0:
+        raise FileFormatError(f"{path} is empty")
+    if (seen := _seen.get()) is not None and path not in seen:
+        seen[path] = Stamp.of(path)
+    return path
+
+
+def _beside(path: Path) -> list[str]:
+    try:
+        return [entry.name for entry in os.scandir(path.parent) if entry.is_file()]
+    except OSError:
+        return []
+
+
+def files_of(paths: str | Path | Sequence[str | Path], entries: str) -> list[Path]:
+    """Find the files that are named, in their order, and those that patterns such as "scores/*.parquet" match, by name.
+
+    entries: what a file holds, in the plural, for messages. A file that is named twice, also by links, is refused.
+    """
+    if not paths:
+        raise InputError("path names no files")
+    found: list[Path] = []
+    for name in [paths] if isinstance(paths, str | Path) else paths:
+        matching = [Path(name)]
+        if is_pattern(name):
+            # Folders that exist by their names, such as "run[1]", are no patterns.
+            folder = next(parent for parent in Path(name).parents if parent.exists())
+            pattern = Path(glob.escape(str(folder)), Path(name).relative_to(folder))
+            matching = sorted(map(Path, glob.glob(str(pattern), recursive=True)))  # noqa: PTH207 - can be absolute
+            if not matching:
+                raise MissingFileError(f"no file matches {str(name)!r}")
+        found += matching
+    files: dict[object, Path] = {}
+    for file in map(check_file, found):
+        known = file.stat()  # links lead to the same file
+        if (same := (known.st_dev, known.st_ino) if known.st_ino else file.resolve()) in files:
+            raise InputError(f"path names the file {file} twice, so that its {entries} would count twice")
+        files[same] = file
+    return list(files.values())
+
+
+def is_pattern(path: str | Path) -> bool:
+    """Whether a name is a pattern, and not that of a file with such characters."""
+    return glob.has_magic(str(path)) and not Path(path).exists()
+
+
+def opened(path: Path) -> IO[bytes]:
+    """Open a file of text, which may be compressed with gzip, bzip2 or xz, whatever its name."""
+    with path.open("rb") as file:
+        start = file.read(_LOOKED_AT)
+    library = next((library for beginning, library in _COMPRESSED if start.startswith(beginning)), None)
+    content: IO[bytes] = path.open("rb") if library is None else library.open(path)
+    return content
+
+
+def not_text(path: Path, data: bytes) -> str:
+    """Say what a file that begins so is, and what would do, if it is not text; "" where it may be."""
+    for beginning, kind, would_do in _BEGINNINGS:
+        if data.startswith(beginning):
+            return f"{kind}: {would_do}"
+    if data.startswith(b"PK\x03\x04"):
+        return _kind_of_zip(path)
+    if data[257:262] == b"ustar":
+        return "a tar archive: unpack it, and name a file in it"
+    if data[:_LOOKED_AT].lstrip().lower().startswith(_PAGES):
+        return "an HTML page: it may be an error of a download; save the table as CSV"
+    return ""
+
+
+def _kind_of_zip(path: Path) -> str:
+    try:
+        with zipfile.ZipFile(path) as file:
+            names = file.namelist()
+    except (OSError, zipfile.BadZipFile):
+        names = []
+    if any(name.startswith("xl/") for name in names) or path.suffix.lower() in (".xlsx", ".xlsm"):
+        return "an Excel workbook: save the sheet as CSV"
+    if names and all(name.endswith(".npy") for name in names):
+        return 'NumPy arrays: give it a name that ends in ".npz"'
+    return "a zip archive: unpack it, and name a file in it"
