@@ -20,6 +20,7 @@ version = release = __version__
 
 extensions = [
     "counted_plots",
+    "format_tables",
     "measure_tables",
     "myst_parser",
     "performance_tables",

@@ -488,7 +488,7 @@ def _require_no_columns(file: ScoreFile, how: HowToRead, allowed: str = "") -> N
         raise InputError(f"{a_file} columns of quality: leave quality= out, and give it to discard_curve(quality=...)")
 
 
-def _read_rows(file: ScoreFile, how: HowToRead) -> ScoreTable:
+def read_rows(file: ScoreFile, how: HowToRead) -> ScoreTable:
     """Read the fields of each row, and those of the list of trials where there is one, or where nothing is scored."""
     _require_no_columns(file, how)
     kind, text, trials = file.format, file.text, file.trials
@@ -768,30 +768,30 @@ FORMATS: dict[str, Format] = {
             attacks=("probe_attack_type", "attack_type"), fits=_has_columns_of_bob,
         ),
         Format(
-            "bob-4", "claimed identity, real identity, test file, score", f"four {_SCORE_LAST}", _read_rows,
+            "bob-4", "claimed identity, real identity, test file, score", f"four {_SCORE_LAST}", read_rows,
             fields="claimed real test score", sides=("claimed", "real"),
         ),
         Format(
-            "bob-5", "claimed identity, model, real identity, test file, score", f"five {_SCORE_LAST}", _read_rows,
+            "bob-5", "claimed identity, model, real identity, test file, score", f"five {_SCORE_LAST}", read_rows,
             fields="claimed model real test score", sides=("claimed", "real"), samples=("model", "test"),
         ),
         Format(
             "voxceleb", "label, enrolment file, test file, in `trials=` or with a score",
-            "the trial list, or the labels", _read_rows,
+            "the trial list, or the labels", read_rows,
             fields="label enrol test score", listed="label enrol test", subject_pattern=VOXCELEB_SUBJECT,
         ),
         Format(
-            "enrol-test-score-label", _WHAT_IT_SAYS, "the labels", _read_rows, fields="enrol test score label"
+            "enrol-test-score-label", _WHAT_IT_SAYS, "the labels", read_rows, fields="enrol test score label"
         ),
         Format(
-            "enrol-test-label-score", _WHAT_IT_SAYS, "the labels", _read_rows, fields="enrol test label score"
+            "enrol-test-label-score", _WHAT_IT_SAYS, "the labels", read_rows, fields="enrol test label score"
         ),
         Format(
-            "enrol-test-score", f"{_WHAT_IT_SAYS}, with a `subject_pattern`", f"three {_SCORE_LAST}", _read_rows,
+            "enrol-test-score", f"{_WHAT_IT_SAYS}, with a `subject_pattern`", f"three {_SCORE_LAST}", read_rows,
             fields="enrol test score",
         ),
         Format(
-            "kaldi", "enrolment, test, `target` or `nontarget`, in `trials=`", "the trial list", _read_rows,
+            "kaldi", "enrolment, test, `target` or `nontarget`, in `trials=`", "the trial list", read_rows,
             listed="enrol test target",
         ),
         Format(
