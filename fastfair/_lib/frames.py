@@ -14,7 +14,6 @@ from fastfair._lib import side_columns
 from fastfair.errors import InputError, MissingDependencyError
 
 from . import label_codes, validation
-from .distinct_entries import Numbers, smallest_integers
 from .foreign_errors import told_as
 from .text_columns import TextColumn, text_column
 
@@ -82,34 +81,30 @@ class FrameColumns:
         with _taking(name, series.dtype):
             return series.to_numpy()
 
-    def labels(self, name: str) -> validation.Coded | np.ndarray[Any, Any]:
-        """Turn a column of labels into codes; the data frame library does this faster than Python."""
-        if self.is_text(name):
-            distinct, numbers = self._coded(name)
-            missing = np.array([validation.is_missing(text) for text in distinct], np.bool_)
-            if missing.any():
-                _refuse_missing(name, numbers.read(missing))
-            return _sorted(distinct, numbers)
-        series = self[name]
+    def labels(self, name: str) -> validation.Coded:
+        """Turn a column of labels into codes; refuse missing ones."""
+        is_text, series = self.is_text(name), self[name]
+        values: Any = series
         with _taking(name, series.dtype):
-            _refuse_missing(name, series.is_null().to_numpy())
-            return series.cast(nw.Int64).to_numpy() if series.dtype in _WIDE else series.to_numpy()
+            if not is_text and (missing := series.is_null().to_numpy()).any():
+                values = [None if lacks else True for lacks in missing.tolist()]
+            elif not is_text:
+                values = (series.cast(nw.Int64) if series.dtype in _WIDE else series).to_numpy()
+            return validation.encode(f"column {name!r}", values)
 
     def texts(self, name: str) -> tuple[list[str | None], np.ndarray[Any, Any]]:
         """Return the distinct labels of a column as text, None if missing, and the position of each row's label."""
         distinct: list[Any]
-        if self.is_text(name):
-            distinct, numbers = self._coded(name)
-            codes = numbers.read(np.arange(len(distinct), dtype=np.int32))
-        else:
-            series = self[name]
-            known: dict[Any, int] = {}
-            with _taking(name, series.dtype):
-                codes = np.array([known.setdefault(entry, len(known)) for entry in series.to_list()], np.int64)
-            distinct = list(known)
-            if series.dtype == nw.Object:
-                label_codes.encode(name, [entry for entry in distinct if not label_codes.is_missing(entry)])
         with _taking(name, self[name].dtype):
+            if self.is_text(name):
+                distinct, numbers = self._coded(name)
+                codes = numbers.read(np.arange(len(distinct), dtype=np.int32))
+            else:
+                known: dict[Any, int] = {}
+                codes = np.array([known.setdefault(entry, len(known)) for entry in self[name].to_list()], np.int64)
+                distinct = list(known)
+                if self[name].dtype == nw.Object:
+                    label_codes.encode(name, [entry for entry in distinct if not label_codes.is_missing(entry)])
             return [None if validation.is_missing(e) else str(label_codes.clean(e)) for e in distinct], codes
 
     def text(self, name: str) -> pl.Series:
@@ -177,27 +172,6 @@ class FrameColumns:
 
 def _taking(name: str, dtype: Any) -> AbstractContextManager[None]:
     return told_as(InputError, f"column {name!r} of type {dtype} cannot be used")
-
-
-def _refuse_missing(name: str, missing: np.ndarray[Any, Any]) -> None:
-    if missing.any():
-        row = int(np.argmax(missing))
-        raise InputError(
-            f"column {name!r} is missing in row {row} (counted from 0) and {int(missing.sum())} in all; "
-            "give a label, or leave those rows out",
-            row=row,
-        )
-
-
-def _sorted(distinct: Sequence[str | None], numbers: Numbers) -> validation.Coded:
-    """Sort distinct labels; some may become equal when they are cleaned."""
-    cleaned = [label_codes.clean(text) for text in distinct]
-    ordered = sorted(set(cleaned))
-    position = {label: k for k, label in enumerate(ordered)}
-    labels = np.empty(len(ordered), object)
-    labels[:] = ordered
-    places = np.array([position[label] for label in cleaned], smallest_integers(len(ordered)))
-    return validation.Coded(labels, numbers.read(places))
 
 
 def build(columns: Mapping[str, Sequence[Any] | np.ndarray[Any, Any]], backend: str | None) -> Any:

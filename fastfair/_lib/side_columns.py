@@ -66,13 +66,22 @@ def chosen(place: object, groups: Sequence[Any], known: list[str]) -> dict[str, 
 
 def present(name: str, known: Sequence[str]) -> Pair | None:
     """Return the columns of an attribute for references and probes, or None."""
+    return next(iter(_holding(name, known)), None)
+
+
+def _holding(name: str, known: Sequence[str]) -> list[Pair]:
+    """Return the pairs of columns that may hold an attribute: the plainest, or all whose names share its name."""
     for prefix in ("reference_", "bio_ref_"):
         if f"{prefix}{name}" in known and f"probe_{name}" in known:
-            return f"{prefix}{name}", f"probe_{name}"
+            return [(f"{prefix}{name}", f"probe_{name}")]
     if name in known:
-        return name, name
-    pairs = [pair for column in known if (pair := sides(column, known)) is not None]
-    return next((pair for pair in pairs if shared_name(*pair) == name), None)
+        return [(name, name)]
+    return [pair for pair, shared in _pairs(known).items() if shared == name]
+
+
+def _pairs(known: Sequence[str]) -> dict[Pair, str]:
+    """Return what the names of two sides' columns share, for all such pairs."""
+    return {pair: shared_name(*pair) for name in known if (pair := sides(name, known)) is not None}
 
 
 def shared_name(reference: str, probe: str) -> str:
@@ -129,25 +138,17 @@ def _of_pair(place: object, pair: Pair, known: list[str]) -> tuple[str, Pair]:
 
 
 def _of_name(place: object, group: str, known: list[str]) -> tuple[str, Pair]:
-    for prefix in ("reference_", "bio_ref_"):
-        if f"{prefix}{group}" in known and f"probe_{group}" in known:
-            return group, (f"{prefix}{group}", f"probe_{group}")
-    if group in known:
-        pair = sides(group, known)
-        if pair is not None:
-            raise InputError(
-                f"{place}: column {group!r} holds the labels of one side: {_advice(pair)}; {_alone(group)}"
-            )
-        return group, (group, group)
-    pairs = {pair: shared_name(*pair) for name in known if (pair := sides(name, known)) is not None}
-    shared = [pair for pair, name in pairs.items() if name == group]
-    if len(shared) == 1:
-        return group, shared[0]
-    if shared:
+    held = _holding(group, known)
+    if held == [(group, group)] and (pair := sides(group, known)) is not None:
+        raise InputError(f"{place}: column {group!r} holds the labels of one side: {_advice(pair)}; {_alone(group)}")
+    if len(held) == 1:
+        return group, held[0]
+    if held:
         raise InputError(
-            f"{place}: several pairs of columns hold {group!r}: {' and '.join(map(str, shared))}; give one of these "
+            f"{place}: several pairs of columns hold {group!r}: {' and '.join(map(str, held))}; give one of these "
             "pairs in groups, on the command line with --reference-group and --probe-group"
         )
+    pairs = _pairs(known)
     near = next((pair for pair, name in pairs.items() if validation.did_you_mean(group, [name])), None)
     for_both = [name for name in known if not any(name in pair for pair in pairs)]
     hint = validation.did_you_mean(group, for_both)

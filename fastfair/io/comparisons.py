@@ -103,8 +103,9 @@ def read_comparisons(
         ``[("race_1", "race_2")]`` makes the attribute "race", the part that the names share. Several attributes make
         intersections; `Comparisons.by` chooses among them later.
     format : str
-        One of the formats of the page :doc:`files`, such as "csv", "voxceleb" or "matrix" (row i and column i are one
-        subject). "auto" looks at all rows, and recognises a format or raises; it never guesses between two.
+        "auto", or the name of a format, as the table of the page on score files has them: "csv", "voxceleb", "kaldi",
+        "matrix" (row i and column i are one subject), and so on. "auto" looks at all rows, and recognises a format or
+        raises; it never guesses between two.
     trials : path, optional
         The trial list, if `path` holds only scores: one on each line in the list's order, or lines "enrol test score".
     embeddings : path, data frame or NamedVectors, optional

@@ -206,6 +206,11 @@ class Format:
     is_text: bool = True
     fits: Callable[[Any, HowToRead], bool] | None = None
 
+    @property
+    def of_trials(self) -> bool:
+        """Whether its rows name the samples of trials, and neither subjects nor columns."""
+        return bool(self.fields or self.listed) and self.sides == ("enrol", "test") and self.fields != _MATRIX
+
 
 @dataclass(frozen=True)
 class ScoreFile:
@@ -264,7 +269,8 @@ def _of_scores(text: Text, trials: Text | None, how: HowToRead) -> Format:
         raise FileFormatError(f"{path} has nothing but scores: give the trial list as trials=")
     found = _readings_or_first(text, "fields", how)
     unlabelled = f"{path} has scores but nothing says which are mated: give the trial list as trials="
-    if how.subject_pattern is None and [*found] == ["enrol-test-score"]:
+    unmarked = [FORMATS[k].of_trials and not set(_LABELS) & set(what.split()) for k, what in found.items()]
+    if how.subject_pattern is None and unmarked == [True]:
         raise FileFormatError(f"{unlabelled}, or say how to find the subjects in its names with subject_pattern=")
     if not found and len(fields) == 3 and _readings(text, "listed", how):
         raise FileFormatError(
@@ -339,7 +345,7 @@ def _readings(text: Text, which: str, how: HowToRead) -> dict[str, str]:
             rows, _ = texts.split(replace(text, data=text.data[:size]), None)
             possible = {name: what for name, what in possible.items() if _fits(rows, what, how.mated_value)}
     if len(possible) > 1:
-        telling = {k: what for k, what in possible.items() if _has_both_classes(rows, what, FORMATS[k].sides)}
+        telling = {k: what for k, what in possible.items() if _has_both_classes(rows, what, FORMATS[k])}
         telling = telling or possible
         return {name: what for name, what in telling.items() if _has_label_words(rows, what)} or telling
     return possible
@@ -378,14 +384,14 @@ def _are_labels(column: pl.Series, mated_value: object) -> bool:
     return validation.mated_pair(words) is not None
 
 
-def _has_both_classes(rows: pl.DataFrame, fields: str, sides: tuple[str, str]) -> bool:
+def _has_both_classes(rows: pl.DataFrame, fields: str, kind: Format) -> bool:
     """Return whether a reading has mated and non-mated comparisons; of a matrix, whether it is square."""
     if fields == _MATRIX:
         return rows.height == rows.width
     columns = dict(zip(fields.split(), rows, strict=True))
     label = next((columns[name] for name in _LABELS if name in columns), None)
-    if label is None and sides != tuple(_TRIAL):
-        label = columns[sides[0]] == columns[sides[1]]
+    if label is None and not kind.of_trials:
+        label = columns[kind.sides[0]] == columns[kind.sides[1]]
     return label is None or label.n_unique() == 2
 
 
@@ -493,8 +499,7 @@ def read_rows(file: ScoreFile, how: HowToRead) -> ScoreTable:
     _require_no_columns(file, how)
     kind, text, trials = file.format, file.text, file.trials
     assert text is not None
-    of_trials = kind.sides == tuple(_TRIAL)
-    if trials is not None and not of_trials:
+    if trials is not None and not kind.of_trials:
         raise InputError(f"a {kind.name} file has its own labels: trials= goes with scores alone")
     if how.scored and trials is None and not kind.fields:
         raise InputError(f"format {kind.name!r} needs the trial list: trials=")
@@ -502,7 +507,7 @@ def read_rows(file: ScoreFile, how: HowToRead) -> ScoreTable:
     listed = kind.fields if how.scored and trials is None else kind.listed or "enrol test label"
     frame, lines = _fields(listing, listed, how.mated_value)
     label = "label" if "label" in frame.columns else None
-    if label and of_trials:
+    if label and kind.of_trials:
         _refuse_contradictions(listing.path, frame, lines)
     if trials is not None:
         frame, keep = _with_scores(text, frame, trials.path, how.unmatched)
@@ -510,7 +515,7 @@ def read_rows(file: ScoreFile, how: HowToRead) -> ScoreTable:
     samples = kind.samples if kind.samples and _have_one_subject(frame, kind) else None
     return ScoreTable(
         listing.path, frame, "score" if how.scored else None, label, *kind.sides, kind.subject_pattern,
-        samples=samples, lines=lines, names_samples=of_trials,
+        samples=samples, lines=lines, names_samples=kind.of_trials,
     )  # fmt: skip
 
 
