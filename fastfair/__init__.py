@@ -14,25 +14,24 @@ if TYPE_CHECKING:
     from fastfair import datasets, errors, intervals, measures
     from fastfair.bands.fairness import FairnessBand, fairness_band
     from fastfair.bands.roc import RocBand, roc_band
-    from fastfair.calibration.applications import Application
-    from fastfair.calibration.calibrate import calibrate
-    from fastfair.calibration.calibrated import CalibratedScores, TrainedTransform
-    from fastfair.calibration.curves import BayesError, Tippett, bayes_error, tippett
+    from fastfair.calibration.calibrate import CalibratedScores, TrainedTransform, calibrate
+    from fastfair.calibration.curves import Application, BayesError, Tippett, bayes_error, tippett
     from fastfair.calibration.evaluate_calibration import evaluate_calibration
     from fastfair.calibration.results import ApplicationCost, Calibration, CostDifference, CostMeasure, RatioCost
-    from fastfair.claims.check import check
-    from fastfair.claims.check_results import Check, CheckedQuantity
-    from fastfair.claims.claim import claim
-    from fastfair.claims.results import Claim, ClaimedRate
+    from fastfair.claims.check import Check, CheckedQuantity, check
+    from fastfair.claims.claim import Claim, ClaimedRate, claim
     from fastfair.data.comparisons import Comparisons
     from fastfair.data.embeddings import Embeddings
     from fastfair.data.named_vectors import NamedVectors
     from fastfair.data.scanned_comparisons import ScannedComparisons
     from fastfair.data.score_normalization import normalize_scores
-    from fastfair.error_models.error_model import error_model
-    from fastfair.error_models.results import AttributeTest, Effect, ErrorModel, StratifiedRates
-    from fastfair.error_models.stratified_rates import stratified_rates
-    from fastfair.error_models.stratifying import StratifiedDifference, StratifiedRate
+    from fastfair.error_models.error_model import AttributeTest, Effect, ErrorModel, error_model
+    from fastfair.error_models.stratified_rates import (
+        StratifiedDifference,
+        StratifiedRate,
+        StratifiedRates,
+        stratified_rates,
+    )
     from fastfair.error_rates.curves import act_dcf, cllr, det, eer, min_cllr, min_dcf, roc
     from fastfair.error_rates.operating_points import (
         OperatingPoint,
@@ -52,84 +51,80 @@ if TYPE_CHECKING:
     from fastfair.evaluation.system_comparison import SystemComparison
     from fastfair.evaluation.worst_comparisons import WorstComparisons, worst_comparisons
     from fastfair.first_run import warm_up
-    from fastfair.group_tests.equal_rates import fmr_test, fnmr_test
+    from fastfair.group_tests.equal_rates import FmrTest, FnmrTest, GroupTest, fmr_test, fnmr_test
     from fastfair.group_tests.failure_counts import FailureCounts
     from fastfair.group_tests.margins import MarginOfError, margin_of_error
-    from fastfair.group_tests.results import FmrTest, FnmrTest, GroupTest
     from fastfair.io.comparisons import read_comparisons
     from fastfair.io.embeddings import read_embeddings, read_named_vectors
     from fastfair.io.failure_counts import read_failure_counts
     from fastfair.io.scan import scan_comparisons
     from fastfair.io.write import write_comparisons
     from fastfair.pages.report import report
-    from fastfair.planning.fmr import plan_fmr
-    from fastfair.planning.fmr_plans import FmrPlan, FmrStudy
-    from fastfair.planning.margins import margin_study, plan_margin
+    from fastfair.planning.fmr import FmrPlan, FmrStudy, plan_fmr
+    from fastfair.planning.fnmr import plan_margin, plan_power, plan_subjects
     from fastfair.planning.plans import MarginPlan, PowerPlan, SubjectsPlan
-    from fastfair.planning.power import plan_power, plan_subjects
-    from fastfair.quality.discard_curve import discard_curve
-    from fastfair.quality.results import DiscardArea, DiscardCurve, DiscardedRate
-    from fastfair.small_groups.shrunken import ShrunkenRates, shrunken_rates
-    from fastfair.synthesis.binormal import Binormal, binormal_comparisons
+    from fastfair.quality.discard_curve import DiscardArea, DiscardCurve, DiscardedRate, discard_curve
+    from fastfair.small_groups import ShrunkenRates, shrunken_rates
     from fastfair.synthesis.coverage import CoverageExperiment, coverage_experiment
     from fastfair.synthesis.hill_climbing import Synthesis, synthesize, synthesize_each
     from fastfair.synthesis.simulators import (
+        Binormal,
         VonMisesFisherIdentities,
+        binormal_comparisons,
         correlated_decisions,
         von_mises_fisher_embeddings,
     )
     from fastfair.synthesis.systems import BiasedSystem, ScenarioFamily, biased_system, scenario_family
-    from fastfair.thresholds.apply_threshold import apply_threshold
-    from fastfair.thresholds.over_thresholds import expected_performance_curve, rates_over_thresholds
-    from fastfair.thresholds.own_thresholds import own_thresholds, with_own_thresholds
-    from fastfair.thresholds.results import (
-        AppliedRate,
-        AppliedThreshold,
+    from fastfair.thresholds.apply_threshold import AppliedRate, AppliedThreshold, apply_threshold
+    from fastfair.thresholds.over_thresholds import (
         ExpectedError,
         ExpectedPerformance,
         RateAtThreshold,
         RatesOverThresholds,
+        expected_performance_curve,
+        rates_over_thresholds,
     )
+    from fastfair.thresholds.own_thresholds import own_thresholds, with_own_thresholds
     from fastfair.uncertainty.quantities import Quantity
     from fastfair.written_results import read_results
 
 _MODULES = ("datasets", "errors", "intervals", "measures")
 _HOMES = {
-    "Application": "calibration.applications",
+    "Application": "calibration.curves",
     "ApplicationCost": "calibration.results",
-    "AppliedRate": "thresholds.results",
-    "AppliedThreshold": "thresholds.results",
-    "AttributeTest": "error_models.results",
+    "AppliedRate": "thresholds.apply_threshold",
+    "AppliedThreshold": "thresholds.apply_threshold",
+    "AttributeTest": "error_models.error_model",
     "BayesError": "calibration.curves",
     "BiasedSystem": "synthesis.systems",
-    "Binormal": "synthesis.binormal",
-    "CalibratedScores": "calibration.calibrated",
+    "Binormal": "synthesis.simulators",
+    "CalibratedScores": "calibration.calibrate",
     "Calibration": "calibration.results",
-    "Check": "claims.check_results",
-    "CheckedQuantity": "claims.check_results",
-    "Claim": "claims.results",
-    "ClaimedRate": "claims.results",
+    "Check": "claims.check",
+    "CheckedQuantity": "claims.check",
+    "Claim": "claims.claim",
+    "ClaimedRate": "claims.claim",
     "Comparisons": "data.comparisons",
     "Contrast": "evaluation.contrasts",
     "CostDifference": "calibration.results",
     "CostMeasure": "calibration.results",
     "CoverageExperiment": "synthesis.coverage",
-    "DiscardArea": "quality.results",
-    "DiscardCurve": "quality.results",
-    "DiscardedRate": "quality.results",
-    "Effect": "error_models.results",
+    "DiscardArea": "quality.discard_curve",
+    "DiscardCurve": "quality.discard_curve",
+    "DiscardedRate": "quality.discard_curve",
+    "Effect": "error_models.error_model",
     "Embeddings": "data.embeddings",
-    "ErrorModel": "error_models.results",
+    "ErrorModel": "error_models.error_model",
     "Evaluation": "evaluation.result",
-    "ExpectedError": "thresholds.results",
-    "ExpectedPerformance": "thresholds.results",
+    "ExpectedError": "thresholds.over_thresholds",
+    "ExpectedPerformance": "thresholds.over_thresholds",
     "FailureCounts": "group_tests.failure_counts",
     "FairnessBand": "bands.fairness",
-    "FmrPlan": "planning.fmr_plans",
-    "FmrStudy": "planning.fmr_plans",
-    "FmrTest": "group_tests.results",
-    "FnmrTest": "group_tests.results",
-    "GroupTest": "group_tests.results",
+    "FmrPlan": "planning.fmr",
+    "FmrStudy": "planning.fmr",
+    "FmrTest": "group_tests.equal_rates",
+    "FnmrTest": "group_tests.equal_rates",
+    "GroupTest": "group_tests.equal_rates",
     "MarginOfError": "group_tests.margins",
     "MarginPlan": "planning.plans",
     "NamedVectors": "data.named_vectors",
@@ -138,21 +133,21 @@ _HOMES = {
     "PowerPlan": "planning.plans",
     "Quantity": "uncertainty.quantities",
     "RankedSystem": "evaluation.ranks",
-    "RateAtThreshold": "thresholds.results",
-    "RatesOverThresholds": "thresholds.results",
+    "RateAtThreshold": "thresholds.over_thresholds",
+    "RatesOverThresholds": "thresholds.over_thresholds",
     "RatioCost": "calibration.results",
     "RocBand": "bands.roc",
     "ScannedComparisons": "data.scanned_comparisons",
     "ScenarioFamily": "synthesis.systems",
-    "ShrunkenRates": "small_groups.shrunken",
-    "StratifiedDifference": "error_models.stratifying",
-    "StratifiedRate": "error_models.stratifying",
-    "StratifiedRates": "error_models.results",
+    "ShrunkenRates": "small_groups",
+    "StratifiedDifference": "error_models.stratified_rates",
+    "StratifiedRate": "error_models.stratified_rates",
+    "StratifiedRates": "error_models.stratified_rates",
     "SubjectsPlan": "planning.plans",
     "Synthesis": "synthesis.hill_climbing",
     "SystemComparison": "evaluation.system_comparison",
     "Tippett": "calibration.curves",
-    "TrainedTransform": "calibration.calibrated",
+    "TrainedTransform": "calibration.calibrate",
     "VonMisesFisherIdentities": "synthesis.simulators",
     "WorstComparisons": "evaluation.worst_comparisons",
     "act_dcf": "error_rates.curves",
@@ -164,7 +159,7 @@ _HOMES = {
     "at_threshold": "error_rates.operating_points",
     "bayes_error": "calibration.curves",
     "biased_system": "synthesis.systems",
-    "binormal_comparisons": "synthesis.binormal",
+    "binormal_comparisons": "synthesis.simulators",
     "calibrate": "calibration.calibrate",
     "check": "claims.check",
     "claim": "claims.claim",
@@ -183,15 +178,14 @@ _HOMES = {
     "fmr_test": "group_tests.equal_rates",
     "fnmr_test": "group_tests.equal_rates",
     "margin_of_error": "group_tests.margins",
-    "margin_study": "planning.margins",
     "min_cllr": "error_rates.curves",
     "min_dcf": "error_rates.curves",
     "normalize_scores": "data.score_normalization",
     "own_thresholds": "thresholds.own_thresholds",
     "plan_fmr": "planning.fmr",
-    "plan_margin": "planning.margins",
-    "plan_power": "planning.power",
-    "plan_subjects": "planning.power",
+    "plan_margin": "planning.fnmr",
+    "plan_power": "planning.fnmr",
+    "plan_subjects": "planning.fnmr",
     "rates": "error_rates.rates",
     "rates_over_thresholds": "thresholds.over_thresholds",
     "read_comparisons": "io.comparisons",
@@ -204,7 +198,7 @@ _HOMES = {
     "roc_band": "bands.roc",
     "scan_comparisons": "io.scan",
     "scenario_family": "synthesis.systems",
-    "shrunken_rates": "small_groups.shrunken",
+    "shrunken_rates": "small_groups",
     "stratified_rates": "error_models.stratified_rates",
     "synthesize": "synthesis.hill_climbing",
     "synthesize_each": "synthesis.hill_climbing",
@@ -309,7 +303,6 @@ __all__ = [
     "fnmr_test",
     "intervals",
     "margin_of_error",
-    "margin_study",
     "measures",
     "min_cllr",
     "min_dcf",

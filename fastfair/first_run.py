@@ -266,7 +266,7 @@ def _tests_of_groups() -> None:
 
 def _plans_and_synthesis() -> None:
     from fastfair.planning.fmr import plan_fmr
-    from fastfair.planning.margins import plan_margin
+    from fastfair.planning.fnmr import plan_margin
     from fastfair.synthesis.hill_climbing import synthesize
 
     study: dict[str, Any] = {"n_groups": 2, "n_subjects": 50, "n_attempts": 2, "fnmr": 0.1, "correlation": 0.05}

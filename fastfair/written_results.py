@@ -19,10 +19,11 @@ from fastfair.results.result import Result, read
 _BEFORE, _AFTER = '<script type="application/json" id="numbers">', "</script>"  # the numbers in a page
 # Where classes of results are.
 _HOMES = (
-    "bands.all_bands", "calibration.calibrated", "calibration.results", "claims.check_results", "claims.results",
-    "error_models.results", "evaluation.paired_result", "evaluation.result", "evaluation.system_comparison",
-    "evaluation.worst_comparisons", "group_tests.margins", "group_tests.results", "planning.fmr_plans",
-    "planning.plans", "quality.results", "small_groups.shrunken", "thresholds.results",
+    "bands.all_bands", "calibration.calibrate", "calibration.results", "claims.check", "claims.claim",
+    "error_models.error_model", "error_models.stratified_rates", "evaluation.paired_result", "evaluation.result",
+    "evaluation.system_comparison", "evaluation.worst_comparisons", "group_tests.equal_rates", "group_tests.margins",
+    "planning.fmr", "planning.plans", "quality.discard_curve", "small_groups", "thresholds.apply_threshold",
+    "thresholds.over_thresholds",
 )  # fmt: skip
 
 

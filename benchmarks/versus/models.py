@@ -6,9 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import fastfair as ff
-from fastfair.error_models.cells import count_cells
-from fastfair.error_models.designs import make_design
-from fastfair.error_models.fitting import fit
+from fastfair.error_models.fitting import count_cells, fit, make_design
 from fastfair.error_rates.operating_points import threshold_key
 
 from .clock import clocked, take_turns

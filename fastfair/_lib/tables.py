@@ -26,8 +26,10 @@ def columns_of(rows: Sequence[Any]) -> dict[str, list[Any]]:
     -------
     dict of list
     """
-    names = ["operating_point" if field.name == "at" else field.name for field in fields(rows[0])]
-    return {name: [getattr(row, name) for row in rows] for name in names}
+    kind = type(rows[0])
+    names = kind._column_names() if hasattr(kind, "_column_names") else [field.name for field in fields(kind)]
+    called = ["operating_point" if name == "at" else name for name in names]
+    return {name: [getattr(row, name) for row in rows] for name in called}
 
 
 def records(columns: dict[str, list[Any]]) -> list[dict[str, Any]]:

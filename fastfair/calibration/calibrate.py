@@ -1,25 +1,432 @@
-"""`calibrate`: log-likelihood ratios from scores, by people who are not among those compared."""
+"""`calibrate`: log-likelihood ratios from scores, by people who are not among those compared.
+
+A transform makes ratios of scores: a straight line by logistic regression, or steps by pooling adjacent violators. It
+is trained on the comparisons of subjects in other folds than those of the two subjects compared.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fastfair._lib import argument_kinds, seeds, validation
 from fastfair._lib.arguments import checked
+from fastfair._lib.axes import axes_or_new
+from fastfair._lib.plot_style import GREY, legend_below, line_style
+from fastfair._lib.text import drawn
 from fastfair.data import score_keys
 from fastfair.data.comparisons import Comparisons
 from fastfair.data.rescoring import with_ratios
-from fastfair.errors import InputError
+from fastfair.data.sorted_scores import SortedSide
+from fastfair.errors import InputError, visible
+from fastfair.results.result import Result
+from fastfair.results.written import UNWRITTEN
 
-from .calibrated import ALL_FOLDS, ByGroup, CalibratedScores, TrainedTransform, apply_transforms
-from .folds import parts_of
-from .transforms import fit_logistic, fit_pav
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 Floats = NDArray[np.float64]
+_MOST_STEPS = 100
+_CONVERGED = 1e-12  # of the decrement of Newton's method, twice what the cost can still fall
+
+
+class Transform(Protocol):
+    """What makes log-likelihood ratios of similarities."""
+
+    method: ClassVar[str]
+
+    def ratios_of(self, similarities: NDArray[np.floating]) -> Floats:
+        """Return the (n,) log-likelihood ratios of (n,) similarities."""
+
+
+@dataclass(frozen=True)
+class LogisticTransform:
+    """Log-likelihood ratios that are a straight line over the similarity.
+
+    Attributes
+    ----------
+    slope, offset : float
+        The ratio of a similarity s is slope * s + offset.
+    """
+
+    slope: float
+    offset: float
+    method: ClassVar[str] = "logistic"
+
+    def ratios_of(self, similarities: NDArray[np.floating]) -> Floats:
+        """Return the (n,) log-likelihood ratios of (n,) similarities."""
+        return self.slope * np.asarray(similarities, np.float64) + self.offset
+
+
+@dataclass(frozen=True, eq=False)
+class PavTransform:
+    """Log-likelihood ratios that rise from block to block of similarities, with straight lines between blocks.
+
+    Attributes
+    ----------
+    similarities : (n,) ndarray
+        The ends of the blocks, ascending.
+    ratios : (n,) ndarray
+        The ratios there; beyond the first and the last they stay the same.
+    """
+
+    similarities: Floats
+    ratios: Floats
+    method: ClassVar[str] = "pav"
+
+    def ratios_of(self, similarities: NDArray[np.floating]) -> Floats:
+        """Return the (n,) log-likelihood ratios of (n,) similarities."""
+        return np.interp(np.asarray(similarities, np.float64), self.similarities, self.ratios)
+
+
+def fit_logistic(mated: Floats, nonmated: Floats, p_target: float, of_whom: str = "") -> LogisticTransform:
+    """Fit the line whose ratios have the least cross-entropy at a prior p; of_whom: whose scores they are, in messages.
+
+    Minimises p mean(log(1 + exp(-z))) over mated plus (1 - p) mean(log(1 + exp(z))) over non-mated comparisons, where z
+    = slope * s + offset + logit p, by Newton's method.
+    """
+    from scipy.special import expit, log_expit
+
+    if mated.min() >= nonmated.max() or mated.max() <= nonmated.min():
+        raise InputError(
+            f"a score separates the mated from the non-mated comparisons{of_whom}, so no line is the best: calibrate "
+            'with more comparisons, or with method="pav"'
+        )
+    scores = np.concatenate((mated, nonmated))
+    center, scale = float(scores.mean()), float(scores.std())
+    x = (scores - center) / scale
+    is_mated = np.arange(x.size) < mated.size
+    weights = np.where(is_mated, p_target / mated.size, (1 - p_target) / nonmated.size)
+    sign = np.where(is_mated, 1.0, -1.0)
+    log_odds = float(np.log(p_target / (1 - p_target)))
+
+    def of_true_class(line: Floats) -> Floats:
+        return sign * (line[0] * x + line[1] + log_odds)
+
+    def cost(log_odds_of_truth: Floats) -> float:
+        return -float(weights @ log_expit(log_odds_of_truth))
+
+    line = np.array([1.0, 0.0])
+    found = of_true_class(line)
+    now = cost(found)
+    for _ in range(_MOST_STEPS):
+        wrong = expit(-found)  # probability of the other class
+        slope, curvature = weights * sign * wrong, weights * wrong * (1 - wrong)
+        gradient = -np.array([slope @ x, slope.sum()])
+        middle = curvature @ x
+        hessian = np.array([[curvature @ x**2, middle], [middle, curvature.sum()]])
+        step = np.linalg.solve(hessian + 1e-300 * np.eye(2), gradient)
+        if gradient @ step <= _CONVERGED * now:
+            break
+        size = 1.0
+        while True:
+            found = of_true_class(line - size * step)
+            tried = cost(found)
+            if tried <= now or size <= 1e-10:
+                break
+            size /= 2
+        line, now = line - size * step, tried
+    if line[0] <= 0:
+        raise InputError(
+            f"the mated comparisons{of_whom} do not score higher than the non-mated ones, so scores do not become "
+            "log-likelihood ratios: are they distances, or is mated the wrong way round?"
+        )
+    return LogisticTransform(float(line[0] / scale), float(line[1] - line[0] * center / scale))
+
+
+def fit_pav(mated: Floats, nonmated: Floats) -> PavTransform:
+    """Pool adjacent violators: the rising steps whose ratios have the least cross-entropy at any prior.
+
+    A mated and a non-mated comparison are added below all scores, and above them, so that no ratio is infinite, as the
+    BOSARIS toolkit does by Laplace's rule of succession.
+    """
+    from fastfair.kernels import curves as kernels
+
+    sides = [np.sort(np.asarray(side, np.float64)) for side in (mated, nonmated)]
+    ends = np.iinfo(np.int64)
+    keys = [np.concatenate(([ends.min], score_keys.encode(side), [ends.max])) for side in sides]
+    false_matches, false_nonmatches = kernels.convex_hull(*keys)
+    of_mated, of_nonmated = np.diff(false_nonmatches), -np.diff(false_matches)
+    ratios = np.log(of_mated / keys[0].size) - np.log(of_nonmated / keys[1].size)
+    # The first and the last score of each block: those of the class whose is lower, or higher.
+    firsts, lasts = [], []
+    for side, counts in zip(sides, (of_mated, of_nonmated), strict=True):
+        stop = np.clip(np.cumsum(counts) - 1, 0, side.size)  # without the one added below, nor that above
+        start = np.concatenate(([0], stop[:-1]))
+        has = stop > start
+        firsts.append(np.where(has, side[np.minimum(start, side.size - 1)], np.inf))
+        lasts.append(np.where(has, side[np.maximum(stop - 1, 0)], -np.inf))
+    first, last = np.minimum(*firsts), np.maximum(*lasts)
+    filled = first <= last
+    at = np.column_stack((first, last))[filled].ravel()
+    known, place = np.unique(at, return_index=True)
+    return PavTransform(known, np.repeat(ratios[filled], 2)[place])
+
+
 Mask = NDArray[np.bool_]
+BY = ("subject", "comparison")
+_LEAST_FOLDS = {"subject": 3, "comparison": 2}  # so that something is left without the folds of both subjects
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """Comparisons that get their ratios from one transform, and those that it is trained on.
+
+    Attributes
+    ----------
+    name : str
+        The folds of the subjects compared, such as "1 and 3".
+    tested, trained : two (n,) ndarrays of bool
+        Which mated, and which non-mated, comparisons they are; no subject of a comparison tested is in one trained on.
+    """
+
+    name: str
+    tested: tuple[Mask, Mask]
+    trained: tuple[Mask, Mask]
+
+
+def parts_of(comparisons: Comparisons, by: str, n_folds: int, rng: np.random.Generator) -> Iterator[Part]:
+    """Divide comparisons by the folds of their subjects: a part for each pair of folds compared, and each fold alone.
+
+    by says what is dealt out to the folds: subjects, group by group, or comparisons of either class.
+    """
+    validation.choice("by", by, BY)
+    least = _LEAST_FOLDS[by]
+    if n_folds < least:
+        why = ", as a comparison of two subjects leaves out the folds of both" if by == "subject" else ""
+        raise InputError(f"n_folds must be at least {least} for by={by!r}{why}, not {n_folds}")
+    sides = comparisons.mated, comparisons.nonmated
+    if by == "comparison":
+        alone = [_dealt(np.zeros(len(side), np.int64), n_folds, rng) for side in sides]
+        folds = [(fold, fold) for fold in alone]
+    else:
+        folds = _of_subjects(comparisons, sides, n_folds, rng)
+    pairs = [np.minimum(*both) * n_folds + np.maximum(*both) for both in folds]
+    for code in np.union1d(*pairs).tolist():
+        first, second = divmod(code, n_folds)
+        tested = pairs[0] == code, pairs[1] == code
+        mated, nonmated = (~(np.isin(both[0], (first, second)) | np.isin(both[1], (first, second))) for both in folds)
+        name = f"{first + 1}" if first == second else f"{first + 1} and {second + 1}"
+        yield Part(name, tested, (mated, nonmated))
+
+
+def _of_subjects(
+    comparisons: Comparisons, sides: tuple[SortedSide, SortedSide], n_folds: int, rng: np.random.Generator
+) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+    if comparisons.subjects is None:
+        raise InputError(
+            "folds are of subjects, but the comparisons have none: give reference and probe, or pass development= with "
+            'other comparisons, or by="comparison", which trains on people who are tested'
+        )
+    if n_folds > comparisons.subjects.size:
+        raise InputError(f"n_folds={n_folds} is more than there are subjects, {comparisons.subjects.size}")
+    group = comparisons.group_of_subject
+    strata = np.zeros(comparisons.subjects.size, np.int64) if group is None else group.astype(np.int64)
+    fold = _dealt(strata, n_folds, rng)
+    found = []
+    for side in sides:
+        assert side.reference is not None
+        assert side.probe is not None
+        found.append((fold[side.reference], fold[side.probe]))
+    return found
+
+
+def _dealt(strata: NDArray[np.int64], n_folds: int, rng: np.random.Generator) -> NDArray[np.int64]:
+    """Deal out units in random order, stratum by stratum, so that folds have nearly as many of each."""
+    order = np.lexsort((rng.random(strata.size), strata))
+    found = np.empty(strata.size, np.int64)
+    found[order] = (np.arange(strata.size) + rng.integers(n_folds)) % n_folds
+    return found
+
+
+ALL_FOLDS = "all"
+_SHOWN = 201  # points of a drawn transform
+
+
+@dataclass(frozen=True, eq=False)
+class TrainedTransform:
+    """A transform and what it was trained on.
+
+    Attributes
+    ----------
+    folds : str
+        The folds of the subjects whose comparisons get their ratios from it, and that it was not trained on; "all" for
+        the one for other comparisons.
+    group : str or None
+        The group that it is for; None for all comparisons.
+    transform : LogisticTransform or PavTransform
+        The transform.
+    n_mated, n_nonmated : int
+        Numbers of comparisons that it was trained on.
+    low, high : float
+        The least and the largest similarity among them.
+    """
+
+    folds: str
+    group: str | None
+    transform: LogisticTransform | PavTransform
+    n_mated: int
+    n_nonmated: int
+    low: float
+    high: float
+
+
+class ByGroup:
+    """The transforms of one training: that of all comparisons, and those of groups where there are any."""
+
+    def __init__(self, trained: Sequence[TrainedTransform]) -> None:
+        self._of: Mapping[str | None, Transform] = {one.group: one.transform for one in trained}
+
+    def ratios(self, comparisons: Comparisons, mated: bool, rows: Mask | slice = slice(None)) -> Floats:
+        """Return the (n,) ratios of some mated, or non-mated, comparisons, in the order of their keys."""
+        side = comparisons.mated if mated else comparisons.nonmated
+        similarities = score_keys.decode(side.keys[rows])
+        found = self._of[None].ratios_of(similarities)
+        if len(self._of) > 1:
+            by_group = comparisons.mated_by_group if mated else comparisons.nonmated_by_group
+            reference, probe = by_group.reference_group[rows], by_group.probe_group[rows]
+            for k, group in enumerate(comparisons.groups):
+                inside = (reference == k) & (probe == k)
+                if not inside.any():
+                    continue
+                if group not in self._of:
+                    raise InputError(f"there is no transform of group {group!r}, as it was not in the training")
+                found[inside] = self._of[group].ratios_of(similarities[inside])
+        return found
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class CalibratedScores(Result):
+    """The result of `calibrate`.
+
+    Attributes
+    ----------
+    comparisons : Comparisons
+        The comparisons with log-likelihood ratios as scores.
+    transforms : tuple of TrainedTransform
+        The transforms for other comparisons first, that of all before those of groups, and then those of folds.
+    settings : dict
+        The arguments of the call, and the seed.
+    """
+
+    comparisons: Comparisons = field(default=None, repr=False, kw_only=True, metadata=UNWRITTEN)  # type: ignore[assignment]  # None in what was read
+    transforms: tuple[TrainedTransform, ...]
+    settings: dict[str, Any]
+
+    @property
+    def transform(self) -> LogisticTransform | PavTransform:
+        """The transform for other comparisons, whatever their group."""
+        return self.transforms[0].transform
+
+    @checked(comparisons=argument_kinds.one_of("Comparisons"))
+    def apply(self, comparisons: Comparisons) -> Comparisons:
+        """Turn scores of other comparisons into log-likelihood ratios.
+
+        Parameters
+        ----------
+        comparisons : Comparisons
+            Of other people, with scores of the same system.
+
+        Returns
+        -------
+        Comparisons
+            With log-likelihood ratios, by the transform that was trained on all.
+
+        Raises
+        ------
+        InputError
+            For distances where similarities were trained on, and the other way round; and for groups that the training
+            had not.
+        """
+        if (comparisons.score_kind == "distance") != (self.settings["score_kind"] == "distance"):
+            raise InputError(
+                f"the transform was trained on scores of the kind {self.settings['score_kind']}, and these are of the "
+                f"kind {comparisons.score_kind}"
+            )
+        return apply_transforms(comparisons, self._for_others)
+
+    @property
+    def _for_others(self) -> list[TrainedTransform]:
+        return [one for one in self.transforms if one.folds == ALL_FOLDS]
+
+    @checked
+    def summary(self) -> str:
+        """Describe the result in sentences.
+
+        Returns
+        -------
+        str
+        """
+        method = {"logistic": "logistic regression", "pav": "pooling adjacent violators"}[self.settings["method"]]
+        text = [f"Log-likelihood ratios by {method}."]
+        if isinstance(self.transform, LogisticTransform):
+            text = [f"Log-likelihood ratios by {method} at p_target={self.settings['p_target']:g}."]
+            sign = "-" if self.settings["score_kind"] == "distance" else ""
+            text += [
+                f"{visible(one.group or 'All')}: {one.transform.slope:.4g} * {sign}score {one.transform.offset:+.4g}."
+                for one in self._for_others
+                if isinstance(one.transform, LogisticTransform)
+            ]
+        who = {"subject": "of subjects", "comparison": "of comparisons, which share subjects"}
+        text.append(
+            f"Trained on {self.settings['development']}."
+            if "development" in self.settings
+            else f"Each comparison by a transform that was trained without its folds: {self.settings['n_folds']} folds "
+            f"{who[self.settings['by']]}."
+        )
+        return "\n".join(text)
+
+    def _columns(self) -> dict[str, list[Any]]:
+        transforms = [one.transform for one in self.transforms]
+        lines = [one if isinstance(one, LogisticTransform) else None for one in transforms]
+        columns: dict[str, list[Any]] = {
+            name: [getattr(one, name) for one in self.transforms] for name in ("folds", "group")
+        }
+        columns |= {name: [line and getattr(line, name) for line in lines] for name in ("slope", "offset")}
+        columns["blocks"] = [
+            np.unique(one.ratios).size if isinstance(one, PavTransform) else None for one in transforms
+        ]
+        names = ("n_mated", "n_nonmated", "low", "high")
+        return columns | {name: [getattr(one, name) for one in self.transforms] for name in names}
+
+    @checked
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw the log-likelihood ratio over the score, by the transform for other comparisons.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure by default.
+
+        Returns
+        -------
+        matplotlib Axes
+        """
+        sign = -1 if self.settings["score_kind"] == "distance" else 1
+        ax = axes_or_new(ax)
+        for k, one in enumerate(self._for_others):
+            at = np.linspace(one.low, one.high, _SHOWN)
+            ax.plot(sign * at, one.transform.ratios_of(at), label=drawn(one.group or "all"), **line_style(k))
+        ax.axhline(0, color=GREY, linewidth=0.8, linestyle=":", zorder=0)
+        ax.set_xlabel("Distance" if sign < 0 else "Score")
+        ax.set_ylabel("Log-likelihood ratio")
+        ax.grid(alpha=0.3)
+        if len(self._for_others) > 1:
+            legend_below(ax, ax.get_legend_handles_labels()[0])
+        return ax
+
+
+def apply_transforms(comparisons: Comparisons, trained: Sequence[TrainedTransform]) -> Comparisons:
+    """Give comparisons the ratios of one training."""
+    by_group = ByGroup(trained)
+    mated, nonmated = (by_group.ratios(comparisons, mated) for mated in (True, False))
+    return with_ratios(comparisons, mated, nonmated)
+
+
 METHODS = ("logistic", "pav")
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -16,14 +18,25 @@ from fastfair._lib.arguments import checked
 from fastfair._lib.workers import Workers
 from fastfair.data.class_keys import keys_of
 from fastfair.data.comparisons import Comparisons
+from fastfair.error_rates.operating_points import at_threshold, threshold_key
+from fastfair.error_rates.rates import rates_at_key
 from fastfair.error_rates.ratio_cost import require_ratios
+from fastfair.error_rates.score_metrics import RatioCostPrior, log_likelihood_ratio_cost
 from fastfair.errors import InputError
+from fastfair.evaluation.described import concentrations, described
 from fastfair.evaluation.evaluate import evaluate
+from fastfair.measures import MEASURES
+from fastfair.resampling.blocks import Replicates
+from fastfair.resampling.comparison_replicates import Resampler
+from fastfair.resampling.preparation import Metrics, different_groups
 from fastfair.resampling.units import UNITS
+from fastfair.uncertainty.entries import Selection, entries, estimates, measure_entries, sizes_of_groups
+from fastfair.uncertainty.interval_maker import IntervalMaker
+from fastfair.uncertainty.inversion import MeasureInversion, MovedSystems
+from fastfair.uncertainty.quantities import Quantity, ends_of, find
+from fastfair.uncertainty.sample_sizes import SampleSizes
 
-from .applications import Application, checked_applications
-from .curves import bayes_error_of, tippett_of
-from .replicated_costs import Drawing, Limits, ReplicatedCosts
+from .curves import Application, bayes_error_of, checked_applications, tippett_of
 from .results import (
     DIFFERENT,
     MISCALIBRATED,
@@ -36,6 +49,281 @@ from .results import (
 )
 
 Floats = NDArray[np.float64]
+_ENOUGH_ERRORS = 5  # of each kind in every group; with fewer, measures' intervals miss the truth more often
+METRICS = ("act_dcf", "min_dcf", "cllr")
+# What is added to the Bayes threshold where a lower cost is looked for: fixed beforehand, so that nothing is fitted.
+# The farthest accept and reject everything, which ratios that are wrong by orders of magnitude need.
+_NEAR, _FAR = (1.0, 2.0, 4.0), (8.0, 16.0, 64.0, 256.0, 1e9)
+SHIFTS = np.array([sign * shift for shift in (*_NEAR, *_FAR) for sign in (-1, 1)])
+# The share of the error probability that each shift has; together 1. Small faults are the usual ones.
+_SHARES = np.repeat([0.75 / (2 * len(_NEAR)), 0.25 / (2 * len(_FAR))], [2 * len(_NEAR), 2 * len(_FAR)])
+
+
+@dataclass(frozen=True, eq=False)
+class Drawing:
+    """How replicates are drawn.
+
+    Attributes
+    ----------
+    n_resamples : int
+        Number of replicates.
+    key : (2,) ndarray of uint32
+        Key of the random stream.
+    unit : str
+        As in `evaluate`.
+    workers : Workers
+        Who computes them.
+    """
+
+    n_resamples: int
+    key: NDArray[np.uint32]
+    unit: str
+    workers: Workers
+
+
+class ReplicatedCosts:
+    """The costs of all comparisons and of each group in one application, in the data and in replicates.
+
+    measured are the groups with comparisons of both classes; `at_bayes` has rates and counts at the Bayes threshold.
+    """
+
+    def __init__(
+        self,
+        comparisons: Comparisons,
+        application: Application,
+        normalize: bool,
+        measured: tuple[int, ...],
+        drawing: Drawing,
+    ) -> None:
+        self.application, self._measured = application, measured
+        self._costs = costs = application.costs(normalize)
+        self._prior = RatioCostPrior(application.effective_prior)
+        points = [at_threshold(costs.threshold + float(shift)) for shift in (0.0, *SHIFTS)]
+        self._at_points = [rates_at_key(comparisons, point, threshold_key(comparisons, point)) for point in points]
+        self.at_bayes = self._at_points[0]
+        metrics = Metrics(("min_dcf", "cllr"), costs=costs, prior=self._prior)
+        resampler = Resampler(
+            comparisons, points, unit=drawing.unit, metrics=metrics, measured=measured, workers=drawing.workers
+        )
+        drawn = resampler.replicate(drawing.n_resamples, drawing.key, drawing.workers)
+        cells = different_groups(comparisons) if comparisons.groups else ()
+        base = estimates(self._at_points, self._metrics(comparisons), cells)
+        self._rows = rows = slice(0, 1 + len(comparisons.groups))
+        # (points, 1 + groups) and (points, 1 + groups, r)
+        self._of_points = costs.of_rates(base.fnmr[:, rows], base.fmr[:, rows])
+        self._drawn_of_points = costs.of_rates(drawn.fnmr[:, rows], drawn.fmr[:, rows])
+        base, drawn = (
+            replace(one, metrics={"act_dcf": of_points[0]} | one.metrics)
+            for one, of_points in ((base, self._of_points), (drawn, self._drawn_of_points))
+        )
+        self._base, self._drawn = base, drawn
+        self.uncertainty = self._uncertainty(comparisons, resampler, base, drawn, measured, drawing)
+
+    def _metrics(self, comparisons: Comparisons) -> dict[str, Floats]:
+        lists = [keys_of(comparisons), *(keys_of(comparisons, k) for k in range(len(comparisons.groups)))]
+        return {
+            "min_dcf": np.array([self._costs.least(keys)[0] if all(keys.sizes) else np.nan for keys in lists]),
+            "cllr": np.array(
+                [log_likelihood_ratio_cost(keys, prior=self._prior) if all(keys.sizes) else np.nan for keys in lists]
+            ),
+        }
+
+    def _uncertainty(
+        self,
+        comparisons: Comparisons,
+        resampler: Resampler,
+        base: Replicates,
+        drawn: Replicates,
+        measured: tuple[int, ...],
+        drawing: Drawing,
+    ) -> IntervalMaker:
+        of_costs = Selection(comparisons.groups, measured, *sizes_of_groups(comparisons), n_points=1, metrics=METRICS)
+        measures = tuple(name for name, one in MEASURES.items() if "act_dcf" in one.of and len(measured) > 1)
+        of_measures = replace(of_costs, n_points=0, measures=measures)
+        no_points = [
+            replace(one, fmr=one.fmr[:0], fnmr=one.fnmr[:0], threshold=one.threshold[:0]) for one in (base, drawn)
+        ]
+        listed, replicates = (
+            [*entries(one, of_costs), *measure_entries(alone, of_measures)]
+            for one, alone in zip((base, drawn), no_points, strict=True)
+        )
+        at_bayes = self._at_points[:1]
+        shares = concentrations(comparisons, at_bayes)
+        systems = partial(MovedSystems, no_points[0], no_points[1], of_measures, drawing.workers.n_threads)
+        rows = {entry.key: k for k, entry in enumerate(listed)}
+        return IntervalMaker(
+            tuple(described(entry, at_bayes, shares) for entry in listed),
+            np.array([entry.value for entry in replicates]),
+            sizes=SampleSizes.of(listed, resampler),
+            inversion=MeasureInversion(rows, systems) if measures else None,
+            costs=self._costs,
+            n_threads=drawing.workers.n_threads,
+        )
+
+    @property
+    def groups(self) -> tuple[str | None, ...]:
+        """All comparisons, as None, and the groups."""
+        return None, *self.at_bayes.groups
+
+    @property
+    def estimates(self) -> dict[str, Floats]:
+        """(1 + groups,) actual and minimum cost, and their difference."""
+        actual, minimum = self._base.metrics["act_dcf"], self._base.metrics["min_dcf"]
+        return {"act_dcf": actual, "min_dcf": minimum, "miscalibration": np.maximum(actual - minimum, 0)}
+
+    @cached_property
+    def gains(self) -> tuple[Floats, Floats]:
+        """(shifts, 1 + groups) costs that shifted thresholds save, and their standard errors where they save nothing.
+
+        Chance that finds few errors finds a small standard error as well. So errors of one class vary at least as much
+        as they would if there were so many that what the shift saves and what it adds were the same.
+        """
+        saved = self._of_points[0] - self._of_points[1:]
+        drawn = self._drawn_of_points[:1] - self._drawn_of_points[1:]
+        variance = drawn.var(axis=-1, ddof=1)
+        changes = []
+        for cost, errors, sizes in zip(
+            (self._costs.miss, self._costs.false_match), self._errors, self._sizes, strict=True
+        ):
+            of_each = cost / self._costs.unit / np.maximum(sizes, 1)
+            changes.append((of_each, np.abs(errors[1:] - errors[0])))
+        for (of_each, found), (of_other, others) in (changes, changes[::-1]):
+            wanted = others * of_other / of_each
+            variance = variance + of_each**2 * np.maximum(wanted - found, 0)
+        return saved, np.sqrt(variance)
+
+    @property
+    def miscalibration_pvalues(self) -> Floats:
+        """(1 + groups,) p-values of the hypothesis that no shifted threshold costs less than the Bayes threshold."""
+        from scipy.special import stdtr
+
+        saved, error = self.gains
+        with np.errstate(invalid="ignore", divide="ignore"):
+            pvalues = np.where(error == 0, 1.0, stdtr(self.freedom, -saved / error))
+        return np.asarray(np.minimum(1.0, (pvalues / _SHARES[:, None]).min(axis=0)))
+
+    @property
+    def _errors(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """(points, 1 + groups) false non-matches and false matches."""
+        counts = [rates.counts for rates in self._at_points]
+        return (
+            np.array([[one.false_nonmatches, *one.group_false_nonmatches] for one in counts]),
+            np.array([[one.false_matches, *one.group_false_matches] for one in counts]),
+        )
+
+    @property
+    def _sizes(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """(1 + groups,) numbers of mated and of non-mated comparisons."""
+        one = self.at_bayes.counts
+        return np.array([one.mated, *one.group_mated]), np.array([one.nonmated, *one.group_nonmated])
+
+    @property
+    def fewest_errors(self) -> int:
+        """The fewest false matches, or false non-matches, of a group that measures compare."""
+        rows = [1 + k for k in self._measured]
+        return min((int(errors[0, rows].min()) for errors in self._errors if rows), default=0)
+
+    @cached_property
+    def freedom(self) -> Floats:
+        """(1 + groups,) degrees of freedom of costs."""
+        return self.rows_of("act_dcf", self.uncertainty.sizes.degrees_of_freedom)
+
+    def replicates(self, name: str) -> Floats:
+        """Return the (1 + groups, r) replicates of "act_dcf", "min_dcf" or "cllr"."""
+        return self._drawn.metrics[name]
+
+    @cached_property
+    def correlation(self) -> Floats:
+        """(1 + groups,) correlation of FNMR and FMR at the Bayes threshold."""
+        return intervals.correlations_of(np.array([self._drawn.fnmr[0, self._rows], self._drawn.fmr[0, self._rows]]))
+
+    @property
+    def weights(self) -> tuple[float, float]:
+        """What an FNMR and an FMR of 1 cost."""
+        return self._costs.miss / self._costs.unit, self._costs.false_match / self._costs.unit
+
+    def rows_of(self, name: str, values: Any) -> Any:
+        """Return what stands beside a quantity of all comparisons and of each group."""
+        places = {q.key[:2]: k for k, q in enumerate(self.uncertainty.quantities)}
+        return np.array([values[places[name, group]] for group in self.groups])
+
+
+class Limits:
+    """Intervals of the costs of an application, of one confidence level.
+
+    Attributes
+    ----------
+    rates : two lists of Quantity
+        FNMR and FMR at the Bayes threshold, of all comparisons and of each group.
+    actual, minimum, cllr : (3, 1 + groups) ndarray
+        Estimates, lower and upper limits.
+    """
+
+    def __init__(self, of: ReplicatedCosts, confidence_level: float) -> None:
+        self._of, self._level = of, confidence_level
+        self._found = found = of.uncertainty.with_intervals(confidence_level, "auto")
+        self.rates = [[find(found, name, group, None) for group in of.groups] for name in ("fnmr", "fmr")]
+        of_rates = zip(of.weights, self.rates, strict=True)
+        mated, nonmated = (weight * _intervals(quantities) for weight, quantities in of_rates)
+        low, high = intervals.sum_interval(mated, nonmated, of.correlation)
+        self.actual = np.array([of.estimates["act_dcf"], np.maximum(low, 0), high])
+        self._least = [find(found, "min_dcf", group, None) for group in of.groups]
+        self.minimum = _intervals(self._least)
+        self.cllr = _intervals([find(found, "cllr", group, None) for group in of.groups])
+
+    @property
+    def notes(self) -> list[str]:
+        """What there is to say of the rates, and of the minimum, of all comparisons and of each group."""
+        named = zip(("FNMR", "FMR", "minDCF"), (*self.rates, self._least), strict=True)
+        each = [[f"{name}: {one.note}" if one.note else "" for one in quantities] for name, quantities in named]
+        return ["; ".join(filter(None, notes)) for notes in zip(*each, strict=True)]
+
+    @cached_property
+    def miscalibration(self) -> Floats:
+        """(3, 1 + groups) estimates, lower and upper limits of what miscalibration costs.
+
+        The lower limits are what thresholds that were shifted without a look at the data save at least.
+        """
+        from scipy.special import stdtrit
+
+        of, tail = self._of, (1 - self._level) / 2
+        saved, error = of.gains
+        reach = stdtrit(of.freedom, 1 - tail * _SHARES[:, None])
+        low = np.maximum((saved - reach * error).max(axis=0), 0)
+        correlation = intervals.correlations_of(np.array([of.replicates("act_dcf"), of.replicates("min_dcf")]))
+        _, high = intervals.difference_interval(self.actual, self.minimum, correlation)
+        estimate = of.estimates["miscalibration"]
+        known = ~np.isnan(high)
+        return np.array([estimate, np.where(known, np.minimum(low, estimate), np.nan), np.maximum(high, estimate)])
+
+    @property
+    def measures(self) -> tuple[Quantity, ...]:
+        """The fairness measures of costs.
+
+        In replicates a group without errors of a kind has none, so that its cost hardly varies: measures of the actual
+        cost then have no interval, in which a fair system's value would often be missing.
+        """
+        few = self._of.fewest_errors
+        return tuple(_noted(q, few) if q.name.endswith("(act_dcf)") else q for q in self._found if "(" in q.name)
+
+
+def _noted(measure: Quantity, fewest: int) -> Quantity:
+    """Take the interval from a measure where a group has no errors of a kind, and warn where it has few."""
+    if fewest >= _ENOUGH_ERRORS or not math.isfinite(measure.estimate):
+        return measure
+    if fewest:
+        note = f"a group has fewer than {_ENOUGH_ERRORS} false matches or false non-matches: likely too narrow"
+    else:
+        note = "no interval: a group has no false matches or no false non-matches, so that replicates hardly vary"
+        measure = replace(measure, low=math.nan, high=math.nan)
+    return replace(measure, note="; ".join(filter(None, (measure.note, note))))
+
+
+def _intervals(quantities: list[Quantity]) -> Floats:
+    """Return the (3, n) estimates and limits of quantities; NaN where there are none."""
+    return np.array([(q.estimate, *ends_of(q)) for q in quantities], np.float64).T
+
+
 _USUAL = (Application(0.01), Application(0.5))
 
 
@@ -121,10 +409,10 @@ def evaluate_calibration(
     measures: list[CostMeasure] = []
     for application in asked:
         found = ReplicatedCosts(comparisons, application, normalize, measured, drawing)
-        limits = found.limits(level)
+        limits = Limits(found, level)
         costs += _rows(found, limits, level)
         differences += _differences(found, limits, [1 + k for k in measured], level)
-        measures += [CostMeasure._of(application, quantity) for quantity in limits.measures]
+        measures += [CostMeasure._of(one, application=application, name=one.name) for one in limits.measures]
     groups = (None, *(comparisons.groups[k] for k in measured))
     keys = [keys_of(comparisons), *(keys_of(comparisons, k) for k in measured)]
     settings = {
@@ -163,10 +451,7 @@ def _ratio_costs(
     )  # fmt: skip
     rows = []
     for group in (None, *comparisons.groups):
-        both = [evaluation.quantity(name, group) for name in ("cllr", "min_cllr")]
-        actual, minimum = (
-            np.array([one.estimate, *(math.nan if end is None else end for end in (one.low, one.high))]) for one in both
-        )
+        actual, minimum = _intervals([evaluation.quantity(name, group) for name in ("cllr", "min_cllr")]).T
         replicates = np.array([[evaluation.replicates(name, group)] for name in ("cllr", "min_cllr")])
         _, high = intervals.difference_interval(
             actual[:, None], minimum[:, None], intervals.correlations_of(replicates)
@@ -180,7 +465,7 @@ def _ratio_costs(
 def _rows(found: ReplicatedCosts, limits: Limits, level: float) -> list[ApplicationCost]:
     pvalues = found.miscalibration_pvalues
     adjusted = [pvalues[0], *intervals.holm(pvalues[1:]).tolist()] if pvalues.size > 1 else pvalues.tolist()
-    rates = found.at_bayes
+    rates, notes = found.at_bayes, limits.notes
     rows = []
     for k, group in enumerate(found.groups):
         mated, nonmated = limits.rates[0][k], limits.rates[1][k]
@@ -188,25 +473,18 @@ def _rows(found: ReplicatedCosts, limits: Limits, level: float) -> list[Applicat
         pvalue, of_groups = (float(one) if known else math.nan for one in (pvalues[k], adjusted[k]))
         rows.append(
             ApplicationCost(
-                found.application,
-                group,
-                rates.threshold,
-                **_named("actual", limits.actual[:, k]),
+                found.application, group, rates.threshold, **_named("actual", limits.actual[:, k]),
                 **_named("minimum", limits.minimum[:, k]),
                 **_named("miscalibration", limits.miscalibration[:, k]),
                 **_named("cllr", limits.cllr[:, k]),
                 pvalue=pvalue,
                 pvalue_adjusted=of_groups,
                 verdict="" if math.isnan(of_groups) else MISCALIBRATED if of_groups <= 1 - level else UNDECIDED,
-                fnmr=mated.estimate,
-                fmr=nonmated.estimate,
-                n_mated=mated.n_comparisons or 0,
-                n_nonmated=nonmated.n_comparisons or 0,
-                n_false_nonmatches=mated.n_errors or 0,
-                n_false_matches=nonmated.n_errors or 0,
-                note=limits.notes[k],
+                fnmr=mated.estimate, fmr=nonmated.estimate, n_mated=mated.n_comparisons or 0,
+                n_nonmated=nonmated.n_comparisons or 0, n_false_nonmatches=mated.n_errors or 0,
+                n_false_matches=nonmated.n_errors or 0, note=notes[k],
             )
-        )
+        )  # fmt: skip
     return rows
 
 
@@ -215,26 +493,18 @@ def _differences(found: ReplicatedCosts, limits: Limits, rows: Sequence[int], le
     pairs = list(itertools.combinations(rows, 2))
     if not pairs:
         return []
-    together = found.limits(1 - (1 - level) / len(pairs))  # Bonferroni's
+    together = Limits(found, 1 - (1 - level) / len(pairs))  # Bonferroni's
     made = []
     for name in ("act_dcf", "miscalibration"):
         alone, at_once = (_of_pairs(found, one, name, pairs) for one in (limits, together))
         for n, (first, second) in enumerate(pairs):
             low, high = (float(end[n]) for end in at_once)
-            made.append(
-                CostDifference(
-                    found.application,
-                    name,
-                    str(found.groups[first]),
-                    str(found.groups[second]),
-                    difference=float(found.estimates[name][first] - found.estimates[name][second]),
-                    low=float(alone[0][n]),
-                    high=float(alone[1][n]),
-                    simultaneous_low=low,
-                    simultaneous_high=high,
-                    verdict="" if math.isnan(low) else DIFFERENT if low > 0 or high < 0 else UNDECIDED,
-                )
-            )
+            made.append(CostDifference(
+                found.application, name, str(found.groups[first]), str(found.groups[second]),
+                float(found.estimates[name][first] - found.estimates[name][second]),
+                float(alone[0][n]), float(alone[1][n]), low, high,
+                "" if math.isnan(low) else DIFFERENT if low > 0 or high < 0 else UNDECIDED,
+            ))  # fmt: skip
     return made
 
 

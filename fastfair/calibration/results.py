@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from fastfair._lib import argument_kinds
 from fastfair._lib.arguments import checked
 from fastfair._lib.axes import new_axes
 from fastfair._lib.plot_style import GREY, STANDS_OUT, USUAL, row_size
 from fastfair._lib.tables import columns_of
-from fastfair._lib.text import cell, number_with_interval
+from fastfair._lib.text import cell, number_with_interval, p_value
 from fastfair.errors import InputError, visible
 from fastfair.measures._registry import printed_name, quantity_name
 from fastfair.pages.parts import Chapter, Picture, Section, Table
@@ -20,10 +20,9 @@ from fastfair.pages.reported import Reported
 from fastfair.pages.vector import drawing, svg_of
 from fastfair.results.charts import Bar, Line, draw_rows
 from fastfair.results.result import Result
-from fastfair.uncertainty.quantities import Quantity
+from fastfair.uncertainty.quantities import Estimate
 
-from .applications import Application
-from .curves import BayesError, Tippett, draw_bayes_errors, draw_tippetts
+from .curves import Application, BayesError, Tippett, draw_bayes_errors, draw_tippetts
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -31,7 +30,6 @@ if TYPE_CHECKING:
 MISCALIBRATED, DIFFERENT, UNDECIDED = "miscalibrated", "different", "undecided"
 _Row = TypeVar("_Row", "ApplicationCost", "CostMeasure")
 _Curve = TypeVar("_Curve", BayesError, Tippett)
-_LEAST_SHOWN = 0.001  # of p-values; that of smaller ones says nothing
 _SIZE = (4.9, 3.4)  # inches
 _APART = 0.16  # of a row, between the marks of actual and minimum cost
 _MOST_DIFFERENCES = 15  # pairs of groups that a table lists; of more, only those that differ
@@ -39,22 +37,8 @@ _MOST_CURVES = 8  # groups that one plot can show
 _application = argument_kinds.optional(argument_kinds.one_of("Application"))
 
 
-class _OfApplication:
-    """A row that belongs to an application, whose text, prior and costs stand in tables and files."""
-
-    @classmethod
-    def _columns_of(cls, rows: Sequence[Any]) -> dict[str, list[Any]]:
-        """Return the columns of some rows; none where there are no rows."""
-        if not rows:
-            return {}
-        columns = columns_of(rows)
-        asked = columns.pop("application")
-        parts = {name: [getattr(one, name) for one in asked] for name in ("p_target", "c_miss", "c_fa")}
-        return {"application": [str(one) for one in asked]} | parts | columns
-
-
 @dataclass(frozen=True)
-class ApplicationCost(_OfApplication):
+class ApplicationCost:
     """What decisions cost in one application, of all comparisons or of a group.
 
     Attributes
@@ -143,7 +127,7 @@ class RatioCost:
 
 
 @dataclass(frozen=True)
-class CostDifference(_OfApplication):
+class CostDifference:
     """The difference between two groups in what decisions cost.
 
     Attributes
@@ -179,9 +163,9 @@ class CostDifference(_OfApplication):
         return (self.first, self.second) if self.difference > 0 else (self.second, self.first)
 
 
-@dataclass(frozen=True)
-class CostMeasure(_OfApplication):
-    """A fairness measure of costs.
+@dataclass(frozen=True, kw_only=True)
+class CostMeasure(Estimate):
+    """A fairness measure of costs: an `Estimate`, with the application and its name.
 
     Attributes
     ----------
@@ -189,33 +173,13 @@ class CostMeasure(_OfApplication):
         Prior and costs.
     name : str
         The measure followed by its base metric, such as "nrb(act_dcf)": "act_dcf", "min_dcf", or "cllr" at the
-        application's prior.
-    group : str or None
-        The group, where the measure has a value for each.
-    estimate, low, high : float
-        The value, with its interval; NaN where it is not computable, and `note` says why.
-    note : str
-        Warnings for the reader.
+        application's prior. `group` is that of a measure that has a value for each.
     """
 
     application: Application
     name: str
-    group: str | None
-    estimate: float
-    low: float
-    high: float
-    note: str = ""
 
-    @classmethod
-    def _of(cls, application: Application, quantity: Quantity) -> Self:
-        """Make a row of a quantity."""
-        low, high = (math.nan if end is None else end for end in (quantity.low, quantity.high))
-        return cls(application, quantity.name, quantity.group, quantity.estimate, low, high, quantity.note)
-
-    @property
-    def title(self) -> str:
-        """Name for print."""
-        return printed_name(self.name)
+    _unused = ("n_comparisons", "n_errors", "n_subjects")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -354,16 +318,19 @@ class Calibration(Reported, Result):
             if len(rows) > 2 and not any(
                 one.verdict == DIFFERENT for one in self.differences if one.application == application
             ):
-                text.append("No two groups differ by more than chance in what decisions or miscalibration cost.")
+                text.append("No two groups differ significantly in what decisions or miscalibration cost.")
         overall = self.ratio_costs[0]
         text.append(
-            f"Cllr is {overall.cllr:.3g} [{overall.cllr_low:.3g}, {overall.cllr_high:.3g}], of which the best "
-            f"calibration would save {overall.loss:.3g}, at most {overall.loss_high:.3g}."
+            f"Cllr is {overall.cllr:.3g} [{overall.cllr_low:.3g}, {overall.cllr_high:.3g}]; the best calibration would "
+            f"save {overall.loss:.3g} of it, at most {overall.loss_high:.3g}."
         )
         return "\n".join(map(visible, text))
 
     def _columns(self) -> dict[str, list[Any]]:
-        return ApplicationCost._columns_of(self.costs)
+        columns = columns_of(self.costs)
+        asked = columns.pop("application")
+        parts = {name: [getattr(one, name) for one in asked] for name in ("p_target", "c_miss", "c_fa")}
+        return {"application": list(map(str, asked))} | parts | columns
 
     @checked(application=_application)
     def plot(self, ax: Axes | None = None, application: Application | None = None) -> Axes:
@@ -441,19 +408,13 @@ class Calibration(Reported, Result):
 def _sentence(row: ApplicationCost) -> str:
     known = not math.isnan(row.actual_low)
     brackets = f" [{row.actual_low:.3g}, {row.actual_high:.3g}]" if known else ""
-    text = (
-        f"At {row.application} decisions cost {row.actual:.3g}{brackets}, and at the best threshold {row.minimum:.3g}"
-    )
+    text = f"At {row.application} decisions cost {row.actual:.3g}{brackets}; at the best threshold {row.minimum:.3g}"
     if row.verdict == MISCALIBRATED:
-        return f"{text}: the ratios are miscalibrated ({_p(row.pvalue)})."
+        return f"{text}: the ratios are miscalibrated (p = {p_value(row.pvalue)})."
     return f"{text}; " + (
         "there is no test of whether that is by chance." if not row.verdict
-        else f"the data do not show that they are miscalibrated ({_p(row.pvalue)})."
+        else f"the data do not show that the ratios are miscalibrated (p = {p_value(row.pvalue)})."
     )  # fmt: skip
-
-
-def _p(pvalue: float) -> str:
-    return f"p = {pvalue:.2g}" if pvalue >= _LEAST_SHOWN else f"p < {_LEAST_SHOWN:g}"
 
 
 def _shown(curves: Mapping[str | None, _Curve]) -> dict[str, _Curve]:
@@ -473,7 +434,9 @@ def _chapter_of(result: Calibration) -> Chapter:
             remarks.setdefault(note, []).append(f"{row.application}: {visible(row.group or 'all')}")
     for one in result.measures:
         for note in filter(None, one.note.split("; ")):
-            remarks.setdefault(note, []).append(f"{one.title} at {one.application}: {visible(one.group or 'all')}")
+            remarks.setdefault(note, []).append(
+                f"{printed_name(one.name)} at {one.application}: {visible(one.group or 'all')}"
+            )
     sentences = [line for line in result.summary().splitlines() if line]
     return Chapter(result._title, sentences, sections, result.settings, result.to_json(), remarks)
 
@@ -510,7 +473,8 @@ def _of_application(result: Calibration, application: Application) -> Section:
     measures = [one for one in result.measures if one.application == application and one.group is None]
     if measures:
         cells = [
-            [one.title, number_with_interval(one.estimate, one.low, one.high), one.note or "–"] for one in measures
+            [printed_name(one.name), number_with_interval(one.estimate, one.low, one.high), one.note or "–"]
+            for one in measures
         ]
         tables.append(Table(f"Fairness measures with {level} intervals", ("Measure", "Value", "Remark"), cells, (2,)))
     title = f"Decisions at {application}"

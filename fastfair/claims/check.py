@@ -3,27 +3,477 @@
 from __future__ import annotations
 
 import math
+import operator
+import re
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from xml.etree import ElementTree
 
 from fastfair import intervals
-from fastfair._lib import argument_kinds, seeds, validation
+from fastfair._lib import argument_kinds, seeds, validation, whole_files
 from fastfair._lib.arguments import checked
+from fastfair._lib.plot_style import GREY, STANDS_OUT, USUAL
+from fastfair._lib.text import number_with_interval, per_cent
 from fastfair.data.comparisons import Comparisons
 from fastfair.data.scanned_comparisons import ScannedComparisons
-from fastfair.error_rates.operating_points import OperatingPoint, at_fmr
-from fastfair.errors import InputError, NarrowIntervalsWarning
+from fastfair.error_rates.curve_results import ERROR_RATES
+from fastfair.error_rates.operating_points import OperatingPoint, at_fmr, read_point
+from fastfair.errors import InputError, NarrowIntervalsWarning, visible
 from fastfair.evaluation.evaluate import evaluate
 from fastfair.evaluation.result import Evaluation
-from fastfair.measures._registry import measure_of
+from fastfair.measures import MEASURES
+from fastfair.measures._registry import SUMMARIES, measure_of, quantity_name, range_of
 from fastfair.resampling.preparation import METRICS
+from fastfair.results.charts import Line, draw_rows, verdict_bars
+from fastfair.results.result import Result
 from fastfair.uncertainty.interval_maker import two_sided_level
-from fastfair.uncertainty.quantities import BELOW_RESOLUTION, Quantity, has_flag
+from fastfair.uncertainty.quantities import (
+    BELOW_RESOLUTION,
+    IN_PER_CENT,
+    Estimate,
+    Quantity,
+    ends_of,
+    has_flag,
+)
 
-from .check_results import MET, NOT_MET, Check, CheckedQuantity, written_value
-from .evidence import Evidence
-from .judging import UNDECIDED, doubts_about, met_by_holm
-from .requirements import Requirement, read_requirement
+from .judging import RELATION, RELATIONS, UNDECIDED, Evidence, doubts_about, met_by_holm, number_of
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+EVERY_GROUP = "*"
+_HOLDS = {"<=": operator.le, "<": operator.lt, ">=": operator.ge, ">": operator.gt}
+_NAME = re.compile(r"[A-Za-z][\w\s()-]*")
+_END_OF_NAME = re.compile(rf"[\[@]|{RELATION.pattern}")
+
+
+@dataclass(frozen=True)
+class Requirement:
+    """What is required of one quantity.
+
+    Attributes
+    ----------
+    text : str
+        As it was written.
+    name : str
+        The quantity, as in `Quantity`.
+    group : str or None
+        Its group; "*" for every group on its own, and None for all comparisons and measures over all groups.
+    at : OperatingPoint or None
+        Its operating point; None where it needs none.
+    relation : {"<=", "<", ">=", ">"}
+        How the quantity must lie to the bound.
+    bound : float
+        What it is compared with.
+    """
+
+    text: str
+    name: str
+    group: str | None
+    at: OperatingPoint | None
+    relation: str
+    bound: float
+
+    @property
+    def is_upper(self) -> bool:
+        """Whether the bound is above what is allowed."""
+        return self.relation.startswith("<")
+
+    def allows(self, value: float) -> bool:
+        """Return whether a value meets the requirement; NaN does not."""
+        return bool(_HOLDS[self.relation](value, self.bound))
+
+    def of_groups(self, groups: Sequence[str]) -> list[Requirement]:
+        """Return the requirement for each group that it is about, and check that there is one.
+
+        Raises
+        ------
+        InputError
+            For a group that the comparisons do not have, and where they have none.
+        """
+        if self.group is None:
+            return [self]
+        if not groups:
+            raise self._refused(f"[{self.group}]", "the comparisons have no groups: name an attribute that makes them")
+        if self.group == EVERY_GROUP:
+            return [replace(self, group=group) for group in groups]
+        if self.group not in groups:
+            near = validation.did_you_mean(self.group, groups)
+            raise self._refused(
+                self.group, f"there is no such group{near}: write one of {', '.join(groups)}, or * for each of them"
+            )
+        return [self]
+
+    def _refused(self, part: str, why: str) -> InputError:
+        return _refused(self.text, self.text.find(part), part, why)
+
+
+def read_requirement(text: str, default: OperatingPoint) -> Requirement:
+    """Read a requirement such as "fnmr[f]@fmr=0.001 <= 5 %".
+
+    default is the operating point of rates, and of measures of rates, that name none. An InputError says at which
+    character a text cannot be read, and what would do; what no data or all data would meet is refused as well.
+    """
+    after_group = text.rfind("]") + 1  # a group's label may hold anything, and nothing after it has a bracket
+    relation = RELATION.search(text, after_group)
+    opened = text.find("[", 0, None if relation is None or after_group else relation.start())
+    if opened >= 0 and after_group <= opened:
+        raise _refused(text, opened, text[opened:], 'the bracket before a group is not closed: add "]"')
+    if relation is None:
+        raise _refused(
+            text, len(text), "the end", "a relation and a number are missing, as in fnmr@fmr=0.001 <= 0.05; data can "
+            "show that a quantity is <=, <, >= or > a number, not that it equals one"
+        )  # fmt: skip
+    end = _END_OF_NAME.search(text)
+    assert end is not None
+    if opened > end.start():
+        raise _refused(
+            text, opened, text[opened:after_group], "a group comes before the operating point: fnmr[f]@fmr=0.001"
+        )
+    group = text[opened + 1 : after_group - 1].strip() if opened >= 0 else None
+    if group == "":
+        raise _refused(text, opened, "[]", "name a group between the brackets, or * for every group")
+    between = text[after_group if opened >= 0 else end.start() : relation.start()].strip()
+    if between and not between.startswith("@"):
+        raise _refused(
+            text, text.find(between, after_group), between, "after a group comes an operating point, as in @fmr=0.001"
+        )
+    called = text[: end.start()].strip()
+    name = _name_of(text, called)
+    at = _point_of(text, name, between[1:].strip() if between else None, default)
+    _check_group(text, name, group)
+    if group is None and at is not None and at.kind == name:
+        raise _refused(
+            text, 0, called, f"{at} holds the {name.upper()} of all comparisons, so data say nothing of it: name "
+            "another operating point, or a group"
+        )  # fmt: skip
+    bound = _bound_of(text, name, relation)
+    return Requirement(text.strip(), name, group, at, RELATIONS[relation.group()], bound)
+
+
+def _name_of(text: str, called: str) -> str:
+    name = quantity_name(called)
+    measure = measure_of(name)
+    is_name = _NAME.fullmatch(called) is not None  # names are compared without their marks
+    if is_name and (name in (*ERROR_RATES, *METRICS) or _is_summary(name)):
+        return name
+    code, _, metric = name.partition("(")
+    if not is_name or measure is None or code != measure.name:
+        known = [*ERROR_RATES, *METRICS, *MEASURES]
+        near = validation.did_you_mean(called.partition("(")[0], known)
+        raise _refused(text, 0, called or "the start", f"there is no such quantity{near}: name one of {_listed(known)}")
+    metric = metric.removesuffix(")")
+    if not measure.of:
+        if metric:
+            raise _refused(text, 0, called, f"{measure.title} takes no ({metric}): write {measure.name}")
+        return name
+    computed = [one for one in measure.of if one != "act_dcf"]
+    if not metric and len(computed) == 1:
+        return f"{code}({computed[0]})"
+    if metric not in computed:
+        if metric in measure.of:
+            raise _refused(text, 0, called, "actual DCFs are not checked: evaluate_calibration has their intervals")
+        would_do = _listed([f"{code}({one})" for one in computed])
+        raise _refused(text, 0, called, f"{measure.title} is of a rate or cost: write {would_do}")
+    return name
+
+
+def _is_summary(name: str) -> bool:
+    """Return whether it is the mean or standard deviation of a measure that has a value for each group."""
+    measure = measure_of(name)
+    return measure is not None and measure.own_threshold and name != measure.name
+
+
+def _point_of(text: str, name: str, written: str | None, default: OperatingPoint) -> OperatingPoint | None:
+    measure = measure_of(name)
+    metric = None if measure is None or not measure.of else name.partition("(")[2].removesuffix(")")
+    needs = name in ERROR_RATES if measure is None else measure.needs_policy_threshold(metric)
+    if not needs:
+        if written is not None:
+            raise _refused(text, text.find("@"), f"@{written}", f"{name} needs no operating point: leave it out")
+        return None
+    if written is None:
+        return default
+    place = text.find("@", text.rfind("]") + 1) + 1
+    try:
+        return read_point(written)
+    except ValueError as error:  # InputError is one
+        raise _refused(text, place, written or "the end", str(error)) from None
+
+
+def _check_group(text: str, name: str, group: str | None) -> None:
+    measure = measure_of(name)
+    of_each = measure is not None and measure.per_group and not _is_summary(name)
+    if measure is not None and of_each and group is None:
+        would_do = [f"{name}[*]", *(f"{name}_{word}" for word in SUMMARIES if measure.own_threshold)]
+        raise _refused(
+            text, 0, name, f"it has a value for each group: write {_listed(would_do)}, or a group in place of *"
+        )
+    if measure is not None and not of_each and group is not None:
+        raise _refused(text, text.find("["), f"[{group}]", f"{name} is over all groups: leave the brackets out")
+
+
+def _bound_of(text: str, name: str, relation: re.Match[str]) -> float:
+    written = text[relation.end() :].strip()
+    place = relation.end() + len(text[relation.end() :]) - len(text[relation.end() :].lstrip())
+    try:
+        bound = number_of(written)
+    except ValueError:
+        raise _refused(
+            text, place, written or "the end", "a requirement ends with a number, such as 0.05 or 5 %"
+        ) from None
+    least, most = range_of(name)
+    if least < bound < most:
+        return bound
+    hint = f"; for {bound:g} % write {bound:g} % or {bound / 100:g}" if most == 1 and 1 < bound < 100 else ""
+    raise _refused(
+        text, place, written, f"the bound must lie between {least:g} and {most:g}, the least and the greatest possible "
+        f"value, as no data could show what is beyond{hint}"
+    )  # fmt: skip
+
+
+def _listed(names: Collection[str]) -> str:
+    *others, last = names
+    return f"{', '.join(others)} or {last}" if others else last
+
+
+def _refused(text: str, place: int, part: str, why: str) -> InputError:
+    return InputError(f"requirement {text.strip()!r}, at {part!r} (character {max(place, 0) + 1}): {why}")
+
+
+MET, NOT_MET = "met", "not met"
+_COLORS = {MET: USUAL, UNDECIDED: GREY, NOT_MET: STANDS_OUT}
+# Numbers of the axis between two powers of ten, by how far it reaches.
+_STEPS = ((3, (1, 1.2, 1.4, 1.7, 2, 2.5, 3, 4, 5, 6, 8)), (10, (1, 1.5, 2, 3, 5, 7)), (100, (1, 2, 5)))
+_LEAST = 0.01  # of what is required; what is lower is drawn there
+
+
+def written_value(name: str, value: float) -> str:
+    """Write a value of a quantity: rates in per cent, all else as a number."""
+    return per_cent(value) if name in IN_PER_CENT else number_with_interval(value)
+
+
+@dataclass(frozen=True, kw_only=True)
+class CheckedQuantity(Estimate):
+    """One quantity that a requirement is about: an `Estimate` with one-sided limits, and the verdict.
+
+    Attributes
+    ----------
+    requirement : str
+        The requirement, as it was written.
+    name : str
+        The quantity, as in `Quantity`.
+    at : OperatingPoint or None
+        Its operating point; None where it needs none.
+    relation : {"<=", "<", ">=", ">"}
+        How it must lie to the bound.
+    bound : float
+        What it is compared with.
+    limit : float
+        The one-sided limit that has to meet the requirement: `high` for "<=" and "<", else `low`; NaN where there is
+        none.
+    opposite_limit : float
+        The one-sided limit on the other side, at a level adjusted for the number of quantities; beyond the bound, it
+        shows that the requirement is not met.
+    verdict : {"met", "not met", "undecided"}
+        Whether the data show, at the level, that the requirement is met, that it is not, or neither.
+    reason : str
+        Why.
+    flags : str
+        Codes of what puts the limit in doubt, as in `Quantity`.
+    """
+
+    requirement: str
+    name: str
+    at: OperatingPoint | None
+    relation: str
+    bound: float
+    verdict: str
+    reason: str
+    flags: str = ""
+
+    _unused = ("note",)
+
+    @property
+    def is_upper(self) -> bool:
+        """Whether the bound is above what is allowed."""
+        return self.relation.startswith("<")
+
+    @property
+    def limit(self) -> float:
+        """The limit that has to meet the requirement."""
+        return self.high if self.is_upper else self.low
+
+    @property
+    def opposite_limit(self) -> float:
+        """The limit on the other side."""
+        return self.low if self.is_upper else self.high
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Check(Result):
+    """The result of `check`.
+
+    Attributes
+    ----------
+    requirements : tuple of str
+        The requirements, as they were written.
+    rows : tuple of CheckedQuantity
+        The quantities that they are about; one for each group where a requirement is about every group.
+    confidence_level : float
+        The level of the limits, to one side.
+    settings : dict
+        The arguments of the call, and the seed.
+    allow_undecided : bool
+        Whether undecided requirements pass, too.
+    """
+
+    requirements: tuple[str, ...]
+    rows: tuple[CheckedQuantity, ...]
+    confidence_level: float
+    settings: dict[str, Any]
+    allow_undecided: bool = False
+
+    _title = "Are the requirements met?"
+    _derived = ("passed", "verdict", "verdicts")
+
+    @property
+    def passed(self) -> bool:
+        """Whether every requirement is met, or undecided where that is allowed."""
+        return all(row.verdict == MET or (self.allow_undecided and row.verdict == UNDECIDED) for row in self.rows)
+
+    @property
+    def verdict(self) -> str:
+        """The verdict on all requirements together: "met", "not met" as soon as one is not, else "undecided"."""
+        return _worst([row.verdict for row in self.rows])
+
+    @property
+    def verdicts(self) -> dict[str, str]:
+        """The verdict on each requirement."""
+        return {
+            text: _worst([row.verdict for row in self.rows if row.requirement == text]) for text in self.requirements
+        }
+
+    @checked
+    def summary(self) -> str:
+        """Describe the result in sentences.
+
+        Returns
+        -------
+        str
+        """
+        n, verdicts = len(self.requirements), list(self.verdicts.values())
+        told = ", ".join(f"{verdicts.count(one)} {one}" for one in (MET, NOT_MET, UNDECIDED) if one in verdicts)
+        text = [f"{n} requirement{'s' if n > 1 else ''}: {told}, with {100 * self.confidence_level:g} % confidence."]
+        for requirement, verdict in self.verdicts.items():
+            rows = [row for row in self.rows if row.requirement == requirement]
+            deciding = [row for row in rows if row.verdict == verdict]
+            if verdict == MET:  # the nearest to the bound
+                deciding = [max(deciding, key=lambda row: row.limit if row.is_upper else -row.limit)]
+            more = f" ({len(rows)} groups)" if len(rows) > 1 else ""
+            text.append(f"{verdict.capitalize()}: {requirement}{more}")
+            text += [f"  {row.title}: {row.reason}" for row in deciding]
+        return "\n".join(map(visible, text))
+
+    @checked
+    def to_junit(self, path: str | Path | None = None) -> str:
+        """Write the result as JUnit XML, which build servers show: a test case for each quantity.
+
+        Parameters
+        ----------
+        path : path, optional
+            File to which the XML is written as well.
+
+        Returns
+        -------
+        str
+            What is not met is a failure of this type; and so is what is undecided, unless it is allowed: then it is
+            skipped.
+
+        Examples
+        --------
+        >>> import fastfair as ff
+        >>> c = ff.Comparisons([0.9, 0.3, 0.7, 0.4, 0.1, 0.6], [1, 1, 1, 0, 0, 0])
+        >>> found = ff.check(c, "eer <= 0.999", unit="comparison", rng=0)
+        >>> "<testsuite" in found.to_junit()
+        True
+        """
+        return _as_junit(self.rows, self.allow_undecided, path)
+
+    @checked
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw each quantity with the limit that decides, as multiples of what is required.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure by default.
+
+        Returns
+        -------
+        matplotlib Axes
+        """
+        from matplotlib.ticker import FixedLocator, NullFormatter
+
+        rows = self.rows
+        multiples = [(row.estimate / row.bound, row.limit / row.bound) if row.bound > 0 else (math.nan,) * 2
+                     for row in rows]  # fmt: skip
+        drawn = [one if all(map(math.isfinite, one)) else (math.nan,) * 2 for one in multiples]
+        estimates, limits = zip(*drawn, strict=True)
+        bars = verdict_bars([row.verdict for row in rows], estimates, limits, _COLORS)
+        labels = [f"{row.title} {row.relation} {written_value(row.name, row.bound)}" for row in rows]
+        ax = draw_rows(
+            ax, labels, bars, [Line(1, "required")], xlabel="Estimate and limit, as multiples of what is required",
+            logarithmic=True, per_cent=False, least=_LEAST,
+        )  # fmt: skip
+        for y, (row, limit) in enumerate(zip(rows, limits, strict=True)):
+            if math.isnan(limit):
+                told = "no limit" if math.isnan(row.limit) else "its limit cannot be drawn"
+                color = _COLORS[row.verdict]
+                ax.text(1, y, f"  {row.verdict}: {told}", va="center", color=color, fontsize="small")
+        low, high = ax.get_xlim()
+        steps = next((steps for most, steps in _STEPS if high / low < most), (1.0,))
+        ax.xaxis.set_major_locator(FixedLocator([step * 10.0**k for k in range(-3, 7) for step in steps]))
+        ax.xaxis.set_minor_formatter(NullFormatter())
+        return ax
+
+    def _columns(self) -> dict[str, list[Any]]:
+        more = ("limit", "opposite_limit", "title")
+        return super()._columns() | {name: [getattr(row, name) for row in self.rows] for name in more}
+
+
+def _worst(verdicts: list[str]) -> str:
+    return next((one for one in (NOT_MET, UNDECIDED) if one in verdicts), MET)
+
+
+def _as_junit(rows: Sequence[CheckedQuantity], allow_undecided: bool, path: str | Path | None) -> str:
+    """Write a suite with a test case for each quantity: not met is a failure, undecided too unless it is allowed."""
+    skipped = [row for row in rows if allow_undecided and row.verdict == UNDECIDED]
+    n_failed = sum(row.verdict != MET for row in rows) - len(skipped)
+    numbers = {"tests": str(len(rows)), "failures": str(n_failed), "errors": "0", "skipped": str(len(skipped))}
+    root = ElementTree.Element("testsuites", numbers)
+    suite = ElementTree.SubElement(root, "testsuite", {"name": "fastfair check", **numbers})
+    for row in rows:
+        case = ElementTree.SubElement(
+            suite, "testcase", {"classname": visible(row.requirement), "name": visible(row.title), "time": "0"}
+        )
+        if row in skipped:
+            ElementTree.SubElement(case, "skipped", {"message": f"{row.verdict}: {visible(row.reason)}"})
+        elif row.verdict != MET:
+            failure = {"type": row.verdict, "message": visible(row.reason)}
+            ElementTree.SubElement(case, "failure", failure).text = f"{visible(row.title)}: {visible(row.reason)}"
+        else:
+            ElementTree.SubElement(case, "system-out").text = visible(row.reason)
+    ElementTree.indent(root)
+    text = ElementTree.tostring(root, encoding="unicode")
+    if path is not None:
+        with whole_files.written(Path(path)) as file:
+            file.write(f'<?xml version="1.0" encoding="utf-8"?>\n{text}\n'.encode())
+    return text
+
 
 _DEPENDENT = "comparisons of the same subjects were taken for independent, so the limit is too narrow"
 
@@ -196,26 +646,27 @@ def _judged(
     """Judge the rows of one requirement; level: of the evaluation's two-sided intervals."""
     one_sided = (1 + level) / 2
     found = [_found(one, evaluation) for one in rows]
-    limits = [_end(quantity, one.is_upper) for one, quantity in zip(rows, found, strict=True)]
+    limits = [ends_of(quantity)[one.is_upper] for one, quantity in zip(rows, found, strict=True)]
     doubts = [_doubt(one, quantity, limit, dependent) for one, quantity, limit in zip(rows, found, limits, strict=True)]
 
     def met_at(probability: float, which: Sequence[int]) -> list[int]:
         wider = evaluation
         if probability < 1 - one_sided:
             wider = evaluation.with_intervals(two_sided_level(1 - probability))
-        ends = {k: _end(_found(rows[k], wider), rows[k].is_upper) for k in which}
+        ends = {k: ends_of(_found(rows[k], wider))[rows[k].is_upper] for k in which}
         return [k for k, end in ends.items() if rows[k].allows(end) and not doubts[k]]
 
     met = met_by_holm(len(rows), met_at, 1 - one_sided)
     judged = []
     for k, (one, quantity, limit, doubt) in enumerate(zip(rows, found, limits, doubts, strict=True)):
-        beyond = _end(_found(one, opposite), not one.is_upper)
+        beyond = ends_of(_found(one, opposite))[not one.is_upper]
         verdict, reason = _verdict(one, quantity, (limit, beyond), 100 * one_sided, doubt, is_met=k in met)
         if verdict == UNDECIDED and one.name in ("fmr", "fnmr") and one.is_upper and not math.isnan(limit):
             reason += _needed(evaluation, quantity, one.bound, one_sided)
-        judged.append(CheckedQuantity(
-            one.text, one.name, one.group, one.at, one.relation, one.bound, quantity.estimate, limit, beyond, verdict,
-            reason, quantity.n_comparisons, quantity.n_errors, quantity.n_subjects, quantity.flags,
+        low, high = (beyond, limit) if one.is_upper else (limit, beyond)
+        judged.append(CheckedQuantity._of(
+            quantity, requirement=one.text, name=one.name, at=one.at, relation=one.relation, bound=one.bound, low=low,
+            high=high, verdict=verdict, reason=reason, flags=quantity.flags,
         ))  # fmt: skip
     return judged
 
@@ -242,31 +693,26 @@ def _verdict(
 ) -> tuple[str, str]:
     limit, opposite = limits
     estimate, bound, shown, beyond = (written_value(one.name, x) for x in (found.estimate, one.bound, limit, opposite))
-    side, least = ("upper", "at least") if one.is_upper else ("lower", "at most")
+    side, other, exceeds = ("upper", "lower", "exceeds") if one.is_upper else ("lower", "upper", "is below")
     if math.isnan(limit):
         return UNDECIDED, f"{estimate}, without a limit: {found.note or 'it is not computable'}"
-    told = f"{estimate}; the {side} limit is {shown} at {level:g} % confidence"
+    told = f"{estimate}; {side} limit {shown} at {level:g} % confidence"
     if is_met:
         return MET, told
     if not one.allows(limit) and not one.allows(opposite):
-        return NOT_MET, f"{estimate}, and {least} {beyond}, which is not {one.relation} {bound}"
+        return NOT_MET, f"{estimate}; {other} limit {beyond} {exceeds} {bound}"
     if not one.allows(limit):
         few = f" ({found.note})" if found.note else ""
-        return UNDECIDED, f"{told}, which is not {one.relation} {bound}: too few data to decide{few}"
+        return UNDECIDED, f"{estimate}; {side} limit {shown} {exceeds} {bound}: too few data to decide{few}"
     if doubt:
         return UNDECIDED, f"{told}, but this limit is in doubt: {doubt}"
-    return UNDECIDED, f"{told}, but not at the confidence that is needed for one of several groups"
+    return UNDECIDED, f"{told}, but not at the confidence that several groups need together"
 
 
 def _found(one: Requirement, evaluation: Evaluation) -> Quantity:
     key = one.name, one.group, None, one.at
     missing = Quantity(*key[:2], one.at, math.nan, math.nan, math.nan, note="groups lack comparisons")
     return next((quantity for quantity in evaluation.quantities if quantity.key == key), missing)
-
-
-def _end(quantity: Quantity, upper: bool) -> float:
-    end = quantity.high if upper else quantity.low
-    return math.nan if end is None else end
 
 
 def _repeats_subjects(comparisons: Comparisons | ScannedComparisons) -> bool:

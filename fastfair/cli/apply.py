@@ -14,8 +14,7 @@ from fastfair.error_rates.curve_results import ERROR_RATES
 from fastfair.error_rates.operating_points import OperatingPoint
 from fastfair.io.comparisons import read_comparisons
 from fastfair.pages.report import report as write_report
-from fastfair.thresholds.apply_threshold import apply_threshold
-from fastfair.thresholds.results import AppliedThreshold
+from fastfair.thresholds.apply_threshold import AppliedThreshold, apply_threshold
 
 from .options import CONFIDENCE_LEVEL, PAGE, WRITING, Point, read_with, reading_options, with_options
 from .output import deliver, files_of, require_output, with_inputs

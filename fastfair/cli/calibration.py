@@ -10,10 +10,9 @@ import click
 
 from fastfair._lib.axes import off_screen
 from fastfair._lib.text import number_with_interval
-from fastfair.calibration.applications import Application
-from fastfair.calibration.calibrate import METHODS, calibrate
+from fastfair.calibration.calibrate import BY, METHODS, calibrate
+from fastfair.calibration.curves import Application
 from fastfair.calibration.evaluate_calibration import evaluate_calibration
-from fastfair.calibration.folds import BY
 from fastfair.calibration.results import ApplicationCost, Calibration
 from fastfair.errors import InputError
 from fastfair.io.comparisons import read_comparisons

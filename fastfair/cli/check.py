@@ -16,8 +16,7 @@ from fastfair import measures
 from fastfair._lib.axes import off_screen
 from fastfair._lib.csv_text import write_csv
 from fastfair._lib.tables import write_json
-from fastfair.claims.check import check
-from fastfair.claims.check_results import MET, NOT_MET, Check, CheckedQuantity, written_value
+from fastfair.claims.check import MET, NOT_MET, Check, CheckedQuantity, check, written_value
 from fastfair.claims.judging import UNDECIDED
 from fastfair.data.comparisons import Comparisons
 from fastfair.error_rates.operating_points import OperatingPoint, at_fmr

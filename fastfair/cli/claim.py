@@ -11,8 +11,7 @@ import click
 
 from fastfair._lib.axes import off_screen
 from fastfair._lib.text import p_value, per_cent
-from fastfair.claims.claim import claim, read_statement
-from fastfair.claims.results import Claim, ClaimedRate
+from fastfair.claims.claim import Claim, ClaimedRate, claim, read_statement
 from fastfair.data.comparisons import Comparisons
 from fastfair.data.embeddings import Embeddings
 from fastfair.error_rates.operating_points import OperatingPoint

@@ -13,8 +13,7 @@ from fastfair._lib.text import per_cent, rate_with_interval
 from fastfair.error_rates.operating_points import OperatingPoint
 from fastfair.io.comparisons import read_comparisons
 from fastfair.pages.report import report as write_report
-from fastfair.quality.discard_curve import RATES, SHARES, discard_curve
-from fastfair.quality.results import SHOWN, DiscardCurve
+from fastfair.quality.discard_curve import RATES, SHARES, SHOWN, DiscardCurve, discard_curve
 
 from .options import CONFIDENCE_LEVEL, PAGE, WRITING, Point, Rates, read_with, reading_options, with_options
 from .output import deliver, files_of, require_output, with_inputs

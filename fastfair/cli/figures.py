@@ -14,7 +14,7 @@ from fastfair.evaluation.evaluate import evaluate
 from fastfair.evaluation.result import Evaluation
 from fastfair.evaluation.summary import has_comparisons_between_groups
 from fastfair.synthesis.hill_climbing import Synthesis
-from fastfair.synthesis.system_measures import SystemMeasure
+from fastfair.synthesis.systems import SystemMeasure, draw_systems
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -51,8 +51,6 @@ def figures_of_scores(
     scores: Mapping[str, Comparisons], climbed: Sequence[Synthesis], measures: Sequence[SystemMeasure]
 ) -> dict[str, Figure]:
     """Draw what was synthesized: curves and scores of each file, the steps of each climb, and measures of systems."""
-    from fastfair.synthesis.plots import draw_systems
-
     with off_screen():
         figures: dict[str, Figure | None] = {}
         for name, comparisons in scores.items():

@@ -15,12 +15,10 @@ from fastfair._lib.csv_text import write_csv
 from fastfair.data.failed_comparisons import FAILURES
 from fastfair.error_rates.operating_points import OperatingPoint, at_fmr
 from fastfair.errors import FastfairWarning
-from fastfair.group_tests.equal_rates import DEVIANCE, FMR_STATISTICS, fmr_test, fnmr_test
+from fastfair.group_tests.equal_rates import DEVIANCE, FMR_STATISTICS, FnmrTest, GroupTest, fmr_test, fnmr_test
 from fastfair.group_tests.failure_counts import RATES_OF_SAMPLES
-from fastfair.group_tests.inputs import POLICIES
 from fastfair.group_tests.margins import CENTERS, MarginOfError, margin_of_error
-from fastfair.group_tests.replicates import STATISTICS
-from fastfair.group_tests.results import FnmrTest, GroupTest
+from fastfair.group_tests.replicates import POLICIES, STATISTICS
 from fastfair.io.failure_counts import read_failure_counts
 
 from .inputs import OPTIONS_OF_INPUT, ROLE_AND_TEMPLATE, SUBJECT_OF_VECTORS, read_input, refuse_options_of_others

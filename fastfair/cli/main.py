@@ -23,7 +23,7 @@ from fastfair._lib.csv_text import write_csv
 from fastfair._lib.tables import write_json
 from fastfair._lib.validation import SCORE_KINDS
 from fastfair.claims.check import check_evaluation, requirements_of
-from fastfair.claims.results import Claim
+from fastfair.claims.claim import Claim
 from fastfair.data.comparisons import Comparisons
 from fastfair.data.embeddings import Embeddings
 from fastfair.error_rates import operating_points

@@ -11,10 +11,9 @@ import click
 
 from fastfair._lib.axes import off_screen
 from fastfair._lib.text import per_cent
-from fastfair.error_models.cells import UNITS
-from fastfair.error_models.error_model import error_model
-from fastfair.error_models.results import ErrorModel, StratifiedRates
-from fastfair.error_models.stratified_rates import MIXES, stratified_rates
+from fastfair.error_models.error_model import ErrorModel, error_model
+from fastfair.error_models.fitting import UNITS
+from fastfair.error_models.stratified_rates import MIXES, StratifiedRates, stratified_rates
 from fastfair.error_rates.curve_results import ERROR_RATES
 from fastfair.error_rates.operating_points import OperatingPoint
 from fastfair.io.comparisons import read_comparisons
@@ -173,7 +172,7 @@ def _print_model(found: ErrorModel) -> None:
 def _print_strata(found: StratifiedRates) -> None:
     rows = [
         [
-            row.value, row.stratum or ("same mix" if row.standardised else "overall"), f"{row.n_comparisons:,}",
+            row.group or "", row.stratum or ("same mix" if row.standardised else "overall"), f"{row.n_comparisons:,}",
             f"{row.n_errors:,}", *("-" if math.isnan(x) else per_cent(x) for x in (row.estimate, row.low, row.high)),
         ]
         for row in found.rates

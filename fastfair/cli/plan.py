@@ -10,10 +10,9 @@ import click
 import numpy as np
 
 from fastfair.io.failure_counts import read_failure_counts
-from fastfair.planning.margins import METHODS, margin_study, plan_margin
+from fastfair.planning.fnmr import METHODS, plan_margin, plan_power, plan_subjects
 from fastfair.planning.plans import MarginPlan, PowerPlan, SubjectsPlan
-from fastfair.planning.power import plan_power, plan_subjects
-from fastfair.planning.settings import SETTINGS
+from fastfair.planning.studies import SETTINGS
 
 from .options import CONFIDENCE_LEVEL, RUNNING, Numbers, quantile_option, with_options
 from .output import deliver, files_of, require_output, with_inputs
@@ -58,9 +57,6 @@ def _options(command: Any) -> Any:
             "--goats", type=float,
             help="Share of subjects who fail often, all others being alike. [default: failures are beta-binomial]",
         ),
-        click.option(
-            "--study", is_flag=True, help="Plan the 4,000 settings of the paper's study, instead of the options above."
-        ),
         CONFIDENCE_LEVEL,
         quantile_option,
         click.option(
@@ -76,7 +72,7 @@ def _options(command: Any) -> Any:
             "--max-subjects", type=click.IntRange(min=1), help="Most subjects in a group to consider. [default: 100000]"
         ),
         *RUNNING,
-        click.option("--plots", is_flag=True, help="With --output: draw the plan, or the study, as PNG and SVG."),
+        click.option("--plots", is_flag=True, help="With --output: draw the plan as PNG and SVG."),
     ]  # fmt: skip
     return with_options(command, options)
 
@@ -95,9 +91,7 @@ def _options(command: Any) -> Any:
 )
 @_options
 @click.pass_context
-def plan_command(
-    context: click.Context, /, *, as_json: bool, output: Path | None, plots: bool, study: bool, **options: Any
-) -> None:
+def plan_command(context: click.Context, /, *, as_json: bool, output: Path | None, plots: bool, **options: Any) -> None:
     """Plan a study of groups' FNMRs: its margin of error, its power, or how many subjects it needs.
 
     With the command `fmr`, plan a study that is to support a claimed FMR.
@@ -108,7 +102,7 @@ def plan_command(
         return
     require_output(output, plots)
     settings = {name: values for name in _FLAGS if (values := options.pop(name)) is not None}
-    plan = _planned(settings, study=study, **options)
+    plan = _planned(settings, **options)
     deliver(
         output,
         partial(files_of, "plan", plan),
@@ -124,7 +118,6 @@ def _planned(
     settings: dict[str, tuple[float, ...]],
     *,
     pilot: Path | None,
-    study: bool,
     method: str | None,
     n_simulations: int | None,
     max_subjects: int | None,
@@ -133,7 +126,7 @@ def _planned(
     **level: Any,
 ) -> Plan:
     """Compute margins of error, power or subjects needed, whichever the settings are for."""
-    asks_margin, asks_subjects = _asked(settings, study, pilot is not None)
+    asks_margin, asks_subjects = _asked(settings, pilot is not None)
     if method == "exact" and not asks_margin:
         raise click.UsageError("--method exact is for margins of error: power and subjects are always simulated")
     method = method or ("simulation" if pilot or "assurance" in settings else "exact")
@@ -145,11 +138,7 @@ def _planned(
         level["n_simulations"] = n_simulations
     if level["goats"] is None:
         del level["goats"]
-    elif study:
-        raise click.UsageError("--study has its own settings: leave --goats out")
     running: dict[str, Any] = {"method": method, "progress": watched(progress), "n_threads": n_threads}
-    if study:
-        return margin_study(**level, **running)
     if asks_margin and len(settings.get("assurance", ())) == 1:
         level["assurance"] = settings["assurance"][0]
         settings = {name: values for name, values in settings.items() if name != "assurance"}
@@ -163,21 +152,16 @@ def _planned(
     return plan_subjects(**grid, **level) if asks_subjects else plan_power(**grid, **level)
 
 
-def _asked(settings: dict[str, tuple[float, ...]], study: bool, has_pilot: bool) -> tuple[bool, bool]:
+def _asked(settings: dict[str, tuple[float, ...]], has_pilot: bool) -> tuple[bool, bool]:
     """Return whether to compute margins of error, and whether to compute subjects; if neither, it is the power.
 
     Options that do not go together are refused.
     """
-    if study:
-        given = [_FLAGS[name][0] for name in settings] + ["--pilot"] * has_pilot
-        if given:
-            raise click.UsageError(f"--study has its own settings: leave {', '.join(given)} out")
-        return True, False
     with_subjects = "n_subjects" in settings
     if not with_subjects and not {"margin", "difference"} & set(settings):
         raise click.UsageError(
             "nothing says what to plan. Give --subjects for the margin of error, --subjects and --difference for the "
-            "power, --margin or --difference for the subjects needed, or --study"
+            "power, --margin or --difference for the subjects needed"
         )
     if has_pilot and "n_attempts" in settings:
         raise click.UsageError("--pilot says how many attempts subjects make: leave --attempts out, or --pilot")
@@ -203,11 +187,9 @@ def _flags(names: Any) -> str:
 
 
 def _figures(plan: Plan, settings: dict[str, tuple[float, ...]]) -> dict[str, Figure]:
-    """Draw the paper's two figures of its study, or a plan over the setting with the most values."""
+    """Draw a plan over the setting with the most values."""
     from matplotlib.figure import Figure
 
-    if not settings and isinstance(plan, MarginPlan):
-        return {"overview": plan.plot_overview(), "one_at_a_time": plan.plot_one_at_a_time()}
     most = max(settings, key=lambda name: len(settings[name]))
     over = {name: f"wanted_{name}" for name in ("margin", "power", "assurance")}.get(most, most)
     figure = Figure(figsize=(6.4, 4.4), layout="constrained")

@@ -12,8 +12,7 @@ import click
 from fastfair._lib.text import per_cent
 from fastfair.error_rates.operating_points import OperatingPoint
 from fastfair.io.comparisons import read_comparisons
-from fastfair.planning.fmr import plan_fmr
-from fastfair.planning.fmr_plans import FmrPlan
+from fastfair.planning.fmr import FmrPlan, plan_fmr
 
 from .options import CONFIDENCE_LEVEL, RUNNING, Point, read_with, reading_options, with_options
 from .output import deliver, files_of, require_output, with_inputs

@@ -8,7 +8,7 @@ from typing import Any
 
 from fastfair._lib.text import per_cent
 from fastfair.planning.plans import MarginPlan, PowerPlan, SubjectsPlan
-from fastfair.synthesis.system_measures import SystemMeasure
+from fastfair.synthesis.systems import SystemMeasure
 from fastfair.uncertainty.quantities import Quantity
 
 from .tables import measures_table, print_titled

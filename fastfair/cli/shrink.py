@@ -13,7 +13,7 @@ from fastfair.error_rates.curve_results import ERROR_RATES
 from fastfair.error_rates.operating_points import OperatingPoint
 from fastfair.evaluation.evaluate import evaluate
 from fastfair.io.comparisons import read_comparisons
-from fastfair.small_groups.shrunken import ShrunkenRates, shrunken_rates
+from fastfair.small_groups import ShrunkenRates, shrunken_rates
 
 from .options import CONFIDENCE_LEVEL, RUNNING, Point, read_with, reading_options, with_options
 from .output import deliver, files_of, require_output, with_inputs

@@ -19,10 +19,9 @@ from fastfair.data.comparisons import Comparisons
 from fastfair.error_rates.operating_points import at_fmr, at_fnmr
 from fastfair.error_rates.rates import rates
 from fastfair.io.write import write_comparisons
-from fastfair.synthesis.binormal import binormal_comparisons
 from fastfair.synthesis.hill_climbing import KINDS, Synthesis, synthesize
-from fastfair.synthesis.system_measures import SystemMeasure
-from fastfair.synthesis.systems import BiasedSystem, biased_system, scenario_family
+from fastfair.synthesis.simulators import binormal_comparisons
+from fastfair.synthesis.systems import BiasedSystem, SystemMeasure, biased_system, scenario_family
 
 from .figures import figures_of_scores
 from .options import RUNNING, with_options

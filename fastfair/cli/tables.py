@@ -17,8 +17,8 @@ from fastfair.evaluation.difference_tests import REASONS
 from fastfair.evaluation.paired_result import PairedEvaluation
 from fastfair.evaluation.rates_table import FEW_ERRORS, failures_table, has_failures, rate_cell, rates_table
 from fastfair.evaluation.result import Evaluation
+from fastfair.group_tests.equal_rates import FmrTest, FnmrTest, GroupTest
 from fastfair.group_tests.margins import MarginOfError
-from fastfair.group_tests.results import FmrTest, FnmrTest, GroupTest
 from fastfair.measures._registry import measure_of, printed_name
 from fastfair.uncertainty.quantities import HELD, Key, Quantity, in_words
 

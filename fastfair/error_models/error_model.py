@@ -5,25 +5,224 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from fastfair import intervals
 from fastfair._lib import argument_kinds, validation
 from fastfair._lib.arguments import checked
+from fastfair._lib.plot_style import COLORS
 from fastfair._lib.warnings import warn
 from fastfair.data.comparisons import Comparisons
 from fastfair.data.group_labels import chosen
 from fastfair.error_rates.curve_results import ERROR_RATES
 from fastfair.error_rates.operating_points import OperatingPoint, threshold_key
-from fastfair.errors import ContradictingStrataWarning, InputError, NotComputableWarning
+from fastfair.errors import InputError, NotComputableWarning, visible
+from fastfair.measures._registry import METRICS
+from fastfair.results.charts import Bar, Line, draw_rows
+from fastfair.results.result import Result
 
-from .cells import UNITS, Cells, count_cells
-from .contrasts import difference, estimate, joint_test, separated_ratio
-from .designs import Term, make_design
-from .fitting import Fit, fit, fit_without
-from .results import AttributeTest, Effect, ErrorModel
-from .stratifying import StratifiedDifference, in_words, stratify
+from .fitting import (
+    DIFFERENT,
+    UNITS,
+    Cells,
+    Fit,
+    Term,
+    count_cells,
+    difference,
+    estimate,
+    fit,
+    fit_without,
+    joint_test,
+    make_design,
+    separated_ratio,
+)
+from .stratified_rates import StratifiedDifference, contradictions_in, stratify, warn_of_contradictions
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_MARKERS = ("o", "D", "s", "^")  # of values that share a colour
+
+
+@dataclass(frozen=True)
+class Effect:
+    """What one value of an attribute does to the odds of an error, with the other attributes held fixed.
+
+    Attributes
+    ----------
+    attribute, value, baseline : str
+        The attribute, its value and the value it is compared with; of FMR each is that of both sides. "different" and
+        "same" stand for the two sides having different values, or one.
+    odds_ratio, low, high : float
+        By what the odds of an error are multiplied, and the interval; NaN where the data do not determine it.
+    standard_error, degrees_of_freedom : float
+        Those of the logarithm of the odds ratio.
+    pvalue : float
+        Two-sided p-value of an odds ratio of 1.
+    difference, difference_low, difference_high : float
+        The average marginal effect: how much larger the rate of all comparisons would be if each of them had the value
+        than if each had the baseline, and its interval. The other attributes are as in the data.
+    n_comparisons, n_errors : int
+        Numbers of comparisons that have the value on either side, and of errors among them.
+    note : str
+        Warnings for the reader.
+    """
+
+    attribute: str
+    value: str
+    baseline: str
+    odds_ratio: float
+    low: float
+    high: float
+    standard_error: float
+    degrees_of_freedom: float
+    pvalue: float
+    difference: float
+    difference_low: float
+    difference_high: float
+    n_comparisons: int
+    n_errors: int
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class AttributeTest:
+    """A test of all effects of an attribute at once.
+
+    Attributes
+    ----------
+    attribute : str
+        The attribute.
+    statistic : float
+        Hotelling's statistic as an F.
+    n_effects : int
+        The number of effects that the data determine.
+    degrees_of_freedom : float
+        Of the effects' variances, the median.
+    pvalue : float
+        The p-value of the attribute having no effect; NaN where too few subjects are behind so many effects.
+    """
+
+    attribute: str
+    statistic: float
+    n_effects: int
+    degrees_of_freedom: float
+    pvalue: float
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ErrorModel(Result):
+    """The result of `error_model`.
+
+    Attributes
+    ----------
+    rate : {"fmr", "fnmr"}
+        Whether it is of false matches or of false non-matches.
+    at : OperatingPoint
+        The operating point.
+    threshold : float
+        The threshold there, which is taken as given.
+    baseline : dict of str to str
+        The value of each attribute with which the others are compared.
+    effects : tuple of Effect
+        The effects of the attributes' values.
+    tests : tuple of AttributeTest
+        A test of each attribute.
+    contradictions : tuple of StratifiedDifference
+        Values of one attribute whose order is another within the values of a second than overall.
+    confidence_level : float
+        Of the intervals.
+    n_comparisons, n_errors : int
+        Numbers of comparisons and of errors.
+    n_subjects : int or None
+        Number of subjects; None where every comparison was taken for independent.
+    settings : dict
+        The arguments of the call.
+    """
+
+    rate: str
+    at: OperatingPoint
+    threshold: float
+    baseline: dict[str, str]
+    effects: tuple[Effect, ...]
+    tests: tuple[AttributeTest, ...]
+    contradictions: tuple[StratifiedDifference, ...]
+    confidence_level: float
+    n_comparisons: int
+    n_errors: int
+    n_subjects: int | None
+    settings: dict[str, Any]
+
+    _title = "Which attributes go with errors?"
+    _rows = "effects"
+
+    @checked
+    def summary(self) -> str:
+        """Describe the result in sentences.
+
+        Returns
+        -------
+        str
+        """
+        who = "all comparisons taken for independent" if self.n_subjects is None else f"{self.n_subjects:,} subjects"
+        text = [
+            f"A logit model of {METRICS[self.rate].errors} by {' and '.join(self.baseline)} at {self.at}, whose threshold "
+            f"is taken as given: {self.n_errors:,} errors in {self.n_comparisons:,} {METRICS[self.rate].sides[0]} comparisons, "
+            f"{who}."
+        ]
+        text += map(self._sentence, self.effects)
+        for test in self.tests:
+            if test.n_effects > 1 and not math.isnan(test.pvalue):
+                text.append(f"{test.attribute} as a whole, {test.n_effects} effects: p = {test.pvalue:.2g}.")
+        text += contradictions_in(self.contradictions, self.rate)
+        return "\n".join(map(visible, text))
+
+    def _sentence(self, effect: Effect) -> str:
+        both = "both " if self.rate == "fmr" and effect.value != DIFFERENT else ""
+        name = f"{effect.attribute}, {both}{effect.value} against {both}{effect.baseline}"
+        if math.isnan(effect.odds_ratio):
+            if math.isnan(effect.pvalue):
+                return f"{name}: not known, {effect.note}."
+            limit = f"at most {effect.high:.3g}" if effect.low == 0 else f"at least {effect.low:.3g}"
+            return f"{name}: {limit} times the odds of a {METRICS[self.rate].error}, p = {effect.pvalue:.2g} ({effect.note})."
+        change = ""
+        if not math.isnan(effect.difference):
+            change = (
+                f"; {100 * effect.difference:+.3g} percentage points "
+                f"[{100 * effect.difference_low:.3g}, {100 * effect.difference_high:.3g}]"
+            )
+        note = f" ({effect.note})" if effect.note else ""
+        return (
+            f"{name}: {effect.odds_ratio:.3g} times the odds of a {METRICS[self.rate].error} "
+            f"[{effect.low:.3g}, {effect.high:.3g}]{change}, p = {effect.pvalue:.2g}{note}."
+        )
+
+    @checked
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw the odds ratios with their intervals, one below the other.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure by default.
+
+        Returns
+        -------
+        matplotlib Axes
+        """
+        names = list(dict.fromkeys(effect.attribute for effect in self.effects))
+        bars = [
+            Bar(y, e.odds_ratio, e.low, e.high, color=COLORS[names.index(e.attribute) % len(COLORS)])
+            for y, e in enumerate(self.effects)
+            if not math.isnan(e.odds_ratio)
+        ]
+        labels = [f"{e.attribute}: {e.value} against {e.baseline}" for e in self.effects]
+        xlabel = f"Odds ratio of a {METRICS[self.rate].error},\nother attributes held fixed"
+        return draw_rows(ax, labels, bars, [Line(1)], xlabel=xlabel, logarithmic=True, per_cent=False)
+
 
 FEW_ERRORS = 5
 
@@ -120,10 +319,9 @@ def error_model(
     lost = [effect for effect in effects if effect.note and math.isnan(effect.odds_ratio)]
     if lost:
         told = "; ".join(f"{effect.attribute} {effect.value}: {effect.note}" for effect in lost)
-        warn(f"odds ratios that are not known but for a limit: {told}", NotComputableWarning)
+        warn(f"odds ratios of which only a limit is known: {told}", NotComputableWarning)
     contradictions = _contradictions(cells, names, level)
-    for one in contradictions:
-        warn(f"{one.by!r} and {one.strata!r} contradict each other: {in_words(one, rate)}", ContradictingStrataWarning)
+    warn_of_contradictions(contradictions, rate)
     settings = {
         "attributes": list(names), "at": str(at), "rate": rate, "baseline": bases, "unit": unit,
         "confidence_level": level,
@@ -169,7 +367,7 @@ def _note(is_lost: bool, n: int, errors: int) -> str:
     if is_lost and errors in (0, n):
         return f"{'no' if errors == 0 else 'nothing but'} errors in {n} comparisons"
     if is_lost:
-        return "no errors, or nothing but errors, in comparisons that it would be told from"
+        return "no errors, or nothing but errors, in comparisons that it is compared with"
     return f"only {errors} errors" if errors < FEW_ERRORS else ""
 
 

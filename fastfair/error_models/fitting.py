@@ -1,5 +1,10 @@
 """A logit of errors on the values of attributes, fitted to counts of cells, and its dyadic-robust variances.
 
+Comparisons are counted in cells, one for each combination of values on both sides. In the design of mated comparisons
+each value but the baseline has a column, 1 where the subject has it. For non-mated comparisons it says on how many
+sides the value is, 0, 1 or 2, and one more column whether the two sides differ: two subjects of different values have
+the geometric mean of the odds of two of one value and two of the other, times a factor.
+
 With X the cells' rows of the design, p their chances of an error, and H = X' diag(n p (1 - p)) X, the score of subject
 k is T_k = sum over k's comparisons of (error - p) x, and that of two subjects s_kl. The variance of the coefficients is
 H^-1 M H^-1, for non-mated comparisons with M = sum_k T_k T_k' - sum_{k<l} s_kl s_kl', in no direction less than
@@ -10,16 +15,311 @@ scores too small, T_k is multiplied by (1 - H_k H^-1)^-1/2, where H_k is the par
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fastfair.errors import FastfairError
+from fastfair import intervals
+from fastfair._lib import memory
+from fastfair._lib.warnings import warn
+from fastfair.data.comparisons import Comparisons
+from fastfair.data.sorted_scores import GroupedSide
+from fastfair.errors import DroppedWarning, FastfairError, InputError
 
-from .cells import Cells, Floats
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+UNITS = ("subject", "comparison")
+
+
+@dataclass(frozen=True, eq=False)
+class Cells:
+    """The mated, or the non-mated, comparisons, counted by the values of attributes on both sides.
+
+    Attributes
+    ----------
+    rate : {"fmr", "fnmr"}
+        The rate of their errors.
+    labels : tuple of tuple of str
+        The values of each attribute that occur.
+    first, second : (cells, attributes) ndarray of int64
+        The values of either side, as positions in `labels`; which side is the reference does not matter.
+    n, errors : (cells,) ndarray of int64
+        Numbers of comparisons and of errors.
+    n_of, errors_of : (subjects, cells) ndarray of int64, or None
+        The numbers of each subject; None where every comparison stands for itself.
+    products, squares : (3, cells, cells) and (3, subjects, cells) ndarray, or None
+        Of non-mated comparisons, sums over pairs of subjects; see `kernels.cell_scores.multiply_pairs`.
+    """
+
+    rate: str
+    labels: tuple[tuple[str, ...], ...]
+    first: Integers
+    second: Integers
+    n: Integers
+    errors: Integers
+    n_of: Integers | None
+    errors_of: Integers | None
+    products: Floats | None
+    squares: Floats | None
+    _source: _Source = field(repr=False)
+
+    @property
+    def n_subjects(self) -> int | None:
+        """The number of subjects; None where they are not looked at."""
+        return None if self.n_of is None else int(np.count_nonzero(self.n_of.any(axis=1)))
+
+    def only(self, kept: NDArray[np.bool_]) -> Cells:
+        """Keep some of the cells."""
+        position = np.append(np.where(kept, np.cumsum(kept) - 1, -1), -1)  # -1 stays -1
+        return replace(
+            self,
+            first=self.first[kept],
+            second=self.second[kept],
+            n=self.n[kept],
+            errors=self.errors[kept],
+            n_of=None if self.n_of is None else self.n_of[:, kept],
+            errors_of=None if self.errors_of is None else self.errors_of[:, kept],
+            products=None if self.products is None else self.products[:, kept][:, :, kept],
+            squares=None if self.squares is None else self.squares[..., kept],
+            _source=replace(self._source, cell=position[self._source.cell]),
+        )
+
+    def with_errors(self, wanted: int) -> Cells:
+        """Return the same at the strictest threshold at which so many pairs of subjects err, or all comparisons do."""
+        from fastfair.kernels import dyadic as kernels
+
+        source, side = self._source, self._source.by_group.side
+        inside = np.flatnonzero(source.cell[source.by_group.reference_group, source.by_group.probe_group] >= 0)
+        if self.rate == "fmr":
+            inside = inside[::-1]  # errors first
+        units = (np.arange(inside.size, dtype=np.int32),) * 2  # each comparison is a pair of its own
+        if side.reference is not None and side.probe is not None:
+            units = side.reference[inside], side.probe[inside]
+        n = kernels.errors_of_pairs(side.keys[inside], *units, wanted)
+        last = side.keys[inside[n - 1]]
+        if self.rate == "fmr":
+            edge = int(np.searchsorted(side.keys, last))
+        else:
+            edge = int(np.searchsorted(side.keys, last, side="right"))
+        return _count(source.with_edge(edge, self.rate), self.rate, self.labels, (self.first, self.second))
+
+    def pair_residuals(self, chances: Floats) -> tuple[Floats, Floats]:
+        """Add up the residuals of comparisons of two subjects, times each other, at (cells,) chances of an error.
+
+        Returns (cells, cells) sums over pairs of subjects of the residuals of one cell times those of another, and
+        (subjects, cells) squared sums of residuals of the pairs that a subject is in.
+        """
+        assert self.products is not None
+        assert self.squares is not None
+        (ee, em, mm), own = self.products, self.squares
+        mixed = em * chances
+        products = ee - mixed - mixed.T + mm * np.outer(chances, chances)
+        return products, own[0] - 2 * chances * own[1] + chances**2 * own[2]
+
+
+@dataclass(frozen=True, eq=False)
+class _Source:
+    """What cells are counted from.
+
+    Attributes
+    ----------
+    by_group : GroupedSide
+        The comparisons, grouped by the combination of values on each side.
+    cell : (groups, groups) ndarray of int64
+        The cell of two groups; -1 for those left out.
+    errors_at : tuple of int
+        The position of the first error, and that after the last.
+    n_subjects : int
+        The number of all subjects; 0 where every comparison stands for itself.
+    """
+
+    by_group: GroupedSide
+    cell: Integers
+    errors_at: tuple[int, int]
+    n_subjects: int
+
+    @property
+    def columns(self) -> tuple[Any, ...]:
+        """Both subjects and both groups of the comparisons."""
+        by_group = self.by_group
+        return by_group.side.reference, by_group.side.probe, by_group.reference_group, by_group.probe_group
+
+    def with_edge(self, edge: int, rate: str) -> _Source:
+        """Return the same with errors from a position on, or up to it."""
+        return replace(self, errors_at=(edge, len(self.by_group.side)) if rate == "fmr" else (0, edge))
+
+
+def count_cells(comparisons: Comparisons, attributes: Sequence[str], key: Any, rate: str, unit: str) -> Cells:
+    """Count comparisons and errors by the values of attributes; key: the lowest that is accepted."""
+    grouped = comparisons if comparisons.grouping == tuple(attributes) else comparisons.by(*attributes)
+    by_group = grouped.nonmated_by_group if rate == "fmr" else grouped.mated_by_group
+    values = _values_of_groups(by_group, attributes)
+    counts = by_group.cells
+    if rate == "fnmr":
+        counts = _of_one_subject(by_group)
+    g, h = np.nonzero(np.triu(counts + counts.T))
+    if not g.size:
+        raise InputError("no mated comparison has the same values on both sides, so there is nothing to count")
+    cell = np.full(counts.shape, -1, np.int64)
+    cell[g, h] = cell[h, g] = np.arange(g.size)
+    used = [sorted({int(values[k, a]) for k in (*g, *h)}) for a in range(len(attributes))]
+    labels = tuple(
+        tuple(comparisons.attributes[name][k] for k in positions)
+        for name, positions in zip(attributes, used, strict=True)
+    )
+    first, second = (
+        np.stack([np.searchsorted(used[a], values[side, a]) for a in range(len(attributes))], axis=1) for side in (g, h)
+    )
+    n_subjects = 0
+    if unit == "subject":
+        if comparisons.subjects is None:
+            raise InputError(
+                "the comparisons have no subjects: give reference and probe, or take every comparison for independent "
+                'with unit="comparison"'
+            )
+        n_subjects = comparisons.subjects.size
+    edge = int(np.searchsorted(by_group.side.keys, key))
+    source = _Source(by_group, cell, (0, 0), n_subjects).with_edge(edge, rate)
+    return _count(source, rate, labels, (first.astype(np.int64), second.astype(np.int64)))
+
+
+def _of_one_subject(by_group: GroupedSide) -> Integers:
+    """Return the numbers of mated comparisons whose sides have the same values, by group."""
+    reference, probe = by_group.side.reference, by_group.side.probe
+    if reference is not None and probe is not None and not np.array_equal(reference, probe):
+        raise InputError("some mated comparisons are of two subjects and cannot be attempts of one: leave them out")
+    counts = np.diag(np.diag(by_group.cells))
+    between = int(by_group.cells.sum() - counts.sum())
+    if between:
+        n = len(by_group.side)
+        warn(f"{between} of {n} mated comparisons have other values on either side: left out", DroppedWarning)
+    return counts
+
+
+def _values_of_groups(by_group: GroupedSide, attributes: Sequence[str]) -> Integers:
+    """Return the (groups, attributes) positions of each group's values in the labels of the attributes."""
+    from fastfair.kernels import cell_scores as kernels
+
+    found, side = np.zeros((len(attributes), by_group.n_groups), np.int64), by_group.side
+    for name, values in zip(attributes, found, strict=True):
+        kernels.find_values(by_group.reference_group, side.reference_attributes[name], values)
+        kernels.find_values(by_group.probe_group, side.probe_attributes[name], values)
+    return found.T
+
+
+def _count(source: _Source, rate: str, labels: tuple[tuple[str, ...], ...], values: tuple[Integers, Integers]) -> Cells:
+    """Count what is in the cells of a source. values: the values of either side of each cell."""
+    from fastfair.kernels import cell_scores as kernels
+    from fastfair.kernels import groups
+
+    n_cells, n_subjects, by_group = len(values[0]), source.n_subjects, source.by_group
+    wrong = np.zeros_like(by_group.cells)
+    groups.count_cells(by_group.reference_group, by_group.probe_group, *source.errors_at, wrong)
+    inside = source.cell >= 0
+    n, errors = (
+        np.bincount(source.cell[inside], counts[inside], n_cells).astype(np.int64) for counts in (by_group.cells, wrong)
+    )
+    if not n_subjects:
+        return Cells(rate, labels, *values, n, errors, None, None, None, None, source)
+    memory.require(
+        60 * n_subjects * n_cells,
+        f"counts of {n_subjects:,} subjects in {n_cells:,} combinations of values",
+        "use fewer attributes, or merge values",
+    )
+    n_of, errors_of = np.zeros((2, n_subjects, n_cells), np.int64)
+    kernels.count_by_subject(*source.columns, source.cell, 0, len(by_group.side), n_of)
+    kernels.count_by_subject(*source.columns, source.cell, *source.errors_at, errors_of)
+    products, squares = None, None
+    if rate == "fmr":
+        products, squares = np.zeros((3, n_cells, n_cells)), np.zeros((3, n_subjects, n_cells))
+        kernels.multiply_pairs(*source.columns, source.cell, source.errors_at, products, squares)
+    return Cells(rate, labels, *values, n, errors, n_of, errors_of, products, squares, source)
+
+
+DIFFERENT, SAME = "different", "same"
+
+
+@dataclass(frozen=True, eq=False)
+class Term:
+    """One comparison of odds: of two values of an attribute, or of different values with the same.
+
+    Attributes
+    ----------
+    attribute : str
+        The attribute.
+    value, baseline : str
+        The value, and the one that it is compared with; "different" and "same" for the two sides.
+    position : int
+        The position of the attribute.
+    contrast : (coefficients,) ndarray
+        The combination of coefficients that is the logarithm of the odds ratio.
+    with_value, with_baseline : (cells, coefficients) ndarray
+        The rows of the design if all comparisons had the value, or the baseline.
+    concerned : (cells,) ndarray of bool
+        The cells that have the value on either side.
+    """
+
+    attribute: str
+    value: str
+    baseline: str
+    position: int
+    contrast: Floats
+    with_value: Floats
+    with_baseline: Floats
+    concerned: NDArray[np.bool_]
+
+
+def make_design(
+    cells: Cells, attributes: Sequence[str], baseline: Mapping[str, str]
+) -> tuple[Floats, list[Term], dict[str, str]]:
+    """Make the (cells, coefficients) design of a model of some attributes, its terms, and the baseline of each.
+
+    The baseline of an attribute is by default the value of most comparisons.
+    """
+    columns: list[Floats] = [np.ones(cells.n.size)]
+    plans: list[tuple[int, str, int | None, int]] = []  # attribute, value, its position or None, column
+    chosen: dict[str, str] = {}
+    for a, (name, labels) in enumerate(zip(attributes, cells.labels, strict=True)):
+        first, second = cells.first[:, a], cells.second[:, a]
+        sizes = np.bincount(first, cells.n, len(labels)) + np.bincount(second, cells.n, len(labels))
+        base = baseline.get(name, labels[int(sizes.argmax())])
+        if base not in labels:
+            raise InputError(f"baseline: {name!r} has no value {base!r} here; it has {', '.join(labels)}")
+        if len(labels) == 1:
+            raise InputError(f"{name!r} is {labels[0]!r} in all of these comparisons, so it cannot have an effect")
+        chosen[name] = base
+        for v, label in enumerate(labels):
+            if label != base:
+                plans.append((a, label, v, len(columns)))
+                sides = (first == v).astype(np.float64)
+                columns.append(sides + (second == v) if cells.rate == "fmr" else sides)
+        differ = first != second
+        if cells.rate == "fmr" and differ.any() and not differ.all():
+            plans.append((a, DIFFERENT, None, len(columns)))
+            columns.append(differ.astype(np.float64))
+    design = np.stack(columns, axis=1)
+    of_attribute = [[column for a, _, _, column in plans if a == k] for k in range(len(attributes))]
+    terms = []
+    for a, value, at, column in plans:
+        contrast = np.zeros(design.shape[1])
+        with_value, with_baseline = design.copy(), design.copy()
+        if at is None:
+            contrast[column] = 1.0
+            with_value[:, column], with_baseline[:, column] = 1.0, 0.0
+            concerned, against = cells.first[:, a] != cells.second[:, a], SAME
+        else:
+            sides = 2.0 if cells.rate == "fmr" else 1.0
+            contrast[column] = sides
+            with_value[:, of_attribute[a]] = with_baseline[:, of_attribute[a]] = 0.0
+            with_value[:, column] = sides
+            concerned, against = (cells.first[:, a] == at) | (cells.second[:, a] == at), chosen[attributes[a]]
+        terms.append(Term(attributes[a], value, against, a, contrast, with_value, with_baseline, concerned))
+    return design, terms, chosen
+
 
 _STEPS = 200
 _TINY = 1e-9  # relative to the largest, where a singular value counts as 0
@@ -116,21 +416,7 @@ class Fit:
 
 
 def fit(cells: Cells, design: Floats, offset: Floats | None = None) -> Fit:
-    """Fit a logit of errors to counts of cells.
-
-    Parameters
-    ----------
-    cells : Cells
-        Numbers of comparisons and of errors.
-    design : (cells, coefficients) ndarray
-        The row of each cell.
-    offset : (cells,) ndarray, optional
-        What is added to the log odds of each cell; 0 by default.
-
-    Returns
-    -------
-    Fit
-    """
+    """Fit a logit of errors to counts of cells; offset: (cells,) what is added to the log odds, 0 by default."""
     kept = ~separated(cells, design)
     offset = np.zeros(cells.n.size) if offset is None else offset
     n, errors = cells.n[kept].astype(np.float64), cells.errors[kept].astype(np.float64)
@@ -157,19 +443,7 @@ def fit_without(cells: Cells, design: Floats, tested: Sequence[int], offset: Flo
 
     The estimates of the columns are those of the step, and their variance is the robust one of the scores where the
     columns have no effect, but at least that of the model. So they are known, too, where the likelihood drives log odds
-    to infinity.
-
-    Parameters
-    ----------
-    cells, design, offset
-        As `fit` takes them.
-    tested : sequence of int
-        The columns.
-
-    Returns
-    -------
-    Fit
-        Whose coefficients are those of the columns.
+    to infinity. The coefficients of the result are those of the columns tested.
     """
     others = np.setdiff1d(np.arange(design.shape[1]), tested)
     null = fit(cells, design[:, others], offset)
@@ -224,21 +498,8 @@ def _maximum(rows: Floats, n: Floats, errors: Floats, offset: Floats) -> tuple[F
 
 
 def separated(cells: Cells, design: Floats) -> NDArray[np.bool_]:
-    """Find the cells without errors, or without anything else, whose log odds the likelihood drives to infinity.
+    """Find the (cells,) without errors, or without anything else, whose log odds the likelihood drives to infinity.
 
-    Parameters
-    ----------
-    cells : Cells
-        Numbers of comparisons and of errors.
-    design : (cells, coefficients) ndarray
-        The row of each cell.
-
-    Returns
-    -------
-    (cells,) ndarray of bool
-
-    References
-    ----------
     Konis, "Linear programming algorithms for detecting separated data in binary logistic regression models", 2007.
     """
     sign = np.where(cells.errors == 0, -1.0, np.where(cells.errors == cells.n, 1.0, 0.0))
@@ -305,3 +566,154 @@ def _corrected(scores: Floats, n_of: NDArray[np.int64], rows: Floats, weights: F
         turned = np.einsum("kij,ki->kj", vectors, scores[some]) / np.sqrt(left)
         found[some] = np.einsum("kij,kj->ki", vectors, turned)
     return found
+
+
+_FARTHEST, _HALVINGS = 20.0, 24  # of logarithms of odds ratios, and of bisections
+
+
+@dataclass(frozen=True)
+class StudentEstimate:
+    """A number with its uncertainty; NaN where the data do not determine it.
+
+    Attributes
+    ----------
+    value : float
+        The estimate.
+    standard_error : float
+        Its standard error, enlarged a little for few degrees of freedom, as that of `intervals.logit_interval` is.
+    degrees_of_freedom : float
+        Of the standard error.
+    """
+
+    value: float = math.nan
+    standard_error: float = math.nan
+    degrees_of_freedom: float = math.nan
+
+    @property
+    def pvalue(self) -> float:
+        """The two-sided p-value of the hypothesis that it is 0."""
+        from scipy.special import stdtr
+
+        if math.isnan(self.value):
+            return math.nan
+        return float(2 * stdtr(self.degrees_of_freedom, -abs(self.value) / self.standard_error))
+
+    def interval(self, confidence_level: float) -> tuple[float, float]:
+        """Return the interval of a confidence level."""
+        from scipy.special import stdtrit
+
+        if math.isnan(self.value):
+            return math.nan, math.nan
+        reach = float(stdtrit(self.degrees_of_freedom, (1 + confidence_level) / 2)) * self.standard_error
+        return self.value - reach, self.value + reach
+
+    @property
+    def exponential(self) -> float:
+        """What this is the logarithm of."""
+        return _exp(self.value)
+
+    def ratio_interval(self, confidence_level: float) -> tuple[float, float]:
+        """Return the interval of what this is the logarithm of."""
+        low, high = self.interval(confidence_level)
+        return _exp(low), _exp(high)
+
+    def rate_interval(self, confidence_level: float) -> tuple[float, float]:
+        """Return the interval of the rate that these are the log odds of, as `evaluate` does."""
+        if math.isnan(self.value):
+            return math.nan, math.nan
+        rate = 1 / (1 + math.exp(-self.value))
+        spread = self.standard_error / math.sqrt(1 + 1 / self.degrees_of_freedom) * rate * (1 - rate)
+        low, high = intervals.logit_interval(rate, spread, self.degrees_of_freedom, confidence_level)
+        return float(low), float(high)
+
+
+def _exp(value: float) -> float:
+    with np.errstate(over="ignore"):  # the end of an interval may be infinite
+        return float(np.exp(value))
+
+
+def estimate(fit: Fit, contrast: Floats) -> StudentEstimate:
+    """Estimate a combination of coefficients, such as a logarithm of an odds ratio."""
+    value = fit.value(contrast)
+    return StudentEstimate() if math.isnan(value) else of_function(fit, value, contrast)
+
+
+def of_function(fit: Fit, value: float, gradient: Floats) -> StudentEstimate:
+    """Return a function of the coefficients with its uncertainty by the delta method."""
+    freedom = fit.freedom(gradient)
+    spread = math.sqrt(max(0.0, float(fit.covariance_of(gradient[None])[0, 0])) * (1 + 1 / freedom))
+    return StudentEstimate(value, spread, freedom)
+
+
+def mean_chance(fit: Fit, rows: Floats, weights: Floats) -> tuple[float, Floats]:
+    """Return the mean chance of an error of rows of a design, NaN where data do not determine one, and its gradient."""
+    chances = _expit(fit.values(rows))
+    shares = weights / weights.sum()
+    return float(shares @ chances), np.asarray((shares * chances * (1 - chances)) @ rows)
+
+
+def difference(fit: Fit, with_value: Floats, with_baseline: Floats, weights: Floats) -> StudentEstimate:
+    """Estimate the difference of the mean chances of an error of two sets of rows."""
+    means, gradients = zip(*(mean_chance(fit, rows, weights) for rows in (with_value, with_baseline)), strict=True)
+    if math.isnan(means[0]) or math.isnan(means[1]):
+        return StudentEstimate()
+    return of_function(fit, means[0] - means[1], gradients[0] - gradients[1])
+
+
+def separated_ratio(cells: Cells, design: Floats, contrast: Floats, level: float) -> tuple[float, float, float]:
+    """Test an effect whose odds ratio is 0 or infinite in the data, and limit it to the side that is known.
+
+    The contrast is a multiple of one coefficient. Returned are the p-value of a score test, and an interval of the
+    confidence level with the end 0 or infinity; NaN where nothing is known.
+    """
+    (column,) = np.flatnonzero(contrast).tolist()
+
+    def score(log_ratio: float) -> StudentEstimate:
+        offset = design[:, column] * log_ratio / contrast[column]
+        return estimate(fit_without(cells, design, [column], offset), np.ones(1))
+
+    found = score(0.0)
+    if math.isnan(found.value):
+        return math.nan, math.nan, math.nan
+    below = found.value < 0  # whether the odds ratio is 0 in the data
+
+    def excluded(log_ratio: float) -> bool:
+        try:
+            with np.errstate(all="ignore"):
+                at = score(log_ratio)
+        except (np.linalg.LinAlgError, OverflowError):
+            at = StudentEstimate()
+        if math.isnan(at.pvalue):  # so far off that all chances are 0 or 1
+            return (log_ratio > 0) == below
+        return (at.value < 0) == below and at.pvalue < 1 - level
+
+    held, left = (-_FARTHEST, _FARTHEST) if below else (_FARTHEST, -_FARTHEST)
+    for _ in range(_HALVINGS):
+        middle = (held + left) / 2
+        held, left = (held, middle) if excluded(middle) else (middle, left)
+    return found.pvalue, *((0.0, _exp(left)) if below else (_exp(left), math.inf))
+
+
+def joint_test(fit: Fit, contrasts: Floats) -> tuple[float, int, float, float]:
+    """Test that several combinations of coefficients are all 0, as Hotelling does.
+
+    Returned are F, the number of combinations that the data determine, the median of their degrees of freedom, and the
+    p-value, which is NaN where there are too few degrees of freedom for so many combinations.
+    """
+    from scipy.special import fdtrc
+
+    values = fit.values(contrasts)
+    contrasts, values = contrasts[~np.isnan(values)], values[~np.isnan(values)]
+    size = values.size
+    if not size:
+        return math.nan, 0, math.nan, math.nan
+    freedom = float(np.median([fit.freedom(contrast) for contrast in contrasts]))
+    square = float(values @ np.linalg.solve(fit.covariance_of(contrasts) * (1 + 1 / freedom), values))
+    if math.isinf(freedom):
+        statistic, left = square / size, 1e9
+    else:
+        left = freedom - size + 1
+        if left <= 0:
+            return math.nan, size, freedom, math.nan
+        statistic = square * left / (freedom * size)
+    return statistic, size, freedom, float(fdtrc(size, left, statistic))

@@ -1,19 +1,443 @@
-"""`stratified_rates`: rates by one attribute, overall, within strata of another, and with the same mix of strata."""
+"""`stratified_rates`: rates by one attribute, overall, within strata of others, and with the same mix of strata."""
 
 from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from fastfair import intervals
 from fastfair._lib import argument_kinds, validation
 from fastfair._lib.arguments import checked
+from fastfair._lib.axes import axes_or_new
+from fastfair._lib.plot_style import COLORS, LONGEST_LABEL, row_size
+from fastfair._lib.text import shortened
 from fastfair._lib.warnings import warn
 from fastfair.data.comparisons import Comparisons
 from fastfair.error_rates.curve_results import ERROR_RATES
 from fastfair.error_rates.operating_points import OperatingPoint, threshold_key
-from fastfair.errors import ContradictingStrataWarning, InputError, NotComputableWarning
+from fastfair.errors import ContradictingStrataWarning, InputError, NotComputableWarning, visible
+from fastfair.measures._registry import METRICS
+from fastfair.results.charts import Bar, draw_rows
+from fastfair.results.result import Result
+from fastfair.uncertainty.quantities import Estimate, in_words
 
-from .cells import UNITS, count_cells
-from .results import StratifiedRates
-from .stratifying import in_words, stratify
+from .fitting import DIFFERENT, UNITS, Cells, Fit, Floats, StudentEstimate, count_cells, estimate, fit, of_function
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+ENOUGH_ERRORS = 10  # of two values in a stratum, for their order to count
+_PAIRS_OF_LIMIT = 5  # of subjects that err, where the variance stands for that of a rate without errors
+
+
+@dataclass(frozen=True, kw_only=True)
+class StratifiedRate(Estimate):
+    """A rate of errors of one value of an attribute: an `Estimate`, whose `group` is the value, and its stratum.
+
+    Attributes
+    ----------
+    group : str
+        The value, which of non-mated comparisons both sides have.
+    stratum : str or None
+        The stratum; None for all comparisons of the value.
+    standardised : bool
+        Whether it is the mean over strata with the mix that all values share.
+    """
+
+    stratum: str | None = None
+    standardised: bool = False
+
+    _unused = ("n_subjects",)
+
+
+@dataclass(frozen=True)
+class StratifiedDifference:
+    """How the rates of two values of an attribute compare, in the margin and within strata of others.
+
+    Attributes
+    ----------
+    by, strata : str
+        The attribute, and those that make the strata.
+    value, baseline : str
+        The two values.
+    margin_ratio, margin_low, margin_high : float
+        The rate of the value over that of the baseline, each of all of its comparisons, and its interval.
+    margin_pvalue : float
+        The p-value of the two being alike, adjusted for the number of pairs of values by Holm's procedure.
+    ratio, low, high, pvalue : float
+        The same of standardised rates.
+    higher_in, lower_in : tuple of str
+        Strata in which the rate of the value is higher, and lower.
+    contradicts : bool
+        Whether margin and strata say different things: the ratio in the margin is outside the interval of that of
+        standardised rates, and either only one of them tells detectably which rate is higher (or they tell the
+        opposite), or the order in the margin is the opposite of that in every stratum with errors enough.
+    """
+
+    by: str
+    strata: str
+    value: str
+    baseline: str
+    margin_ratio: float
+    margin_low: float
+    margin_high: float
+    margin_pvalue: float
+    ratio: float
+    low: float
+    high: float
+    pvalue: float
+    higher_in: tuple[str, ...]
+    lower_in: tuple[str, ...]
+    contradicts: bool
+
+
+def comparison_of(one: StratifiedDifference, rate: str) -> str:
+    """Say how two rates compare."""
+    n = len(one.higher_in) + len(one.lower_in)
+    return (
+        f"{rate.upper()} of {one.value} over that of {one.baseline}: {one.margin_ratio:.3g} overall "
+        f"[{one.margin_low:.3g}, {one.margin_high:.3g}], but {one.ratio:.3g} with the same mix of {one.strata} "
+        f"[{one.low:.3g}, {one.high:.3g}]; it is higher in {len(one.higher_in)} and lower in "
+        f"{len(one.lower_in)} of {n} strata"
+    )
+
+
+def contradictions_in(differences: Sequence[StratifiedDifference], rate: str) -> list[str]:
+    """Say, in a sentence each, where rates overall and within strata contradict each other."""
+    return [
+        f"Rates overall and within {one.strata} contradict each other: {comparison_of(one, rate)}."
+        for one in differences
+        if one.contradicts
+    ]
+
+
+def warn_of_contradictions(differences: Sequence[StratifiedDifference], rate: str) -> None:
+    """Warn of each difference whose margin and strata contradict each other."""
+    for one in differences:
+        if one.contradicts:
+            told = f"{one.by!r} and {one.strata!r} contradict each other: {comparison_of(one, rate)}"
+            warn(told, ContradictingStrataWarning)
+
+
+@dataclass(frozen=True, eq=False)
+class Stratification:
+    """Cells of one attribute and others that make strata, with fits of a rate for each value and stratum.
+
+    Attributes
+    ----------
+    by, strata : str
+        The attribute, and those that make the strata.
+    cells : Cells
+        Those in which both sides have the same value.
+    values : tuple of str
+        The values of the attribute.
+    names : tuple of str
+        The strata.
+    value, stratum : (cells,) ndarray of int
+        The value and the stratum of each cell.
+    n, errors : (values, strata) ndarray of int
+        Numbers of comparisons and of errors.
+    mix : (strata,) ndarray
+        The share of each stratum; 0 for those in which some value has no comparisons.
+    """
+
+    by: str
+    strata: str
+    cells: Cells
+    values: tuple[str, ...]
+    names: tuple[str, ...]
+    value: NDArray[np.intp]
+    stratum: NDArray[np.intp]
+    n: NDArray[np.int64]
+    errors: NDArray[np.int64]
+    mix: Floats
+
+    def rates(self, level: float) -> list[StratifiedRate]:
+        """Return the rates of each value: of all its comparisons, standardised, and in each stratum."""
+        margins, inside = self._fits
+        rows = []
+        for v, value in enumerate(self.values):
+            of_value = self.value == v
+            n, errors = int(self.n[v].sum()), int(self.errors[v].sum())
+            limits = self._limits(_indicator(v, len(self.values)), margins, of_value, level)
+            rows.append(_row(value, errors / n, limits, n, errors))
+            shared = self.mix > 0
+            rates = self.errors[v, shared] / self.n[v, shared]
+            mean, limits, note = math.nan, (math.nan, math.nan), ""
+            if shared.any():
+                mean = float(rates @ self.mix[shared])
+                limits = (
+                    self._standardised(inside, v).rate_interval(level)
+                    if mean
+                    else self._upper_limit(of_value & shared[self.stratum], level)
+                )
+                empty = [name for name, e, s in zip(self.names, self.errors[v], shared, strict=True) if s and not e]
+                if empty:
+                    note = f"no errors in {', '.join(empty)}, so the interval is likely too narrow"
+            counts = int(self.n[v, shared].sum()), int(self.errors[v, shared].sum())
+            rows.append(_row(value, mean, limits, *counts, standardised=True, note=note))
+            for s, name in enumerate(self.names):
+                n, errors = int(self.n[v, s]), int(self.errors[v, s])
+                if n:
+                    which = of_value & (self.stratum == s)
+                    contrast = _indicator(v * len(self.names) + s, self.n.size)
+                    limits = self._limits(contrast, inside, which, level)
+                    rows.append(_row(value, errors / n, limits, n, errors, stratum=name))
+        return rows
+
+    def differences(self, level: float) -> list[StratifiedDifference]:
+        """Compare each two values."""
+        margins, inside = self._fits
+        pairs = list(itertools.combinations(range(len(self.values)), 2))
+        both = []
+        for v, w in pairs:
+            margin = _log_ratio(margins, *(_mean_of_one(margins, _indicator(k, len(self.values))) for k in (v, w)))
+            within = _log_ratio(inside, *(self._mean(inside, k) for k in (v, w)))
+            both.append((margin, within))
+        adjusted = [intervals.holm([row[k].pvalue for row in both]) for k in (0, 1)]
+        return [
+            self._difference(v, w, estimates, (float(p), float(q)), level)
+            for (v, w), estimates, p, q in zip(pairs, both, *adjusted, strict=True)
+        ]
+
+    def _difference(
+        self, v: int, w: int, both: tuple[StudentEstimate, StudentEstimate], pvalues: tuple[float, float], level: float
+    ) -> StratifiedDifference:
+        with np.errstate(invalid="ignore", divide="ignore"):
+            rates = self.errors / self.n
+        shared = np.flatnonzero((self.n[v] > 0) & (self.n[w] > 0))
+        order = {s: float(np.sign(rates[v, s] - rates[w, s])) for s in shared}
+        enough = [order[s] for s in shared if self.errors[v, s] + self.errors[w, s] >= ENOUGH_ERRORS]
+        margin = float(np.sign(self.errors[v].sum() / self.n[v].sum() - self.errors[w].sum() / self.n[w].sum()))
+        reversed_in_all = len(enough) > 1 and margin != 0 and all(one == -margin for one in enough)
+        verdicts = [float(np.sign(one.value)) if p <= 1 - level else 0.0 for one, p in zip(both, pvalues, strict=True)]
+        ends = [one.ratio_interval(level) for one in both]
+        ratios = [one.exponential for one in both]
+        apart = not ends[1][0] <= ratios[0] <= ends[1][1] and not math.isnan(ratios[0] + ratios[1])
+        return StratifiedDifference(
+            self.by, self.strata, self.values[v], self.values[w],
+            ratios[0], *ends[0], pvalues[0], ratios[1], *ends[1], pvalues[1],
+            tuple(self.names[s] for s in shared if order[s] > 0), tuple(self.names[s] for s in shared if order[s] < 0),
+            bool(apart and (reversed_in_all or verdicts[0] != verdicts[1])),
+        )  # fmt: skip
+
+    @cached_property
+    def _fits(self) -> tuple[Fit, Fit]:
+        """Fit a rate for each value, and one for each value and stratum."""
+        codes = self.value, self.value * len(self.names) + self.stratum
+        sizes = len(self.values), self.n.size
+        return tuple(  # type: ignore[return-value]
+            fit(self.cells, np.eye(size)[code]) for code, size in zip(codes, sizes, strict=True)
+        )
+
+    def _mean(self, inside: Fit, v: int) -> tuple[float, Floats]:
+        """Return the standardised rate of a value, and its gradient."""
+        mean, gradient = 0.0, np.zeros(self.n.size)
+        for s in np.flatnonzero(self.mix).tolist():
+            part, slope = _mean_of_one(inside, _indicator(v * len(self.names) + s, self.n.size))
+            if math.isnan(part):  # nothing but errors, or none
+                part = float(self.errors[v, s] > 0)
+            mean, gradient = mean + self.mix[s] * part, gradient + self.mix[s] * slope
+        return mean, gradient
+
+    def _standardised(self, inside: Fit, v: int) -> StudentEstimate:
+        mean, gradient = self._mean(inside, v)
+        if not 0 < mean < 1:
+            return StudentEstimate()
+        return of_function(inside, math.log(mean / (1 - mean)), gradient / (mean * (1 - mean)))
+
+    def _limits(self, contrast: Floats, fitted: Fit, which: NDArray[np.bool_], level: float) -> tuple[float, float]:
+        """Return the interval of one rate, whose log odds are a coefficient."""
+        found = estimate(fitted, contrast)
+        return self._upper_limit(which, level) if math.isnan(found.value) else found.rate_interval(level)
+
+    def _upper_limit(self, which: NDArray[np.bool_], level: float) -> tuple[float, float]:
+        """Return the interval of a rate without errors, or with nothing else, whose errors come together by subject.
+
+        The number of comparisons is divided by the design effect at the strictest threshold with a few errors.
+        """
+        cells = self.cells.only(which)
+        n = float(cells.n.sum())
+        if cells.errors.any():
+            return 0.0, 1.0  # nothing but errors: whoever wants a limit of those may ask for the opposite rate
+        laxer = cells.with_errors(_PAIRS_OF_LIMIT)
+        one = np.ones((laxer.n.size, 1))
+        fitted = fit(laxer, one)
+        variance = 0.0 if math.isnan(fitted.value(one[0])) else float(fitted.covariance_of(one[:1])[0, 0])
+        if variance > 0:
+            chance = float(laxer.errors.sum() / n)
+            n = min(n, 1 / (chance * (1 - chance) * variance))
+        elif laxer.n_subjects is not None:
+            n = min(n, laxer.n_subjects / (2 if laxer.rate == "fmr" else 1))
+        return 0.0, intervals.upper_limit_without_errors(max(1.0, n), level)
+
+
+def stratify(
+    cells: Cells, attributes: Sequence[str], by: str, strata: Sequence[str], mix: str = "pooled"
+) -> Stratification:
+    """Divide cells of some attributes by the values of one of them and, as strata, those of others.
+
+    Non-mated comparisons of different strata are one more stratum. With the mix "pooled" strata have the share that
+    they have of the comparisons of all values together, with "equal" all the same.
+    """
+    a, others = attributes.index(by), [attributes.index(name) for name in strata]
+    cells = cells.only(cells.first[:, a] == cells.second[:, a])
+    same = (cells.first[:, others] == cells.second[:, others]).all(axis=1)
+    labels = [cells.labels[k] for k in others]
+    of_cell = [
+        validation.INTERSECTION.join(one[k] for one, k in zip(labels, row, strict=True)) if is_same else None
+        for row, is_same in zip(cells.first[:, others], same, strict=True)
+    ]
+    known = sorted({name for name in of_cell if name is not None})
+    names = (*known, f"{DIFFERENT} {validation.INTERSECTION.join(strata)}") if not same.all() else tuple(known)
+    position = {name: k for k, name in enumerate(known)} | {None: len(known)}
+    used, value = np.unique(cells.first[:, a], return_inverse=True)
+    stratum = np.array([position[name] for name in of_cell], np.intp)
+    n, errors = np.zeros((2, used.size, len(names)), np.int64)
+    np.add.at(n, (value, stratum), cells.n)
+    np.add.at(errors, (value, stratum), cells.errors)
+    shared = (n > 0).all(axis=0)
+    weights = np.where(shared, n.sum(axis=0) if mix == "pooled" else 1, 0).astype(np.float64)
+    total = weights.sum()
+    return Stratification(
+        by, validation.INTERSECTION.join(strata), cells, tuple(cells.labels[a][k] for k in used), names,
+        value, stratum, n, errors, weights / total if total else weights,
+    )  # fmt: skip
+
+
+def _row(value: str, rate: float, limits: tuple[float, float], n: int, errors: int, **more: Any) -> StratifiedRate:
+    low, high = limits
+    return StratifiedRate(group=value, estimate=rate, low=low, high=high, n_comparisons=n, n_errors=errors, **more)
+
+
+def _indicator(k: int, size: int) -> Floats:
+    return np.eye(1, size, k)[0]
+
+
+def _mean_of_one(fitted: Fit, contrast: Floats) -> tuple[float, Floats]:
+    """Return the chance whose log odds are a coefficient, and its gradient."""
+    value = fitted.value(contrast)
+    if math.isnan(value):
+        return math.nan, np.zeros(contrast.size)
+    chance = 1 / (1 + math.exp(-value))
+    return chance, chance * (1 - chance) * contrast
+
+
+def _log_ratio(fitted: Fit, one: tuple[float, Floats], other: tuple[float, Floats]) -> StudentEstimate:
+    if not (one[0] > 0 and other[0] > 0):
+        return StudentEstimate()
+    return of_function(fitted, math.log(one[0] / other[0]), one[1] / one[0] - other[1] / other[0])
+
+
+_MARKERS = ("o", "D", "s", "^")  # of values that share a colour
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class StratifiedRates(Result):
+    """The result of `stratified_rates`.
+
+    Attributes
+    ----------
+    rate : {"fmr", "fnmr"}
+        Which rate.
+    at : OperatingPoint
+        The operating point.
+    threshold : float
+        The threshold there, which is taken as given.
+    by, strata : str
+        The attribute whose values are compared, and those that make the strata.
+    mix : tuple of (str, float)
+        The share of each stratum in standardised rates; 0 for those in which some value has no comparisons.
+    rates : tuple of StratifiedRate
+        For each value its rate overall, the standardised one, and those within strata.
+    differences : tuple of StratifiedDifference
+        Each two values compared.
+    confidence_level : float
+        Of the intervals.
+    n_subjects : int or None
+        Number of subjects; None where every comparison was taken for independent.
+    settings : dict
+        The arguments of the call.
+    """
+
+    rate: str
+    at: OperatingPoint
+    threshold: float
+    by: str
+    strata: str
+    mix: tuple[tuple[str, float], ...]
+    rates: tuple[StratifiedRate, ...]
+    differences: tuple[StratifiedDifference, ...]
+    confidence_level: float
+    n_subjects: int | None
+    settings: dict[str, Any]
+
+    _title = "Rates within strata"
+    _rows = "rates"
+
+    @property
+    def contradictions(self) -> tuple[StratifiedDifference, ...]:
+        """The differences in which the margin and the strata contradict each other."""
+        return tuple(one for one in self.differences if one.contradicts)
+
+    @checked
+    def summary(self) -> str:
+        """Describe the result in sentences.
+
+        Returns
+        -------
+        str
+        """
+        text = [f"{self.rate.upper()} by {self.by} at {self.at}, overall and with the same mix of {self.strata}:"]
+        for value in dict.fromkeys(row.group for row in self.rates):
+            margin, same = (row for row in self.rates if row.group == value and row.stratum is None)
+            text.append(f"{value}: {in_words(margin)} overall, {in_words(same)} with the same mix.")
+        lost = [name for name, share in self.mix if not share]
+        if lost:
+            text.append(f"Strata left out of the mix, as some value has no comparisons there: {', '.join(lost)}.")
+        told = contradictions_in(self.differences, self.rate)
+        text += told or ["Rates overall and within strata do not contradict each other."]
+        return "\n".join(map(visible, text))
+
+    @checked
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw the rates of each value overall, with the same mix, and in each stratum.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure by default.
+
+        Returns
+        -------
+        matplotlib Axes
+        """
+        values = list(dict.fromkeys(str(row.group) for row in self.rates))
+        strata = dict.fromkeys(row.stratum for row in self.rates if row.stratum)
+        places = ["overall", f"same mix of {self.strata}", *strata]
+        width, height = row_size(places)
+        ax = axes_or_new(ax, (width, height + 0.12 * len(values) * len(places) + 0.2 * len(values)))
+        steps = np.linspace(-0.25, 0.25, len(values)) if len(values) > 1 else np.zeros(1)
+        bars = []
+        for k, (value, step) in enumerate(zip(values, steps, strict=True)):
+            color, marker = COLORS[k % len(COLORS)], _MARKERS[k // len(COLORS) % len(_MARKERS)]
+            for row in self.rates:
+                if row.group == value and not math.isnan(row.estimate):
+                    y = places.index(row.stratum or places[int(row.standardised)]) + step
+                    ends = row.estimate, row.low, row.high
+                    bars.append(Bar(y, *ends, color=color, marker=marker, label=shortened(value, LONGEST_LABEL)))
+        logarithmic = self.rate == "fmr" and any(bar.value > 0 for bar in bars)
+        ax = draw_rows(ax, places, bars, xlabel=METRICS[self.rate].long_title, logarithmic=logarithmic)
+        ax.axhline(1.5, color="0.7", linewidth=0.8)
+        return ax
+
 
 MIXES = ("pooled", "equal")
 
@@ -102,11 +526,7 @@ def stratified_rates(
             NotComputableWarning,
         )
     differences = found.differences(level)
-    for one in differences:
-        if one.contradicts:
-            warn(
-                f"{by!r} and {found.strata!r} contradict each other: {in_words(one, rate)}", ContradictingStrataWarning
-            )
+    warn_of_contradictions(differences, rate)
     shares = tuple(zip(found.names, found.mix.tolist(), strict=True))
     settings = {
         "by": by, "strata": others, "at": str(at), "rate": rate, "mix": mix, "unit": unit, "confidence_level": level,

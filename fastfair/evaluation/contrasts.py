@@ -15,7 +15,7 @@ from fastfair._lib.warnings import warn
 from fastfair.error_rates.operating_points import OperatingPoint
 from fastfair.errors import FewResamplesWarning
 from fastfair.measures._registry import is_fairer_above
-from fastfair.uncertainty.quantities import HELD, Quantity, TakenAt
+from fastfair.uncertainty.quantities import HELD, Estimated, Quantity
 
 from .difference_tests import DifferenceTest
 from .result import Evaluation, maker_of
@@ -27,7 +27,7 @@ NO_DIFFERENCE = "no interval, as the two systems do not differ, in the data or i
 
 
 @dataclass(frozen=True)
-class Contrast(TakenAt):
+class Contrast(Estimated):
     """The difference between two systems in one quantity.
 
     Attributes

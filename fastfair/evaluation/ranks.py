@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 
 from fastfair.error_rates.operating_points import OperatingPoint
 from fastfair.measures._registry import printed_name
-from fastfair.uncertainty.quantities import TakenAt, in_words
+from fastfair.uncertainty.quantities import Estimated, in_words
 
 Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class RankedSystem(TakenAt):
+class RankedSystem(Estimated):
     """One system's place among those that scored the same comparisons, in one quantity.
 
     Attributes

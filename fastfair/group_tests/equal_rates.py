@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from abc import abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +14,9 @@ from numpy.typing import NDArray
 from fastfair import intervals
 from fastfair._lib import argument_kinds, seeds, validation
 from fastfair._lib.arguments import checked
+from fastfair._lib.plot_style import STANDS_OUT, USUAL
 from fastfair._lib.progress import reporting
+from fastfair._lib.text import p_value, per_cent
 from fastfair._lib.warnings import warn
 from fastfair._lib.workers import Workers
 from fastfair.data.comparisons import Comparisons
@@ -21,25 +26,386 @@ from fastfair.data.vector_pairs import PairsOfVectors
 from fastfair.error_rates.enough_pairs import with_enough_pairs
 from fastfair.error_rates.operating_points import OperatingPoint, at_threshold, threshold_key
 from fastfair.error_rates.rates import rates_at_key
-from fastfair.errors import FewResamplesWarning, InputError, NotComputableWarning
+from fastfair.errors import FewResamplesWarning, InputError, NotComputableWarning, visible
+from fastfair.measures._registry import METRICS
 from fastfair.resampling.units import require_units
+from fastfair.results.charts import Bar, Line, draw_rows
+from fastfair.results.result import Result
+from fastfair.results.written import UNWRITTEN, nothing
 
-from .failure_counts import FailureCounts
-from .failure_roots import draw_roots_of_failures
+from .failure_counts import FailureCounts, beta_binomial_pmf, failure_rate
 from .false_matches import count_false_matches
-from .frailty import draw_roots
-from .inputs import (
+from .frailty import Roots, common_rate, draw_roots, share_of
+from .replicates import (
     POLICIES,
+    STATISTICS,
+    GroupRates,
     counts_to_test,
+    draw_groups,
+    of_counts,
+    pvalue,
+    replicate,
     require_resamples,
     require_subjects,
     warn_of_few_subjects,
     warn_of_small_groups,
 )
-from .replicates import STATISTICS, GroupRates, of_counts, pvalue, replicate
-from .results import FmrTest, FnmrTest, significance_level
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 Floats = NDArray[np.float64]
+_PURPOSE = 4  # kind of draws, told apart in the random stream from those of `replicates` and `frailty`
+_NEGLIGIBLE = 1e-9  # expected subjects of a kind
+
+
+def inflation_of(sums: NDArray[np.int64]) -> tuple[Floats, Floats]:
+    """Estimate one intra-class correlation of all groups, and how much more failures vary than Poisson numbers.
+
+    Parameters
+    ----------
+    sums : (5, ..., g) ndarray of int64
+        As `kernels.clusters` names them.
+
+    Returns
+    -------
+    correlation : (...) ndarray
+        In [0, 1].
+    inflation : (..., g) ndarray
+        (1 - p) (1 + (m0 - 1) correlation), with the rate p of all groups and sum m^2 / sum m = m0.
+    """
+    m, e, ee, em, mm = sums.astype(np.float64)
+    rate = share_of(e, m)
+    squares = ee - 2 * rate * em + rate**2 * mm
+    of_single = e * (1 - rate) ** 2 + (m - e) * rate**2
+    over = (rate * (1 - rate) * (mm - m)).sum(axis=-1)
+    correlation = np.clip(share_of((squares - of_single).sum(axis=-1), over), 0.0, 1.0)
+    pooled = share_of(e.sum(axis=-1), m.sum(axis=-1))[..., None]
+    return correlation, np.maximum(1 - pooled, 1e-3) * (1 + (share_of(mm, m) - 1) * correlation[..., None])
+
+
+def draw_roots_of_failures(
+    counts: FailureCounts, n_resamples: int, key: NDArray[np.uint32], n_threads: int | None = None
+) -> Roots:
+    """Draw failures of groups with one rate, beta-binomial for each subject, and estimate everything anew.
+
+    Subjects are drawn with the attempts of their group's. Every group has subjects, and some attempts failed, not all.
+    """
+    from fastfair.kernels import clusters
+
+    sums = counts.sums
+    correlation, inflation = inflation_of(sums)
+    errors, size = sums[clusters.FAILURES], sums[clusters.ATTEMPTS].astype(np.float64)
+    rate = float(common_rate(errors, size, inflation)[0])
+    parts: list[list[NDArray[np.generic]]] = [[], [], []]
+    end = []
+    for g in range(len(counts.groups)):
+        attempts, n = np.unique(counts.attempts[counts.subject_group == g], return_counts=True)
+        for m, subjects in zip(attempts.tolist(), n.tolist(), strict=True):
+            expected = subjects * beta_binomial_pmf(m, rate, float(correlation))
+            kept = np.flatnonzero(expected > _NEGLIGIBLE)
+            for part, values in zip(parts, (kept, np.full(kept.size, m), expected[kept]), strict=True):
+                part.append(values)
+        end.append(sum(values.size for values in parts[0]))
+    failures, of_attempts, share = (np.concatenate(part) for part in parts)
+    kinds = clusters.Kinds(failures.astype(np.int64), of_attempts.astype(np.int64), share, np.array(end))
+    drawn = np.empty((5, n_resamples, len(end)), np.int64)
+
+    def use(at: slice, sums: NDArray[np.int64]) -> None:
+        drawn[:, at] = sums
+
+    draw_groups(kinds, counts.n_subjects, _PURPOSE, n_resamples, key, use, n_threads)
+    replicated = drawn[clusters.FAILURES], inflation_of(drawn)[1], drawn[clusters.ATTEMPTS].astype(np.float64)
+    return Roots(errors, inflation, replicated[0], replicated[1], size, replicated[2])
+
+
+_NAMES = {"deviance": "deviance", "f": "F", "max-difference": "largest difference", "max-ratio": "largest ratio"}
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class GroupTest(Result):
+    """The result of a test of equal error rates.
+
+    Attributes
+    ----------
+    statistic : float
+        The statistic in the data; larger where groups differ more.
+    pvalue : float
+        Share of the replicates, drawn as if all groups had the same rate, with a statistic at least as large.
+    statistic_name : str
+        "deviance", "f", "max-difference" or "max-ratio".
+    groups : tuple of str
+        The groups, sorted.
+    rate : float
+        Errors divided by trials of all groups together.
+    group_rate : (g,) ndarray
+        Error rate of each group.
+    n_subjects, n_trials, n_errors : (g,) ndarray of int64
+        Numbers of subjects, trials and errors of each group.
+    standard_error : (g,) ndarray
+        Standard error of each group's rate.
+    low, high : (g,) ndarray
+        Interval of each group's rate, computed from its standard error.
+    simultaneous_low, simultaneous_high : (g,) ndarray
+        The same at the level confidence_level ** (1 / g), at which all intervals hold together (Šidák).
+    bootstrap_low, bootstrap_high : (g,) ndarray
+        Interval of each group's rate from quantiles of the replicates; NaN where these do not vary.
+    difference : (g,) ndarray
+        Each group's rate minus that of all other groups together.
+    group_pvalue : (g,) ndarray
+        p-value of each group on its own; NaN where groups were not tested.
+    group_pvalue_adjusted : (g,) ndarray
+        The same p-values adjusted for being several by tests of several groups at once, which limits the probability of
+        any false finding.
+    replicates : (r,) ndarray
+        The statistic in every replicate.
+    confidence_level : float
+        Confidence level of the intervals; a group differs detectably if `group_pvalue_adjusted` is below `level`.
+    settings : dict
+        The arguments of the call, and the seed.
+    """
+
+    statistic: float
+    pvalue: float
+    statistic_name: str
+    groups: tuple[str, ...]
+    rate: float
+    group_rate: Floats
+    n_subjects: NDArray[np.int64]
+    n_trials: NDArray[np.int64]
+    n_errors: NDArray[np.int64]
+    standard_error: Floats
+    low: Floats
+    high: Floats
+    simultaneous_low: Floats
+    simultaneous_high: Floats
+    bootstrap_low: Floats
+    bootstrap_high: Floats
+    difference: Floats
+    group_pvalue: Floats
+    group_pvalue_adjusted: Floats
+    confidence_level: float
+    settings: dict[str, Any]
+    replicates: Floats = field(default_factory=nothing, repr=False, metadata=UNWRITTEN)
+
+    trials: ClassVar[str]
+    _derived = ("error", "different")
+
+    @property
+    @abstractmethod
+    def error(self) -> str:
+        """Name of the error rate, as in tables: "fnmr", "fmr", "fta" or "fte"."""
+
+    @property
+    def level(self) -> float:
+        """The significance level, 1 - confidence_level."""
+        return significance_level(self.confidence_level)
+
+    @cached_property
+    def different(self) -> tuple[str, ...]:
+        """Groups whose rate differs detectably from that of the others.
+
+        Of FNMRs, each group is compared with all others, and one that differs much changes the rate of all others: if
+        there are few groups, these may be named as well, so look at the largest differences first. Of FMRs, a group is
+        named if it cannot be one of the groups, more than half of all, that do not differ detectably among themselves.
+        """
+        found = self.group_pvalue_adjusted < self.level
+        return tuple(group for group, is_different in zip(self.groups, found, strict=True) if is_different)
+
+    def _columns(self) -> dict[str, list[Any]]:
+        names = (
+            "n_subjects", "n_trials", "n_errors", "group_rate", "low", "high", "simultaneous_low", "simultaneous_high",
+            "bootstrap_low", "bootstrap_high", "standard_error", "difference", "group_pvalue", "group_pvalue_adjusted",
+        )  # fmt: skip
+        called = {"n_trials": f"n_{self.trials}", "group_rate": self.error}
+        columns = {called.get(name, name): getattr(self, name).tolist() for name in names}
+        return {"group": list(self.groups), **columns}
+
+    def summary(self) -> str:
+        """Describe the result in sentences.
+
+        Returns
+        -------
+        str
+        """
+        rate, n = self.error.upper(), len(self.groups)
+        if np.isnan(self.pvalue):
+            return f"The test cannot say whether the {rate}s of {n} groups differ: see the warnings."
+        level = f"the {100 * self.level:g} % level"
+        text = [
+            f"The overall {rate} is {per_cent(self.rate)} and ranges from {per_cent(self.group_rate.min())} "
+            f"({self.groups[int(self.group_rate.argmin())]}) to {per_cent(self.group_rate.max())} "
+            f"({self.groups[int(self.group_rate.argmax())]}) over {n} groups.",
+            f"If all groups had the same {rate}, {_how_often(self.pvalue)} like this one would have differences "
+            f"as large as these (p = {p_value(self.pvalue)}, {_NAMES[self.statistic_name]} = {self.statistic:.3g}, "
+            f"{self.settings['n_resamples']:,} replicates).",
+        ]
+        text.append(
+            f"The differences are significant at {level}."
+            if self.pvalue < self.level
+            else f"The differences are not significant at {level}; that does not show that the groups are alike."
+        )
+        n_tested = int((~np.isnan(self.group_pvalue)).sum())
+        for sign, word in ((1, "higher"), (-1, "lower")):
+            found = [
+                f"{group} ({per_cent(value)})"
+                for group, value, d in zip(self.groups, self.group_rate, self._from_others(), strict=True)
+                if group in self.different and sign * d > 0
+            ]
+            if found:
+                text.append(f"Significantly {word} than in the other groups ({n_tested} tested): {', '.join(found)}.")
+        if self.pvalue < self.level and n_tested and not self.different:
+            text.append("The test cannot say which groups differ.")
+        return "\n".join(map(visible, text + self._remarks()))
+
+    def _from_others(self) -> Floats:
+        """Return each group's rate minus that of the groups that do not differ detectably."""
+        alike = ~np.isin(self.groups, self.different)
+        if not alike.any():
+            return self.difference
+        return np.asarray(self.group_rate - self.n_errors[alike].sum() / self.n_trials[alike].sum())
+
+    def _remarks(self) -> list[str]:
+        if len(self.groups) == 2 or not self.different:
+            return []
+        if len(self.different) == len(self.groups):
+            return ["No more than half of the groups are alike."]
+        return ["Without the named groups no difference is detected."]
+
+    @checked
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw each group's rate with its intervals, and the overall rate; groups that differ detectably stand out.
+
+        Thick lines are each group's own interval, thin ones those that hold in all groups together.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure by default.
+
+        Returns
+        -------
+        matplotlib Axes
+        """
+        colors = [STANDS_OUT if group in self.different else USUAL for group in self.groups]
+        ends = (self.low, self.high, 2.6), (self.simultaneous_low, self.simultaneous_high, 0.9)
+        bars = [
+            Bar(row, rate, low[row], high[row], color=colors[row], marker="", width=width)
+            for low, high, width in ends
+            for row, rate in enumerate(self.group_rate)
+        ]
+        bars += rate_marks(self.groups, self.group_rate, self.different, "differs from the others")
+        return draw_rows(ax, self.groups, bars, [Line(self.rate, color="0.3")], xlabel=rate_title(self.error))
+
+
+def rate_title(error: str) -> str:
+    """Name a rate of errors in full."""
+    return METRICS["fmr"].long_title if error == "fmr" else failure_rate(error).title
+
+
+def rate_marks(groups: Sequence[str], rates: Floats, apart: Sequence[str], label: str) -> list[Bar]:
+    """Return marks at the rates of groups; those set apart stand out."""
+    return [
+        Bar(y, rate, color=STANDS_OUT, marker="D", label=label) if group in apart else Bar(y, rate)
+        for y, (group, rate) in enumerate(zip(groups, rates.tolist(), strict=True))
+    ]
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class FnmrTest(GroupTest):
+    """The result of `fnmr_test`. It has the attributes of `GroupTest`, and:
+
+    Attributes
+    ----------
+    rate_name : {"fnmr", "fta", "fte"}
+        What rate it is.
+    remarks : tuple of str
+        What there is to know about the failure counts.
+    counts : FailureCounts or None
+        The failure counts that were tested; None in what was read from a file.
+    fnmr, group_fnmr : float, (g,) ndarray
+        `rate` and `group_rate`, where these are FNMRs; results on failures to acquire or to enrol have no such
+        attributes.
+    icc, design_effect : (g,) ndarray
+        As in `FailureCounts`.
+    """
+
+    rate_name: str
+    icc: Floats
+    design_effect: Floats
+    remarks: tuple[str, ...] = ()
+    counts: FailureCounts | None = field(default=None, repr=False, metadata=UNWRITTEN)
+    trials: ClassVar[str] = "attempts"
+
+    @property
+    def error(self) -> str:
+        """Name of the error rate, as in tables: "fnmr", "fta" or "fte"."""
+        return self.rate_name
+
+    @property
+    def fnmr(self) -> float:
+        """All failures divided by all attempts, where these are mated comparisons."""
+        return failure_rate(self.rate_name).if_fnmr(self.rate)
+
+    @property
+    def group_fnmr(self) -> Floats:
+        """(g,) FNMR of each group."""
+        return failure_rate(self.rate_name).if_fnmr(self.group_rate)
+
+    def _columns(self) -> dict[str, list[Any]]:
+        return super()._columns() | {"icc": self.icc.tolist(), "design_effect": self.design_effect.tolist()}
+
+    def _question(self) -> str:
+        return f"Do {failure_rate(self.rate_name).title.lower()}s differ between groups?"
+
+    def _remarks(self) -> list[str]:
+        return [*super()._remarks(), *self.remarks]
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class FmrTest(GroupTest):
+    """The result of `fmr_test`. It has the attributes of `GroupTest`, and:
+
+    Attributes
+    ----------
+    threshold : float
+        The threshold at which the rates were computed.
+    fmr : float
+        False matches divided by non-mated comparisons within groups.
+    group_fmr : (g,) ndarray
+        FMR of each group.
+    """
+
+    threshold: float
+    trials: ClassVar[str] = "comparisons"
+    _title = "Do false match rates differ between groups?"
+
+    @property
+    def error(self) -> str:
+        """Name of the error rate, as in tables: "fmr"."""
+        return "fmr"
+
+    @property
+    def fmr(self) -> float:
+        """False matches divided by non-mated comparisons within groups."""
+        return self.rate
+
+    @property
+    def group_fmr(self) -> Floats:
+        """(g,) FMR of each group."""
+        return self.group_rate
+
+
+def significance_level(confidence_level: float) -> float:
+    """Return 1 - confidence_level, so that 1 - 0.95 is 0.05."""
+    return round(1 - confidence_level, 12)
+
+
+def _how_often(pvalue: float) -> str:
+    """Express a p-value as a frequency of studies."""
+    return f"1 in {round(1 / pvalue):,} studies" if pvalue < 0.1 else f"{100 * pvalue:.0f} % of studies"
+
+
 DEVIANCE = "deviance"  # the statistic of false match rates that draws errors instead of subjects
 FMR_STATISTICS = (DEVIANCE, *STATISTICS)
 

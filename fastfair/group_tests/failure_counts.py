@@ -1,29 +1,255 @@
-"""`FailureCounts`: the number of attempts, and of failed attempts, of each subject, from which rates are tested."""
+"""`FailureCounts`: the number of attempts, and of failed attempts, of each subject, from which rates are tested.
+
+What failed may be a mated comparison (FNMR), an acquisition (FTA) or an enrolment (FTE). Subjects with the same
+failures and attempts are counted together, as kinds; rates, intra-class correlations, design effects and variances
+follow from five sums over the subjects of each group, in the rows of `kernels.clusters`.
+"""
 
 from __future__ import annotations
 
-import numpy as np
-from numpy.typing import ArrayLike
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Self, TypeVar
 
-from fastfair._lib import argument_kinds, validation
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from fastfair import intervals
+from fastfair._lib import argument_kinds, arrays, validation
 from fastfair._lib.arguments import checked
+from fastfair._lib.notebook import Shown
+from fastfair._lib.text import rate_with_interval
 from fastfair._lib.workers import Workers
 from fastfair.data import group_labels
 from fastfair.data.comparisons import Comparisons
 from fastfair.data.embeddings import Embeddings
 from fastfair.data.scanned_comparisons import ScannedComparisons
+from fastfair.data.sorted_scores import read_only
 from fastfair.error_rates.enough_pairs import with_enough_pairs
 from fastfair.error_rates.operating_points import OperatingPoint
-from fastfair.errors import InputError
+from fastfair.errors import InputError, visible
+from fastfair.measures._registry import METRICS
 
-from .attempts import GroupLabels, of_attempts, whole_numbers
-from .counted_attempts import CountedAttempts
-from .failure_rates import failure_rate
+Values = TypeVar("Values")
+
+
+@dataclass(frozen=True)
+class FailureRate:
+    """What results say of a rate of failure.
+
+    Attributes
+    ----------
+    name : str
+        As in tables and JSON.
+    title : str
+        The name in full.
+    attempt : str
+        What can fail.
+    trials : str
+        The same of several subjects, as errors name it.
+    repeated : bool
+        Whether subjects have several attempts as a rule.
+    """
+
+    name: str
+    title: str
+    attempt: str
+    trials: str
+    repeated: bool = True
+
+    @property
+    def symbol(self) -> str:
+        """The name as sentences have it, such as "FNMR"."""
+        return self.name.upper()
+
+    @property
+    def attempts(self) -> str:
+        """What can fail, in the plural."""
+        return f"{self.attempt}s"
+
+    def if_fnmr(self, values: Values) -> Values:
+        """Return values of an attribute named after the FNMR, or raise that there is no such attribute."""
+        if self is not FNMR:
+            raise AttributeError(f"there is no FNMR: what failed are {self.attempts}. Use rate and group_rate")
+        return values
+
+
+FNMR = FailureRate("fnmr", METRICS["fnmr"].long_title, "attempt", "mated comparisons")
+_RATES = {
+    one.name: one
+    for one in (
+        FNMR,
+        FailureRate("fta", "Failure-to-acquire rate", "acquisition", "acquisitions"),
+        FailureRate("fte", "Failure-to-enrol rate", "enrolment", "enrolments", repeated=False),
+    )
+}
+RATES_OF_FAILURE = tuple(_RATES)
+
+
+def failure_rate(name: str) -> FailureRate:
+    """Return the rate of failure of a name, which `FailureCounts` takes as `rate`."""
+    return _RATES[validation.choice("rate", name, RATES_OF_FAILURE)]
+
+
+Counts = NDArray[np.int64]
+GroupLabels = validation.Labels | Mapping[str, validation.Labels]
+
+
+def of_attempts(
+    failed: validation.Labels, subject: validation.Labels, group: GroupLabels, failed_value: str | None = None
+) -> tuple[Counts, Counts, dict[str, validation.Coded]]:
+    """Count the failed and all attempts of each subject, and find its group; see `FailureCounts.from_failures`."""
+    decisions = _decisions(failed) if failed_value is None else _with_value(failed, failed_value)
+    who = validation.encode("subject", subject)
+    columns = group_labels.columns_of("group", group)
+    coded = {name: validation.encode(f"group {name!r}", column) for name, column in columns.items()}
+    sizes = {"failed": decisions.size, "subject": who.codes.size}
+    sizes |= {f"group {name!r}": column.codes.size for name, column in coded.items()}
+    validation.same_length(sizes, "attempt")
+    of_subject = {
+        name: validation.Coded(column.labels, group_labels.one_for_each(who, name, column))
+        for name, column in coded.items()
+    }
+    n = who.labels.size
+    failures = np.bincount(who.codes[decisions == 1], minlength=n)
+    return failures, np.bincount(who.codes, minlength=n), of_subject
+
+
+def _decisions(failed: object) -> Counts:
+    """Require 0 and 1, or truth values."""
+    decisions = whole_numbers("failed", failed)
+    if decisions.size and decisions.max() > 1:
+        row = int(decisions.argmax())
+        raise InputError(f"failed must be 0 or 1, but row {row} (counted from 0) is {decisions[row]}", row=row)
+    return decisions
+
+
+def _with_value(failed: validation.Labels, value: str) -> Counts:
+    """Return 1 where a label is that of failed attempts, and 0 elsewhere."""
+    column = validation.encode("failed", failed)
+    labels = [str(label) for label in column.labels]
+    if value not in labels:
+        raise InputError(
+            f"no row of failed is {value!r}, which failed_value declares to be that of failed attempts"
+            f"{validation.did_you_mean(value, labels)}; if none failed, give zeros"
+        )
+    return (column.codes == labels.index(value)).astype(np.int64)
+
+
+def whole_numbers(name: str, values: object) -> Counts:
+    """Turn integers of at least 0, of any number type, into int64."""
+    array = arrays.column(name, values)
+    if array.dtype.kind == "b":
+        return array.astype(np.int64)
+    array = arrays.numbers_in(name, array)
+    with np.errstate(invalid="ignore"):
+        wrong = ~((array >= 0) & (array == np.floor(array)) & (array < 2**31))
+    if wrong.any():
+        row = int(wrong.argmax())
+        raise InputError(
+            f"{name} must be whole numbers of at least 0, but row {row} (counted from 0) is {array[row]}", row=row
+        )
+    return array.astype(np.int64)
+
+
+Floats = NDArray[np.float64]
+_CELLS_A_SUBJECT = 8  # of failures x attempts x groups, up to which counting takes no sort
+_ROUNDING = 1e-13  # share of the squares that sums of squared deviations of 0 may be off by
+
+
+@dataclass(frozen=True, eq=False)
+class SubjectKinds:
+    """Kinds of subjects, who have the same failures and attempts; the most frequent kinds of each group come first.
+
+    Attributes
+    ----------
+    failures, attempts, subjects : (kinds,) ndarray of int64
+        Failures and attempts of one subject of each kind, and the number of such subjects.
+    end : (groups,) ndarray of int64
+        Position after the last kind of each group.
+    """
+
+    failures: Counts
+    attempts: Counts
+    subjects: Counts
+    end: Counts
+
+
+def kinds_of_groups(failures: Counts, attempts: Counts, group: NDArray[Any], n_groups: int) -> SubjectKinds:
+    """Count the subjects of each group with the same failures and attempts; some groups may have no subjects."""
+    from fastfair.kernels import clusters
+
+    widths = n_groups, int(attempts.max(initial=0)) + 1, int(failures.max(initial=0)) + 1
+    if np.prod(widths, dtype=np.float64) <= _CELLS_A_SUBJECT * failures.size:
+        sizes = np.zeros(int(np.prod(widths)), np.int64)
+        clusters.count_kinds(failures, attempts, group, *widths[1:], sizes)
+        cells = np.flatnonzero(sizes)
+        sizes = sizes[cells]
+    else:
+        cell = (group.astype(np.int64) * widths[1] + attempts) * widths[2] + failures
+        cells, sizes = np.unique(cell, return_counts=True)
+    of_group = cells // (widths[1] * widths[2])
+    order = np.lexsort((-sizes, of_group))
+    cells = cells[order]
+    end = np.searchsorted(of_group, np.arange(widths[0]), side="right")
+    return SubjectKinds(cells % widths[2], cells // widths[2] % widths[1], sizes[order], end.astype(np.int64))
+
+
+def sum_kinds(kinds: SubjectKinds) -> Counts:
+    """Compute (5, g) sums over the subjects of each group, in the rows of `kernels.clusters`."""
+    e, m = kinds.failures, kinds.attempts
+    rows = np.array([m, e, e * e, e * m, m * m]) * kinds.subjects
+    totals = np.concatenate((np.zeros((5, 1), np.int64), np.cumsum(rows, axis=1)), axis=1)
+    return np.diff(totals[:, np.append(0, kinds.end)], axis=1)
+
+
+def squared_deviations(sums: Counts) -> Floats:
+    """Sum (e_i - m_i pi)^2 over subjects, from the sums of `kernels.clusters`, (5, ...)."""
+    m, e, ee, em, mm = sums
+    with np.errstate(invalid="ignore", divide="ignore"):
+        rate = e / m
+        found = ee - 2 * rate * em + rate * rate * mm
+        return np.where(found > _ROUNDING * ee, found, 0.0)
+
+
+def design_effect(sums: Counts) -> Floats:
+    """Compute 1 + (m0 - 1) rho from the sums of `kernels.clusters`, (5, ...); 1 where no or all attempts failed."""
+    m, e = sums[:2]
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.where((e > 0) & (e < m), squared_deviations(sums) * m / (e * (m - e).astype(np.float64)), 1.0)
+
+
+def beta_binomial_pmf(m: int, fnmr: float, correlation: float) -> Floats:
+    """Compute the probabilities of 0 to m failures in m attempts of a subject.
+
+    Written as an urn: after e failures in j attempts the next fails with probability
+    ((1 - rho) pi + rho e) / (1 - rho + rho j). Binomial at rho = 0 and all or nothing at rho = 1 are no special cases.
+    """
+    apart = 1 - correlation
+    j = np.arange(1, m)
+
+    def rising(share: float) -> Floats:
+        return np.append(0, np.cumsum(np.log(share * apart + j * correlation)))
+
+    fails, passes = rising(fnmr), rising(1 - fnmr)
+    log_pmf = np.empty(m + 1)
+    log_pmf[0], log_pmf[m] = math.log1p(-fnmr) + passes[-1], math.log(fnmr) + fails[-1]
+    if apart > 0:
+        ways = np.cumsum(np.log((m + 1 - j) / j))
+        mixed = math.log(fnmr) + math.log1p(-fnmr) + math.log(apart)
+        log_pmf[1:m] = ways + mixed + fails[:-1] + passes[-2::-1]
+    else:
+        log_pmf[1:m] = -np.inf
+    pmf = np.exp(log_pmf - rising(1)[-1])
+    return pmf / pmf.sum()
+
 
 RATES_OF_SAMPLES = ("fta", "fte")
 
 
-class FailureCounts(CountedAttempts):
+class FailureCounts(Shown):
     """The number of attempts and of failed attempts of every subject, and the subjects' groups.
 
     An attempt is a mated comparison, and fails if it is rejected; or it is a subject's try to have a sample acquired,
@@ -96,6 +322,13 @@ class FailureCounts(CountedAttempts):
     >>> counts.group_fnmr.round(3)
     array([0.25 , 0.143])
     """
+
+    failures: Counts
+    attempts: Counts
+    subject_group: NDArray[np.uint16]
+    groups: tuple[str, ...]
+    grouping: tuple[str, ...]
+    rate_name: str
 
     @checked(failures=argument_kinds.array, attempts=argument_kinds.array, group=argument_kinds.groups)
     def __init__(self, failures: ArrayLike, attempts: ArrayLike, group: GroupLabels, *, rate: str = "fnmr") -> None:
@@ -320,3 +553,197 @@ class FailureCounts(CountedAttempts):
                 [embeddings], [at], False, lambda scans: cls.from_comparisons(scans[0], at), workers
             )
         return cls._of(*of_embeddings(embeddings, at, n_threads), embeddings.groups, embeddings.grouping)
+
+    def _set(
+        self, failures: Counts, attempts: Counts, code: NDArray[Any], groups: tuple[str, ...],
+        grouping: tuple[str, ...], rate_name: str = "fnmr",
+    ) -> None:  # fmt: skip
+        self.failures, self.attempts = read_only(failures), read_only(attempts)
+        self.subject_group = read_only(code.astype(np.uint16))
+        self.groups, self.grouping, self.rate_name = groups, grouping, rate_name
+
+    @classmethod
+    def _of(cls, *parts: Any) -> Self:
+        """Make counts of parts that are checked, as `_set` takes them; groups may be without subjects."""
+        made = object.__new__(cls)
+        made._set(*parts)
+        return made
+
+    @property
+    def called(self) -> FailureRate:
+        """What results say of the rate."""
+        return failure_rate(self.rate_name)
+
+    @cached_property
+    def kinds(self) -> SubjectKinds:
+        """Subjects with the same failures and attempts, counted together."""
+        return kinds_of_groups(self.failures, self.attempts, self.subject_group, len(self.groups))
+
+    @cached_property
+    def sums(self) -> Counts:
+        """(5, g) sums over the subjects of each group, in the rows of `kernels.clusters`."""
+        return sum_kinds(self.kinds)
+
+    @cached_property
+    def n_subjects(self) -> Counts:
+        """(g,) number of subjects of each group."""
+        return np.diff(np.append(0, np.cumsum(self.kinds.subjects))[np.append(0, self.kinds.end)])
+
+    @property
+    def n_attempts(self) -> Counts:
+        """(g,) number of attempts of each group."""
+        return self.sums[0]
+
+    @property
+    def n_failures(self) -> Counts:
+        """(g,) number of failed attempts of each group."""
+        return self.sums[1]
+
+    @property
+    def rate(self) -> float:
+        """All failures divided by all attempts; NaN without attempts."""
+        with np.errstate(invalid="ignore"):
+            return float(self.n_failures.sum() / self.n_attempts.sum())
+
+    @cached_property
+    def group_rate(self) -> Floats:
+        """(g,) failures divided by attempts of each group; NaN without attempts."""
+        with np.errstate(invalid="ignore"):
+            return np.asarray(self.n_failures / self.n_attempts)
+
+    @property
+    def fnmr(self) -> float:
+        """The rate, where it is the FNMR."""
+        return self.called.if_fnmr(self.rate)
+
+    @property
+    def group_fnmr(self) -> Floats:
+        """(g,) rate of each group, where it is the FNMR."""
+        return self.called.if_fnmr(self.group_rate)
+
+    @cached_property
+    def icc(self) -> Floats:
+        """(g,) intra-class correlation of a subject's attempts; 0 where it is not defined."""
+        pairs = self.sums[4] - self.n_attempts
+        spread = self.group_rate * (1 - self.group_rate)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            found = (squared_deviations(self.sums) - self.n_attempts * spread) / (spread * pairs)
+        return np.where((pairs > 0) & (spread > 0), found, 0.0)
+
+    @cached_property
+    def design_effect(self) -> Floats:
+        """(g,) variance of the rate divided by that of as many independent attempts."""
+        return design_effect(self.sums)
+
+    @cached_property
+    def standard_error(self) -> Floats:
+        """(g,) standard error of the rate, if subjects are independent."""
+        with np.errstate(invalid="ignore"):
+            return np.sqrt(squared_deviations(self.sums)) / self.n_attempts
+
+    @checked
+    def confidence_interval(self, confidence_level: float = 0.95) -> tuple[Floats, Floats]:
+        """Compute a confidence interval of each group's rate from its variance, with attempts clustered by subject.
+
+        Parameters
+        ----------
+        confidence_level : float, default 0.95
+            In (0, 1).
+
+        Returns
+        -------
+        low, high : (g,) ndarray
+            The interval of `intervals.confidence_interval` by its method "logit", with the number of subjects minus 1
+            as degrees of freedom. Where no attempt, or every attempt, failed: Clopper and Pearson's interval for
+            independent attempts. NaN for fewer than two subjects.
+
+        Examples
+        --------
+        >>> import fastfair as ff
+        >>> counts = ff.FailureCounts([0, 2, 1, 0], [4, 4, 4, 3], group=["f", "f", "m", "m"])
+        >>> low, high = counts.confidence_interval(0.5)
+        >>> bool(((low < counts.group_rate) & (counts.group_rate < high)).all())
+        True
+        """
+        level = intervals.level(confidence_level)
+        rate, n = self.group_rate, self.n_subjects
+        known = n > 1
+        low, high = intervals.logit_interval(rate, self.standard_error, np.maximum(n - 1, 1), level)
+        ends = np.array([intervals.upper_limit_without_errors(max(1, int(k)), level) for k in self.n_attempts])
+        low = np.where(rate == 0, 0.0, np.where(rate == 1, 1 - ends, low))
+        high = np.where(rate == 0, ends, np.where(rate == 1, 1.0, high))
+        return np.where(known, low, np.nan), np.where(known, high, np.nan)
+
+    def remarks(self) -> list[str]:
+        """Name the groups whose data do not suffice for some result.
+
+        Returns
+        -------
+        list of str
+            One sentence for each; empty if all data suffice.
+
+        Examples
+        --------
+        >>> import fastfair as ff
+        >>> ff.FailureCounts([1, 0, 0, 0], [1, 1, 2, 2], group=list("ffmm")).remarks()[0]
+        'f: no subject has two attempts, so that their correlation is not known; 0 is used.'
+        """
+        pairs, failures, called = self.sums[4] - self.n_attempts, self.n_failures, self.called
+        alone = f"no subject has two {called.attempts}, so that their correlation is not known; 0 is used."
+        ends = f"failed; the interval is Clopper and Pearson's, for independent {called.attempts}."
+        said = []
+        for without, what in (
+            ((pairs == 0) & called.repeated, alone),
+            (failures == 0, f"no {called.attempt} {ends}"),
+            (failures == self.n_attempts, f"all {called.attempts} {ends}"),
+        ):
+            if without.any():
+                named = ", ".join(group for group, is_so in zip(self.groups, without, strict=True) if is_so)
+                said.append(f"{visible(named)}: {what}")
+        return said
+
+    @checked(groups=argument_kinds.several(argument_kinds.text))
+    def without(self, groups: Sequence[str]) -> Self:
+        """Leave groups out.
+
+        Parameters
+        ----------
+        groups : sequence of str
+            The groups to leave out, some of `groups`.
+
+        Returns
+        -------
+        FailureCounts
+
+        Examples
+        --------
+        >>> import fastfair as ff
+        >>> ff.FailureCounts([0, 2, 1], [4, 4, 4], group=list("fmx")).without(["x"]).groups
+        ('f', 'm')
+        """
+        for group in groups:
+            validation.choice("group", group, self.groups)
+        kept = [k for k, group in enumerate(self.groups) if group not in groups]
+        position = np.full(len(self.groups), len(self.groups))
+        position[kept] = np.arange(len(kept))
+        inside = np.isin(self.subject_group, kept)
+        return self._of(
+            self.failures[inside], self.attempts[inside], position[self.subject_group[inside]],
+            tuple(self.groups[k] for k in kept), self.grouping, self.rate_name,
+        )  # fmt: skip
+
+    def _shown(self) -> tuple[Sequence[str], Mapping[str, Sequence[Any]]]:
+        low, high = self.confidence_interval()
+        ends = zip(self.group_rate.tolist(), low.tolist(), high.tolist(), strict=True)
+        counts = {"subjects": self.n_subjects, "attempts": self.n_attempts, "failures": self.n_failures}
+        columns = {"group": self.groups} | {name: column.tolist() for name, column in counts.items()}
+        return [repr(self)], columns | {
+            f"{self.called.symbol}, 95 % interval": [rate_with_interval(*one) for one in ends]
+        }
+
+    def __repr__(self) -> str:
+        parts = (
+            (self.failures.size, "subject"), (int(self.n_attempts.sum()), self.called.attempt),
+            (int(self.n_failures.sum()), "failure"), (len(self.groups), "group"),
+        )  # fmt: skip
+        return f"{type(self).__name__}({', '.join(f'{n} {what}{chr(115) * (n != 1)}' for n, what in parts)})"

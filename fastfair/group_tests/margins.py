@@ -24,11 +24,9 @@ from fastfair.results.charts import Line, draw_rows
 from fastfair.results.result import Result
 from fastfair.results.written import UNWRITTEN, nothing
 
-from .failure_counts import FailureCounts
-from .failure_rates import failure_rate
-from .inputs import counts_to_test, require_resamples, warn_of_small_groups
-from .replicates import of_counts, replicate
-from .results import rate_marks, rate_title
+from .equal_rates import rate_marks, rate_title
+from .failure_counts import FailureCounts, failure_rate
+from .replicates import counts_to_test, of_counts, replicate, require_resamples, warn_of_small_groups
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -1,19 +1,144 @@
-"""Error rates of groups in bootstrap replicates, and the statistics that measure how much they differ."""
+"""What tests over groups rest on: counts of every group, rates in bootstrap replicates, and statistics of these."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fastfair._lib import memory
+from fastfair._lib import memory, validation
 from fastfair._lib.progress import Report
+from fastfair._lib.threads import run_blocks
+from fastfair._lib.warnings import warn
+from fastfair.data.comparisons import Comparisons
+from fastfair.data.embeddings import Embeddings
+from fastfair.data.scanned_comparisons import ScannedComparisons
+from fastfair.error_rates.operating_points import OperatingPoint
+from fastfair.errors import DroppedWarning, InputError, NarrowIntervalsWarning
 
-from .failure_counts import FailureCounts
-from .group_sums import draw_groups
-from .subject_kinds import design_effect
+from .failure_counts import FailureCounts, design_effect
+
+AT_ONCE = 512  # replicates drawn in one call of the kernel
+
+
+def draw_groups(
+    kinds: Any,
+    n_subjects: NDArray[np.int64],
+    purpose: int,
+    n: int,
+    key: NDArray[np.uint32],
+    use: Callable[[slice, NDArray[np.int64]], None],
+    n_threads: int | None = 1,
+    progress: Report | None = None,
+) -> None:
+    """Draw replicates, `AT_ONCE` at a time, and pass on the sums over the subjects drawn in each group.
+
+    kinds are `kernels.clusters.Kinds`, those of a group side by side; purpose tells kinds of draws apart in the random
+    stream; use is called, in several threads, with the positions of some replicates and their (5, replicates, g) sums,
+    in the order that `kernels.clusters` names.
+    """
+    from fastfair.kernels import clusters
+
+    def block(first: int) -> None:
+        place = slice(first, min(first + AT_ONCE, n))
+        sums = np.empty((5, place.stop - first, n_subjects.size), np.int64)
+        clusters.draw_sums(kinds, n_subjects, purpose, first, key, sums)
+        use(place, sums)
+
+    run_blocks(block, range(0, n, AT_ONCE), n, AT_ONCE, n_threads, progress)
+
+
+POLICIES = ("raise", "drop")
+_ENOUGH_FAILURES = 5  # independent ones
+_MUCH_SMALLER = 0.25  # times the largest group
+_FEW_SUBJECTS = 10
+
+
+def counts_to_test(
+    data: Comparisons | ScannedComparisons | Embeddings | FailureCounts,
+    at: OperatingPoint | None,
+    policy: str,
+    n_threads: int | None,
+) -> FailureCounts:
+    """Return the failure counts of comparisons or embeddings, and check that every group has enough subjects."""
+    validation.choice("incomplete_groups", policy, POLICIES)
+    if isinstance(data, FailureCounts):
+        if at is not None:
+            raise InputError(f"at={at} is for scores, but FailureCounts hold decisions: leave it out")
+        counts = data
+    elif at is None:
+        raise InputError("at is missing: say where failures are counted, as with at=at_fmr(1e-3)")
+    elif isinstance(data, Comparisons | ScannedComparisons):
+        counts = FailureCounts.from_comparisons(data, at)
+    else:
+        counts = FailureCounts.from_embeddings(data, at, n_threads=n_threads)
+    lacking = require_subjects(counts.groups, counts.n_subjects.tolist(), 2, counts.called.trials, policy)
+    return counts.without(lacking) if lacking else counts
+
+
+def require_subjects(groups: Sequence[str], n_subjects: Sequence[int], least: int, of: str, policy: str) -> list[str]:
+    """Return the groups to leave out as they have too few subjects; at least two groups must stay.
+
+    least is the number of subjects needed to estimate a variance, and `of` what they have, for the message.
+    """
+    lacking = {group: n for group, n in zip(groups, n_subjects, strict=True) if n < least}
+    found = ", ".join(f"{group!r} ({n})" for group, n in lacking.items())
+    if lacking and policy == "raise":
+        raise InputError(
+            f"{len(lacking)} of {len(groups)} groups have {of} of fewer than {least} subjects, too few to estimate "
+            f'how much they vary: {found}. Merge groups, or pass incomplete_groups="drop" to leave them out'
+        )
+    if len(groups) - len(lacking) < 2:
+        kept = [group for group in groups if group not in lacking]
+        raise InputError(
+            f"a test compares at least 2 groups, but there is {'only ' + repr(kept[0]) if kept else 'none'}"
+            + (f" with enough subjects; too few have {found}" if lacking else "")
+        )
+    if lacking:
+        warn(f"left out, as they have too few subjects: {found}", DroppedWarning)
+    return list(lacking)
+
+
+def require_resamples(n_resamples: int) -> int:
+    """Check the number of replicates, which must not be 0."""
+    return validation.count("n_resamples", n_resamples, 1)
+
+
+def warn_of_small_groups(counts: FailureCounts) -> None:
+    """Warn of groups that are much smaller than others and have few failures.
+
+    Such a group may by chance have no failures, and then does not vary in replicates. In simulations, one group of 20
+    subjects among groups of 200 makes margins err in 6 to 17 % of studies, not in 5 %.
+    """
+    effect = max(1.0, float(design_effect(counts.sums.sum(axis=1))))
+    expected = counts.rate * counts.n_attempts / effect
+    small = (expected < _ENOUGH_FAILURES) & (counts.n_attempts < _MUCH_SMALLER * counts.n_attempts.max())
+    if small.any() and 0 < counts.rate < 1:
+        named = ", ".join(repr(group) for group, is_small in zip(counts.groups, small, strict=True) if is_small)
+        warn(
+            f"groups much smaller than others, in which few failures are expected: {named}. If by chance none failed, "
+            'replicates do not vary. Merge such groups, or use fnmr_test with statistic="f"',
+            NarrowIntervalsWarning,
+        )
+
+
+def warn_of_few_subjects(groups: Sequence[str], n_subjects: NDArray[np.int64]) -> None:
+    """Warn of groups of so few subjects that how their false matches share them is hardly known.
+
+    In simulations of groups of 5, 10, 20 and 40 subjects, `fmr_test` finds differences in 8 % of fair systems, not in
+    5 %, and in at most 7 % where all groups have more.
+    """
+    named = ", ".join(repr(group) for group, n in zip(groups, n_subjects.tolist(), strict=True) if n <= _FEW_SUBJECTS)
+    if named:
+        warn(
+            f"groups of {_FEW_SUBJECTS} subjects or fewer: {named}. The test then errs in somewhat more than the level "
+            "asked, 8 % in place of 5 % in simulations. Merge such groups",
+            NarrowIntervalsWarning,
+        )
+
 
 Floats = NDArray[np.float64]
 STATISTICS = ("f", "max-difference", "max-ratio")
@@ -56,19 +181,10 @@ class GroupRates:
         return GroupRates(self.rate - data.rate + data.overall, self.size, self.effect)
 
     def statistic(self, name: str, size: NDArray[Any]) -> Floats:
-        """Measure how much the rates differ.
+        """Measure how much the rates differ, by one of `STATISTICS`.
 
-        Parameters
-        ----------
-        name : {"f", "max-difference", "max-ratio"}
-            Which statistic.
-        size : (g,) ndarray
-            Number of trials of each group in the data, by which "f" weights groups.
-
-        Returns
-        -------
-        (...) ndarray
-            Infinite where rates do not vary within groups, or where a ratio lacks positive rates.
+        size: (g,) numbers of trials in the data, by which "f" weights groups. It is infinite where
+        rates do not vary within groups, or where a ratio lacks positive rates.
         """
         center = self.overall[..., None]
         if name == "max-difference":
@@ -94,24 +210,7 @@ def replicate(
     n_threads: int | None = None,
     progress: Report | None = None,
 ) -> GroupRates:
-    """Draw the subjects of each group with replacement.
-
-    Parameters
-    ----------
-    counts : FailureCounts
-        Failure counts in which every group has subjects.
-    n_resamples : int
-        Number of replicates; each depends only on the key and on its own number.
-    key : (2,) ndarray of uint32
-        Key of the random stream.
-    n_threads, progress
-        As in `evaluate`.
-
-    Returns
-    -------
-    GroupRates
-        With arrays of shape (n_resamples, g), not shifted.
-    """
+    """Draw the subjects of each group with replacement: rates as (n_resamples, g) arrays, not shifted."""
     from fastfair.kernels import clusters
 
     of_groups, sizes = counts.kinds, counts.n_subjects

@@ -1,10 +1,10 @@
-"""Results of planning: the settings of studies, as arrays, and their margins, numbers of subjects or power."""
+"""Results of planning: the settings of studies as arrays, and their margins, numbers of subjects or power; plots."""
 
 from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -13,17 +13,111 @@ from numpy.typing import NDArray
 
 from fastfair._lib import validation
 from fastfair._lib.arguments import checked
+from fastfair._lib.axes import axes_or_new, tick_per_cent
+from fastfair._lib.plot_style import USUAL
 from fastfair._lib.tables import records
 from fastfair._lib.text import per_cent
+from fastfair.errors import InputError
 from fastfair.results.result import Result
 from fastfair.results.written import UNWRITTEN
 
-from .around import Around
-from .settings import SETTINGS
+from .studies import SETTINGS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
+
+Columns = Mapping[str, NDArray[Any]]
+# The number of subjects of a plan of a single setting, and what plans the same for other numbers, which plots draw.
+Around = tuple[int, Callable[..., Any]]
+_TITLES = {
+    "n_groups": "Groups",
+    "n_subjects": "Subjects in each group",
+    "n_attempts": "Attempts of each subject",
+    "fnmr": "FNMR",
+    "correlation": "Correlation of attempts",
+    "difference": "Difference in FNMR",
+    "wanted_margin": "Margin of error",
+    "wanted_assurance": "Share of studies within the margin",
+    "wanted_power": "Power",
+    "margin": "Margin of error",
+    "power": "Power",
+}
+_SYMBOLS = {
+    "n_groups": "G",
+    "n_subjects": "n",
+    "n_attempts": "m",
+    "fnmr": "π",
+    "correlation": "ρ",
+    "difference": "δ",
+    "wanted_margin": "M",
+    "wanted_assurance": "assurance",
+    "wanted_power": "power",
+}
+_PER_CENT = {"fnmr", "difference", "margin", "power", "wanted_margin", "wanted_assurance", "wanted_power"}
+_LABEL_SIZE = 8.0  # points
+
+
+def draw_plan(columns: Columns, over: str, given: Sequence[str], value: str, ax: Axes | None, **kwargs: Any) -> Axes:
+    """Draw a value over one of the settings given, a line for each combination of those others that change."""
+    ax = axes_or_new(ax)
+    others = [name for name in given if name != over and np.ptp(columns[name])]
+    combinations = np.unique(np.stack([columns[name] for name in others]), axis=1).T if others else np.empty((1, 0))
+    for color, combination in zip(_colors(len(combinations)), combinations, strict=True):
+        wanted = dict(zip(others, combination, strict=True))
+        x, y = _line(columns, wanted, over, value)
+        style = {"color": color, "marker": ".", "label": _written_all(wanted)}
+        ax.plot(x, y, **(style | kwargs))
+    ax.set(xlabel=_TITLES[over], ylabel=_TITLES[value])
+    for name, axis in ((over, ax.xaxis), (value, ax.yaxis)):
+        if name in _PER_CENT:
+            axis.set_major_formatter(tick_per_cent)
+    ax.grid(alpha=0.3)
+    if others:
+        ax.legend()
+    return ax
+
+
+def draw_around(around: Around, wanted: float | None, ax: Axes | None, **kwargs: Any) -> Axes:
+    """Draw what studies with a quarter to four times as many subjects would give, and what was wanted."""
+    n, plan = around
+    sizes = sorted({max(2, round(n * times)) for times in (0.25, 0.5, 1, 2, 4)})
+    ax = plan(n_subjects=sizes).plot(ax, over="n_subjects", **({"color": USUAL} | kwargs))
+    ax.set_xscale("log")
+    ax.set_xticks(sizes, [f"{size:,}" for size in sizes])
+    ax.set_xticks([], minor=True)
+    ax.axvline(n, color="0.5", linewidth=1, zorder=0, label=f"{n:,} subjects")
+    if wanted is not None:
+        label = f"wanted: {per_cent(wanted)}"
+        ax.axhline(wanted, color="black", linestyle="--", linewidth=1, zorder=0, label=label)
+    ax.legend(fontsize="small")
+    return ax
+
+
+def _line(columns: Columns, wanted: Mapping[str, Any], over: str, value: str) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Take the entries at some settings, in the order of another."""
+    at = np.ones(columns[value].size, bool)
+    for name, number in wanted.items():
+        at &= np.isclose(columns[name], number, rtol=1e-9, atol=0)
+        if not at.any():
+            known = ", ".join(f"{number:g}" for number in np.unique(columns[name]))
+            raise InputError(f"the plan has nothing at {_written_all(wanted)}; its values of {name} are {known}")
+    order = np.argsort(columns[over][at], kind="stable")
+    return columns[over][at][order], columns[value][at][order]
+
+
+def _colors(n: int) -> list[Any]:
+    """Take n colours in an order that everyone sees, none too light for paper."""
+    colormaps = validation.require("matplotlib", "cli", "drawing").colormaps
+    return list(colormaps["viridis"](np.linspace(0, 0.75, n)))
+
+
+def _written(name: str, value: float) -> str:
+    return f"{_SYMBOLS[name]} = {tick_per_cent(value) if name in _PER_CENT else f'{value:g}'}"
+
+
+def _written_all(values: Mapping[str, float]) -> str:
+    return ", ".join(_written(name, value) for name, value in values.items())
+
 
 Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]
@@ -94,7 +188,7 @@ class _Plan(Result):
         -------
         matplotlib Axes
         """
-        from .plots import draw_around, draw_plan
+        from .plans import draw_around, draw_plan
 
         if over is None and self._around is not None:
             return draw_around(self._around, self._wanted(), ax, **kwargs)
@@ -161,55 +255,6 @@ class MarginPlan(_Plan):
 
     def _range(self, least: float, most: float) -> str:
         return f"margins from {_points(least)} to {_points(most)}."
-
-    @property
-    def axes(self) -> tuple[str, ...]:
-        """The settings that change along each axis of `margin`."""
-        arrays = {name: getattr(self, name) for name in SETTINGS}
-        return tuple(
-            " & ".join(name for name, array in arrays.items() if (array != array.take([0], axis)).any())
-            for axis in range(self.margin.ndim)
-        )
-
-    @checked
-    def plot_overview(self, correlation: float = 0.05) -> Figure:
-        """Draw the margin over the groups, a panel for each number of subjects and attempts, a colour for each FNMR.
-
-        Parameters
-        ----------
-        correlation : float, default 0.05
-            The correlation to show.
-
-        Returns
-        -------
-        matplotlib Figure
-            Figure 2 of the paper. All panels have the same axes, both logarithmic.
-        """
-        from .plots import draw_overview
-
-        return draw_overview(self._arrays(), correlation)
-
-    @checked
-    def plot_one_at_a_time(
-        self, *, n_subjects: int = 400, n_attempts: int = 2, fnmr: float = 0.1, correlation: float = 0.05
-    ) -> Figure:
-        """Draw the margin over the groups in four panels, each of which changes one setting and holds the others.
-
-        Parameters
-        ----------
-        n_subjects, n_attempts, fnmr, correlation
-            The settings that stay the same while another changes.
-
-        Returns
-        -------
-        matplotlib Figure
-            Figure 3 of the paper. All panels have the same axes, both logarithmic: lines as far apart differ by the
-            same factor.
-        """
-        from .plots import draw_one_at_a_time
-
-        held = {"n_subjects": n_subjects, "n_attempts": n_attempts, "correlation": correlation, "fnmr": fnmr}
-        return draw_one_at_a_time(self._arrays(), held)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

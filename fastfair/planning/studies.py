@@ -1,22 +1,321 @@
-"""Simulated studies that compare groups' FNMRs: the margins that they estimate, and whether they find a group."""
+"""Studies of groups' FNMRs that are planned: their settings and subjects, exact margins, and simulated studies."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from fastfair.group_tests.group_sums import draw_groups
-from fastfair.group_tests.subject_kinds import squared_deviations
-
-from .subjects import Groups, draw_studies, require_memory
+from fastfair._lib import memory, validation
+from fastfair.errors import InputError
+from fastfair.group_tests.failure_counts import beta_binomial_pmf, squared_deviations
+from fastfair.group_tests.replicates import AT_ONCE, draw_groups
 
 Floats = NDArray[np.float64]
+_OUTSIDE = 1e-16  # probability that may fall outside the window computed
+_SHORT = 1e-12  # by which sums of probabilities may fall short of what they are
+
+
+def bytes_of_law(n: int, m: int, fnmr: float, correlation: float) -> int:
+    """Return about how many bytes the law of n subjects with m attempts takes while it is computed."""
+    low, high = _window(n, m, m * fnmr, m * fnmr * (1 - fnmr) * (1 + (m - 1) * correlation))
+    return 80 * (m + high - low)
+
+
+def _window(n: int, m: int, mean: float, variance: float) -> tuple[int, int]:
+    """Return the ends of the failures of n subjects that are worth a number, by Bernstein's inequality."""
+    logs = math.log(2 / _OUTSIDE)
+    reach = logs * m / 3 + math.sqrt((logs * m / 3) ** 2 + 2 * logs * n * variance)
+    return max(0, math.floor(n * mean - reach)), min(n * m, math.ceil(n * mean + reach))
+
+
+@dataclass(frozen=True, eq=False)
+class FailureLaw:
+    """The law of the failures of n alike, independent subjects.
+
+    Attributes
+    ----------
+    first : int
+        The number of failures where the window begins; outside it lies no probability worth a number.
+    pmf : (window,) ndarray
+        Probabilities of `first` failures and so on.
+    """
+
+    first: int
+    pmf: Floats
+
+    @classmethod
+    def of(cls, n: int, pmf: Floats) -> FailureLaw:
+        """Raise the law of one subject to its n-th convolution power.
+
+        The transform's length need only span the window outside which lies next to nothing: beyond it the
+        convolution wraps round, and what wraps is less than rounding.
+        """
+        from scipy.fft import irfft, next_fast_len, rfft
+
+        m = pmf.size - 1
+        k = np.arange(m + 1)
+        mean = float(k @ pmf)
+        low, high = _window(n, m, mean, float((k - mean) ** 2 @ pmf))
+        length = next_fast_len(max(high - low, m) + 1, real=True)
+        power = np.maximum(irfft(rfft(pmf, length) ** n, length), 0)
+        return cls(low, np.roll(power, -(low % length))[: high - low + 1] / power.sum())
+
+    @property
+    def failures(self) -> NDArray[np.int64]:
+        """(window,) numbers of failures."""
+        return self.first + np.arange(self.pmf.size)
+
+    def farthest(self, mean: float, n_groups: NDArray[np.int64], probability: float) -> Floats:
+        """Return the smallest distances from the mean that all of several groups keep with a probability.
+
+        Groups are alike and independent: all keep a distance with the probability of one, to the power of their number.
+        """
+        distance = np.abs(self.failures - mean)
+        order = np.argsort(distance)
+        wanted = probability ** (1 / n_groups) - _SHORT
+        return distance[order[np.searchsorted(np.cumsum(self.pmf[order]), wanted)]]
+
+
 Counts = NDArray[np.int64]
+_GROUPS_OF_STUDIES = 7  # kind of draws, told apart in the random stream from those of resampling
+
+
+@dataclass(frozen=True, eq=False)
+class Attempts:
+    """How many attempts subjects make.
+
+    Attributes
+    ----------
+    numbers : (k,) ndarray of int
+        The different numbers of attempts.
+    shares : (k,) ndarray
+        The share of subjects who make so many.
+    """
+
+    numbers: Counts
+    shares: Floats
+
+    @classmethod
+    def of(cls, attempts: ArrayLike) -> Attempts:
+        """Take the attempts of each subject of a pilot, or one number for all subjects."""
+        numbers, times = np.unique(validation.counts("attempts", attempts, 1), return_counts=True)
+        return cls(numbers, times / times.sum())
+
+    def as_dict(self) -> dict[int, float]:
+        """Return the share of subjects with each number of attempts."""
+        return dict(zip(self.numbers.tolist(), self.shares.tolist(), strict=True))
+
+    @property
+    def mean(self) -> float:
+        """Attempts of a subject, on average."""
+        return float(self.shares @ self.numbers)
+
+    @property
+    def m0(self) -> float:
+        """Attempts of the subject of an attempt, on average: the sum of m^2 over the sum of m."""
+        return float(self.shares @ self.numbers.astype(np.float64) ** 2) / self.mean
+
+    @property
+    def are_equal(self) -> bool:
+        """Whether all subjects make as many attempts."""
+        return self.numbers.size == 1
+
+
+@dataclass(frozen=True, eq=False)
+class Subjects:
+    """Subjects who are alike and independent.
+
+    Attributes
+    ----------
+    attempts : Attempts
+        How many attempts they make.
+    fnmr, correlation : float
+        As in `plan_margin`.
+    goats : float
+        The share of subjects who fail often, all others being alike; 0 where failures are beta-binomial.
+    """
+
+    attempts: Attempts
+    fnmr: float
+    correlation: float
+    goats: float = 0.0
+
+    def rates(self) -> tuple[float, float]:
+        """Return the FNMRs of goats and of others, with the FNMR and the correlation of all."""
+        spread = math.sqrt(self.correlation * self.fnmr * (1 - self.fnmr))
+        odds = math.sqrt((1 - self.goats) / self.goats)
+        return self.fnmr + spread * odds, self.fnmr - spread / odds
+
+    def law(self, m: int) -> Floats:
+        """Return the probabilities of 0 to m failures of a subject with m attempts."""
+        if not self.goats:
+            return beta_binomial_pmf(m, self.fnmr, self.correlation)
+        often, seldom = (beta_binomial_pmf(m, rate, 0.0) for rate in self.rates())
+        return self.goats * often + (1 - self.goats) * seldom
+
+    @cached_property
+    def kinds(self) -> tuple[Counts, Counts, Floats]:
+        """(kinds,) failures and attempts of subjects, and how probable they are."""
+        numbers = self.attempts.numbers
+        laws = [self.law(int(m)) for m in numbers]
+        failures = np.concatenate([np.arange(law.size) for law in laws])
+        share = np.concatenate([part * law for part, law in zip(self.attempts.shares, laws, strict=True)])
+        return failures, np.repeat(numbers, numbers + 1), share
+
+    def variance(self, n: int) -> float:
+        """Return the variance of the FNMR of n subjects: pi (1 - pi) (1 + (m0 - 1) rho) over the attempts."""
+        inflation = 1 + (self.attempts.m0 - 1) * self.correlation
+        return self.fnmr * (1 - self.fnmr) * inflation / (n * self.attempts.mean)
+
+    def margin(self, n: int, n_groups: Any, probability: float) -> Any:
+        """Compute the exact margins of groups of n, all of whom make as many attempts, where the rate is known."""
+        m = int(self.attempts.numbers[0])
+        memory.require(
+            bytes_of_law(n, m, self.fnmr, self.correlation),
+            f"the exact law of the failures of {n:,} subjects with {m:,} attempts each",
+            "plan for fewer attempts or subjects",
+        )
+        law = FailureLaw.of(n, self.law(m))
+        return law.farthest(n * m * self.fnmr, n_groups, probability) / (n * m)
+
+    def simulated_margins(
+        self, n: int, n_groups: Counts, probability: float, n_simulations: int, key: NDArray[np.uint32]
+    ) -> Floats:
+        """Draw studies with groups of n; the first groups of the largest study are the groups of a smaller one."""
+        from fastfair.kernels import clusters
+
+        numbers, number_of = np.unique(n_groups, return_inverse=True)
+        groups = Groups(int(numbers[-1]), self, self)
+        require_memory(groups, n_simulations * numbers.size)
+        largest = np.empty((n_simulations, numbers.size))
+
+        def use(at: slice, sums: Counts) -> None:
+            apart = np.abs(sums[clusters.FAILURES] / sums[clusters.ATTEMPTS] - self.fnmr)
+            largest[at] = np.maximum.accumulate(apart, axis=1)[:, numbers - 1]
+
+        draw_studies(groups, n, n_simulations, key, use)
+        return np.quantile(largest, probability, axis=0, method="inverted_cdf")[number_of]
+
+
+@dataclass(frozen=True)
+class Groups:
+    """Groups of which the first may have other subjects than the rest.
+
+    Attributes
+    ----------
+    number : int
+        Number of groups.
+    first, others : Subjects
+        The subjects of the first group, and of every other; all make as many attempts.
+    """
+
+    number: int
+    first: Subjects
+    others: Subjects
+
+
+def require_memory(groups: Groups, n_studies: int) -> None:
+    """Refuse studies that `draw_studies` has no memory for, with five numbers kept of each."""
+    n_kinds = int(groups.others.attempts.numbers.sum()) + groups.others.attempts.numbers.size
+    memory.require(
+        groups.number * (40 * n_kinds + 64 * min(AT_ONCE, n_studies)) + 200 * n_kinds + 40 * n_studies,
+        f"{n_studies:,} studies of {groups.number:,} groups with up to {groups.others.attempts.numbers[-1]:,} attempts "
+        "of each subject",
+        "plan for fewer, or margins with the exact method",
+    )
+
+
+def draw_studies(groups: Groups, n: int, n_studies: int, key: NDArray[np.uint32], use: Any) -> None:
+    """Draw studies with groups of n subjects, and pass on sums over them as `draw_groups` does."""
+    from fastfair.kernels import clusters
+
+    n_kinds = groups.others.kinds[0].size
+    parts = zip(groups.first.kinds, groups.others.kinds, strict=True)
+    failures, attempts, share = (np.concatenate((first, np.tile(others, groups.number - 1))) for first, others in parts)
+    kinds = clusters.Kinds(failures, attempts, share, n_kinds * np.arange(1, groups.number + 1))
+    draw_groups(kinds, np.full(groups.number, n), _GROUPS_OF_STUDIES, n_studies, key, use)
+
+
+SETTINGS = ("n_groups", "n_subjects", "n_attempts", "fnmr", "correlation")
+_LEAST_OF = {"n_groups": 2, "n_subjects": 1}
+
+
+def checked_settings(
+    n_attempts: ArrayLike | None, attempts: ArrayLike | None, **given: ArrayLike
+) -> tuple[dict[str, NDArray[Any]], Attempts | None]:
+    """Check settings by name and broadcast them, in the order of `SETTINGS`; and return the attempts of a pilot.
+
+    One of `n_attempts` and `attempts` is given; the attempts of a pilot are among the settings by their mean.
+    """
+    if (n_attempts is None) == (attempts is None):
+        raise InputError(
+            "give n_attempts, how many attempts each subject makes, or attempts, those of the subjects of a pilot, and "
+            "not both"
+        )
+    pilot = None if attempts is None else Attempts.of(attempts)
+    arrays: dict[str, NDArray[Any]] = {}
+    for name in SETTINGS:
+        if name == "n_attempts":
+            arrays[name] = validation.counts(name, n_attempts, 1) if pilot is None else np.array(pilot.mean)
+        if name not in given:
+            continue
+        values = given[name]
+        if name in _LEAST_OF:
+            arrays[name] = validation.counts(name, values, _LEAST_OF[name])
+        else:
+            arrays[name] = validation.fractions(name, values, ends=name == "correlation")
+    return broadcast(arrays), pilot
+
+
+def broadcast(arrays: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+    """Give arrays one shape."""
+    try:
+        shape = np.broadcast_shapes(*(array.shape for array in arrays.values()))
+    except ValueError:
+        shapes = ", ".join(f"{name} {array.shape}" for name, array in arrays.items() if array.ndim)
+        raise InputError(
+            f"the settings' shapes do not go together: {shapes}; give one an axis of its own, as in values[:, None]"
+        ) from None
+    return {name: np.broadcast_to(array, shape) for name, array in arrays.items()}
+
+
+def checked_difference(difference: ArrayLike | None, fnmr: Floats) -> Floats:
+    """Check the differences of one group from an FNMR."""
+    array = validation.numbers_of("difference", difference)
+    pair = broadcast({"fnmr": fnmr, "difference": array})
+    other = pair["fnmr"] + pair["difference"]
+    bad = ~((other > 0) & (other < 1)) | (pair["difference"] == 0)
+    if bad.any():
+        found, rate = pair["difference"][bad][0], pair["fnmr"][bad][0]
+        raise InputError(
+            f"difference must be other than 0, with fnmr + difference in (0, 1), not {found:g} at fnmr {rate:g}"
+        )
+    return array
+
+
+def checked_goats(goats: float | None, settings: dict[str, NDArray[Any]]) -> float:
+    """Check the share of subjects who fail often, with whom rates are as the settings say; 0 for None."""
+    if goats is None:
+        return 0.0
+    share = validation.open_fraction("goats", goats)
+    others = settings["fnmr"] + settings.get("difference", 0.0)
+    for fnmr in (settings["fnmr"], others):
+        for pi, rho in zip(fnmr.ravel().tolist(), settings["correlation"].ravel().tolist(), strict=True):
+            often, seldom = Subjects(Attempts.of(1), pi, rho, share).rates()
+            if seldom <= 0 or often >= 1:
+                raise InputError(
+                    f"goats={share:g} cannot cause a correlation of {rho:g} at an FNMR of {pi:g}: they would fail with "
+                    f"a probability of {often:.3g} and the others with {seldom:.3g}"
+                )
+    return share
+
+
 _REPLICATES_OF_PLANS = 8  # kind of draws, told apart in the random stream from others
 _STUDIES_RESAMPLED = 200  # studies whose margins are estimated by replicates, as `margin_of_error` does
 _REPLICATES = 999  # of each of them
@@ -209,19 +508,9 @@ def _first(is_enough: Callable[[int], bool], low: int, high: int, ahead: int) ->
 
 
 def distance_kept(error: Floats, probability: float) -> Floats:
-    """Compute the distance from 0 that normal numbers all keep with a probability.
+    """Compute the distance from 0 that normal numbers all keep with a probability: (n,) of (n, g) standard deviations.
 
-    Parameters
-    ----------
-    error : (n, g) ndarray
-        Standard deviations of g independent numbers.
-    probability : float
-        The probability.
-
-    Returns
-    -------
-    (n,) ndarray
-        Infinite where all standard deviations are 0.
+    The g numbers are independent. It is infinite where all standard deviations are 0.
     """
     from scipy.special import ndtr, ndtri
 

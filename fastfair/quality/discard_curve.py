@@ -1,10 +1,18 @@
-"""`discard_curve`: what becomes of an error rate when comparisons of low quality are discarded."""
+"""`discard_curve`: what becomes of an error rate when comparisons of low quality are discarded.
+
+The area under the error rate over the share discarded: after discarding the comparisons of less than the j-th level of
+quality, a share s_j, the rate is r_j; it is the rate at all shares from s_j to s_(j+1) exclusive. The area up to a
+share F is sum_j r_j d_j, with d_j the part of [0, F] between these. It is a smooth function of the numbers of
+comparisons and of errors of each level, so its standard error follows from what each comparison adds, summed over
+subjects and pairs of them.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,23 +20,413 @@ from numpy.typing import ArrayLike, NDArray
 from fastfair import intervals
 from fastfair._lib import argument_kinds, validation
 from fastfair._lib.arguments import checked
+from fastfair._lib.axes import tick_per_cent
+from fastfair._lib.plot_style import GREY, draw_lines, legend_below
+from fastfair._lib.text import per_cent, rate_with_interval, typed
 from fastfair._lib.warnings import held, warn
 from fastfair.data.comparisons import Comparisons
+from fastfair.data.sorted_scores import SortedSide
+from fastfair.data.subsets import subset
 from fastfair.error_rates.operating_points import OperatingPoint, at_threshold, threshold_key
-from fastfair.errors import EmptyGroupWarning, InputError, NarrowIntervalsWarning
+from fastfair.errors import EmptyGroupWarning, InputError, visible
 from fastfair.evaluation.evaluate import evaluate
 from fastfair.evaluation.result import Evaluation, maker_of
+from fastfair.measures._registry import METRICS
 from fastfair.resampling.units import ComparisonUnits
-from fastfair.uncertainty.quantities import Quantity
+from fastfair.results.result import Result
+from fastfair.uncertainty.quantities import (
+    TOO_NARROW,
+    Estimate,
+    Quantity,
+    ends_of,
+    in_words,
+    of_group,
+    warn_of_narrow,
+)
 
-from .area import area_of, interval_of_few, standard_error
-from .discarding import Quality, as_scores, cuts_of, kept_above, quality_of
-from .results import DiscardArea, DiscardCurve, DiscardedRate
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 Floats = NDArray[np.float64]
+SIDES = ("reference", "probe")
+
+
+@dataclass(frozen=True, eq=False)
+class Quality:
+    """The quality of the samples of comparisons.
+
+    Attributes
+    ----------
+    comparisons : Comparisons
+        The comparisons.
+    of_sides : tuple of (n,) ndarray
+        The quality of each comparison, in the caller's order; or that of the reference and that of the probe.
+    """
+
+    comparisons: Comparisons
+    of_sides: tuple[Floats, ...]
+
+    def of(self, side: SortedSide) -> Floats:
+        """Return the quality of each comparison, which is the lower one of its two samples."""
+        assert side.rows is not None
+        rows = side.rows
+        return np.minimum.reduce([values[rows] for values in self.of_sides])
+
+    def of_samples(self) -> Floats:
+        """Return the quality of each sample; an InputError where samples are not known, or one has two qualities."""
+        comparisons = self.comparisons
+        if comparisons.samples is None or len(self.of_sides) == 1:
+            raise InputError(
+                'share_of="samples" needs the samples of the comparisons (reference_sample and probe_sample) and the '
+                "quality of both sides, as a pair of columns"
+            )
+        found = np.full(comparisons.samples.size, np.nan)
+        for side in (comparisons.mated, comparisons.nonmated):
+            for values, samples in zip(self.of_sides, (side.reference_sample, side.probe_sample), strict=True):
+                found[samples] = values[side.rows]
+        for side in (comparisons.mated, comparisons.nonmated):
+            for values, samples in zip(self.of_sides, (side.reference_sample, side.probe_sample), strict=True):
+                assert samples is not None
+                differ = np.flatnonzero(found[samples] != values[side.rows])
+                if differ.size:
+                    sample = comparisons.samples[samples[differ[0]]]
+                    raise InputError(f"quality differs between comparisons of one sample, {sample!r}")
+        return found[~np.isnan(found)]
+
+
+def quality_of(comparisons: Comparisons, given: ArrayLike | Sequence[ArrayLike] | None) -> Quality:
+    """Check the quality of comparisons, or of their references and probes, in the order that these were given in.
+
+    By default it is that which was read with them.
+    """
+    if comparisons.subjects is None:
+        raise InputError("the comparisons have no subjects, and intervals need subject ids: give reference and probe")
+    columns: Any = comparisons.quality if given is None else given
+    if columns is None:
+        raise InputError("there is no quality: give quality=, or read it with read_comparisons(quality=...)")
+    sides = columns if isinstance(columns, tuple) else (columns,)
+    if len(sides) > 2:
+        raise InputError(f"quality must be one column, or a pair for references and probes, not {len(sides)}")
+    sides_of = comparisons.mated, comparisons.nonmated
+    used = np.concatenate([side.rows for side in sides_of if side.rows is not None])
+    failed = comparisons.failed
+    n = used.size + (failed.n if failed is not None and failed.policy == "exclude" else 0)
+    found = []
+    for name, values in zip(("quality",) if len(sides) == 1 else SIDES, sides, strict=True):
+        called = "quality" if name == "quality" else f"quality of the {name}"
+        array = validation.numbers_of(called, values)
+        if given is not None and array.shape != (n,):
+            raise InputError(f"{called} must have one value for each of the {n:,} comparisons, not {array.shape}")
+        wrong = np.sort(used[~np.isfinite(array[used])])
+        if wrong.size:
+            raise InputError(
+                f"{called} is {array[wrong[0]]:g} in row {wrong[0]}: leave comparisons without a quality out, or "
+                'declare such samples as failed, with failures="exclude"'
+            )
+        found.append(array)
+    return Quality(comparisons, tuple(found))
+
+
+def cuts_of(quality: Floats, fractions: Floats) -> Floats:
+    """Return for each of (f,) shares the largest quality that at most so large a share of the (n,) values is below."""
+    ordered = np.sort(quality)
+    levels = np.unique(ordered)
+    below = np.searchsorted(ordered, levels) / ordered.size  # the share below each level, ascending from 0
+    return np.asarray(levels[np.searchsorted(below, fractions, side="right") - 1])
+
+
+def kept_above(comparisons: Comparisons, quality: Floats, cut: float, *, mated: bool) -> Comparisons | None:
+    """Keep the mated, or non-mated, comparisons of at least a quality, and all of the other class.
+
+    Returns None where none is left.
+    """
+    kept = np.flatnonzero(quality >= cut)
+    if not kept.size:
+        return None
+    return subset(comparisons, kept, None) if mated else subset(comparisons, None, kept)
+
+
+def as_scores(comparisons: Comparisons, quality: Quality) -> Comparisons:
+    """Return the same comparisons with their quality as score: what is below a cut, it rejects."""
+    sides = comparisons.mated, comparisons.nonmated
+    scores = [quality.of(side) for side in sides]
+    assert comparisons.subjects is not None
+    groups: dict[str, Any] = {}
+    if comparisons.groups:
+        labels = np.array(comparisons.groups)
+        grouped = comparisons.mated_by_group, comparisons.nonmated_by_group
+        groups = {
+            f"{name}_group": labels[np.concatenate([getattr(one, f"{name}_group") for one in grouped])]
+            for name in SIDES
+        }
+    who: dict[str, Any] = {name: np.concatenate([getattr(side, name) for side in sides]) for name in SIDES}
+    flags = np.repeat([True, False], [one.size for one in scores])
+    return Comparisons(np.concatenate(scores), flags, **who, **groups, label_conflicts="keep")
+
+
+Flags = NDArray[np.bool_]
+
+
+def area_of(
+    quality: Floats, wrong: Flags, inside: Flags, limit: float, of_samples: Floats | None = None
+) -> tuple[float, Floats, float]:
+    """Compute an area up to the share `limit`, what each comparison adds to it, and what one more error adds at most.
+
+    Given are the (n,) qualities of mated, or non-mated, comparisons, which of them are errors, and which are inside the
+    group that the area is of; and the (s,) qualities of samples where shares are of samples, which are then taken as
+    given. The area is NaN where nothing of the group is left at some share; what comparisons add sums to 0.
+    """
+    levels, level = np.unique(quality, return_inverse=True)
+    n, size = quality.size, levels.size
+    if of_samples is None:
+        share = np.concatenate(([0], np.cumsum(np.bincount(level, minlength=size)))) / n
+    else:
+        share = np.append(np.searchsorted(np.sort(of_samples), levels) / of_samples.size, 1.0)
+        share[0] = 0.0  # whoever is below the lowest level of a comparison is in none
+    width = np.diff(np.minimum(share, limit))
+    last = int(np.flatnonzero(width > 0)[-1])
+    kept, errors = (
+        np.cumsum(np.bincount(level[which], minlength=size)[::-1])[::-1][: last + 1]
+        for which in (inside, inside & wrong)
+    )
+    width = width[: last + 1]
+    if not (kept[width > 0] > 0).all():
+        return math.nan, np.zeros(n), math.nan
+    rate = np.where(width > 0, errors / np.maximum(kept, 1), 0.0)
+    each = width / np.maximum(kept, 1)
+    to_errors, to_all = np.cumsum(each), np.cumsum(each * rate)
+    reached = np.minimum(level, last)
+    added = np.where(inside, wrong * to_errors[reached] - to_all[reached], 0.0)
+    if of_samples is None:
+        # The share that is discarded below a level varies with the data, too.
+        before = level < last
+        moved = np.where(before, rate[reached] - rate[last], 0.0)
+        added += (moved - (rate[:last] @ width[:last] - rate[last] * share[last])) / n
+    return float(rate @ width), added, float(to_errors[last])
+
+
+def interval_of_few(area: float, error: float, most: float, confidence_level: float) -> tuple[float, float]:
+    """Compute the interval of a sum of errors that weigh differently, of which there may be few.
+
+    An area may come from a single error of a sample that is discarded early, and be as good as 0. Its upper limit
+    allows for one error more that weighs as much as any (`most`).
+
+    Fay and Feuer, "Confidence intervals for directly standardized rates: a method based on the gamma distribution",
+    Statistics in Medicine 16 (1997).
+    """
+    from scipy.special import gammaincinv
+
+    tail = (1 - confidence_level) / 2
+    low = float(gammaincinv((area / error) ** 2, tail)) * error**2 / area if area > 0 and error > 0 else 0.0
+    mean, variance = area + most, error**2 + most**2
+    return low, float(gammaincinv(mean**2 / variance, 1 - tail)) * variance / mean
+
+
+def standard_error(units: ComparisonUnits, added: Floats, *, mated: bool) -> float:
+    """Compute the standard error of a sum over (n,) comparisons that share subjects, of what each adds minus its mean.
+
+    By sums over subjects for mated comparisons, and dyadic-robust for others, as replicates have it: `kernels.dyadic`.
+    """
+    from fastfair.kernels import dyadic as kernels
+
+    a, b = units.rows(mated, slice(None))
+    codes = np.minimum(a, b).astype(np.int64) * units.n_rows + np.maximum(a, b)
+    pairs, where, repeats = np.unique(codes, return_inverse=True, return_counts=True)
+    first, second = (part.astype(np.int32) for part in np.divmod(pairs, units.n_rows))
+    sums = np.bincount(where, weights=added, minlength=pairs.size).astype(np.float64)
+    found = np.empty((1, 3))
+    end = np.array([pairs.size])
+    kernels.variances(first, second, repeats.astype(np.int32), end, sums, units.stratum, units.stratum_size, found)
+    return math.sqrt(max(0.0, float(min(found[0, kernels.ROBUST], found[0, kernels.PRODUCT]))))
+
+
+SHOWN = ("rate", "discarded")
+
+
+@dataclass(frozen=True, kw_only=True)
+class DiscardedRate(Estimate):
+    """An error rate of the comparisons left after low quality is discarded: an `Estimate`, and what is discarded.
+
+    Attributes
+    ----------
+    fraction : float
+        The share that was to be discarded.
+    cut : float
+        The quality below which comparisons are discarded, in all groups alike.
+    discarded, discarded_low, discarded_high : float
+        The share of the group's own comparisons that is discarded, with its interval. That of all is at most
+        `fraction`.
+    """
+
+    fraction: float
+    cut: float
+    discarded: float
+    discarded_low: float
+    discarded_high: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class DiscardArea(Estimate):
+    """The partial area under an error rate over the share discarded: an `Estimate`, and its standard error.
+
+    Attributes
+    ----------
+    estimate : float
+        The area under the rate from no comparisons discarded to the largest share. Divided by this share it is the mean
+        rate.
+    standard_error : float
+        Its standard error; 0 without errors.
+    """
+
+    standard_error: float
+
+    _unused = ("n_comparisons", "n_errors", "n_subjects")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class DiscardCurve(Result):
+    """The result of `discard_curve`.
+
+    Attributes
+    ----------
+    rate : {"fnmr", "fmr"}
+        The error rate.
+    at : OperatingPoint
+        The operating point.
+    threshold : float
+        The threshold there, found before anything is discarded and the same for all shares.
+    share_of : {"comparisons", "samples"}
+        What shares are discarded of.
+    fractions : (f,) ndarray
+        The shares that were to be discarded.
+    groups : tuple of str
+        The groups; empty without.
+    rates : tuple of DiscardedRate
+        A row for each share, of all comparisons first, then those of each group.
+    areas : tuple of DiscardArea
+        Of all comparisons and of each group.
+    confidence_level : float
+        The level of the intervals.
+    """
+
+    rate: str
+    at: OperatingPoint
+    threshold: float
+    share_of: str
+    fractions: Floats
+    groups: tuple[str, ...]
+    rates: tuple[DiscardedRate, ...]
+    areas: tuple[DiscardArea, ...]
+    confidence_level: float
+
+    _title = "Errors after discarding comparisons of low quality"
+    _rows = "rates"
+
+    @checked
+    def of(self, group: str | None = None) -> tuple[DiscardedRate, ...]:
+        """Return the rows of a group, or of all comparisons, one for each share.
+
+        Parameters
+        ----------
+        group : str, optional
+            One of `groups`.
+
+        Returns
+        -------
+        tuple of DiscardedRate
+        """
+        return tuple(of_group(self.rates, group, self.groups))
+
+    @checked
+    def area(self, group: str | None = None) -> DiscardArea:
+        """Return the partial area under the curve of a group, or of all comparisons.
+
+        Parameters
+        ----------
+        group : str, optional
+            One of `groups`.
+
+        Returns
+        -------
+        DiscardArea
+        """
+        return of_group(self.areas, group, self.groups)[0]
+
+    @checked
+    def summary(self) -> str:
+        """Describe the result in sentences.
+
+        Returns
+        -------
+        str
+        """
+        rate, rows, of_all = self.rate.upper(), self.of(), self.area()
+        first, last = rows[0], rows[-1]
+        text = [
+            f"{rate} at {self.at}: the threshold, {typed(self.threshold)}, stays the same while {self.share_of} of low "
+            "quality are discarded.",
+            f"With {per_cent(first.discarded)} of the comparisons discarded it is {_written(first)}; with "
+            f"{per_cent(last.discarded)} discarded (quality below {last.cut:g}) it is {_written(last)}.",
+            f"The partial area under the curve, up to {per_cent(last.fraction)}, is {of_all.estimate:.3g}"
+            + (f" [{of_all.low:.3g}, {of_all.high:.3g}]." if of_all.has_interval else f": {of_all.note}."),
+        ]
+        ends = [self.of(group)[-1] for group in self.groups]
+        known = sorted((row for row in ends if not math.isnan(row.discarded)), key=lambda row: row.discarded)
+        if len(known) > 1:
+            text.append(
+                f"The cut at {last.cut:g} discards "
+                + " and ".join(
+                    f"{rate_with_interval(row.discarded, row.discarded_low, row.discarded_high)} of the comparisons of "
+                    f"{row.group}"
+                    for row in (known[-1], known[0])
+                )
+                + (", the most and the least." if len(known) > 2 else ".")
+            )
+        return "\n".join(map(visible, text))
+
+    @checked
+    def plot(self, ax: Axes | None = None, *, show: str = "rate") -> Axes:
+        """Draw the rate, or the share of each group's own comparisons discarded, over the share discarded of all.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure by default.
+        show : {"rate", "discarded"}
+            What to draw, of each group where there are groups.
+
+        Returns
+        -------
+        matplotlib Axes
+        """
+        validation.choice("show", show, SHOWN)
+        names = ("estimate", "low", "high") if show == "rate" else ("discarded", "discarded_low", "discarded_high")
+        curves = {
+            group or "all": [np.array([getattr(row, name) for row in self.of(group)]) for name in names]
+            for group in (self.groups or (None,))
+        }
+        ax, lines = draw_lines(self.fractions, curves, ax)
+        if show == "discarded":
+            style: dict[str, Any] = {"color": GREY, "linewidth": 0.8, "linestyle": ":"}
+            lines += ax.plot(self.fractions, self.fractions, label="as many as of all", **style)
+        kind = "mated comparisons" if self.rate == "fnmr" else "non-mated comparisons"
+        ax.set_xlabel(f"Share of {kind if self.share_of == 'comparisons' else self.share_of} discarded")
+        ax.set_ylabel(METRICS[self.rate].long_title if show == "rate" else "Share of the group discarded")
+        ax.set_ylim(bottom=0)
+        for axis in (ax.xaxis, ax.yaxis):
+            axis.set_major_formatter(tick_per_cent)
+        ax.grid(alpha=0.3)
+        if len(lines) > 1:
+            legend_below(ax, lines)
+        return ax
+
+
+def _written(row: DiscardedRate) -> str:
+    return "not known, as none is left" if math.isnan(row.estimate) else in_words(row)
+
+
 RATES = ("fnmr", "fmr")
 SHARES = ("comparisons", "samples")
-NARROW = "likely too narrow"  # in notes of intervals
 _FRACTIONS = tuple(k / 20 for k in range(11))  # to a half
 _Shares = tuple[float, float, float]  # with its interval
 
@@ -143,8 +541,7 @@ def _warn(rates: Sequence[DiscardedRate]) -> None:
     if empty:
         named = ", ".join(f"{group!r} from {fraction:g} on" for group, fraction in empty.items())
         warn(f"no comparisons are left of {named}: the rate is NaN there", EmptyGroupWarning)
-    if any(NARROW in row.note for row in rates):
-        warn("some intervals are likely too narrow: the notes of the rates say why", NarrowIntervalsWarning)
+    warn_of_narrow(rates)
 
 
 class _Discarding:
@@ -204,7 +601,7 @@ class _Discarding:
         shares[None] = of_all, of_all, of_all
         for group in self.comparisons.groups:
             one = found.quantity(self.rate, group, at_threshold(cut))
-            low, high = (math.nan if end is None else end for end in (one.low, one.high))
+            low, high = ends_of(one)
             share: Any = (one.estimate, low, high) if self.mated else (1 - one.estimate, 1 - high, 1 - low)
             shares[group] = (0.0, 0.0, 0.0) if of_all == 0 else share
         return shares
@@ -222,21 +619,23 @@ class _Discarding:
         area, added, most = area_of(self.quality, wrong, inside, limit, self.of_samples)
         last = found[-1]
         if math.isnan(area) or last is None:
-            return DiscardArea(group, math.nan, math.nan, math.nan, math.nan, "no comparisons are left at some share")
+            note = "no comparisons are left at some share"
+            return DiscardArea(group=group, estimate=math.nan, standard_error=math.nan, note=note)
         mean = area / limit
         if mean in (0, 1):
             # The rate is 0 at all shares, so it is at most what it may be where fewest comparisons are left.
-            low, high = (math.nan if end is None else end * limit for end in (last.low, last.high))
-            return DiscardArea(group, area, low, high, 0.0, last.note)
+            low, high = (end * limit for end in ends_of(last))
+            return DiscardArea(group=group, estimate=area, low=low, high=high, standard_error=0.0, note=last.note)
         error = standard_error(ComparisonUnits(self.comparisons, "subject"), added, mated=self.mated)
-        notes = dict.fromkeys(q.note for q in found if q is not None and NARROW in q.note)
+        notes = dict.fromkeys(q.note for q in found if q is not None and TOO_NARROW in q.note)
         if not error > 0:
-            return DiscardArea(group, area, math.nan, math.nan, 0.0, "no interval: the area does not vary")
+            note = "no interval: the area does not vary"
+            return DiscardArea(group=group, estimate=area, standard_error=0.0, note=note)
         freedom = min(_freedom(*pair) for pair in zip(of, found, strict=True))
         ends = intervals.logit_interval(mean, error / limit, freedom, self.level)
         of_few = interval_of_few(area, error, most, self.level)
         low, high = min(float(ends[0]) * limit, of_few[0]), min(max(float(ends[1]) * limit, of_few[1]), limit)
-        return DiscardArea(group, area, low, high, error, "; ".join(notes))
+        return DiscardArea(group=group, estimate=area, low=low, high=high, standard_error=error, note="; ".join(notes))
 
 
 def _freedom(evaluation: Evaluation | None, quantity: Quantity | None) -> float:
@@ -246,10 +645,9 @@ def _freedom(evaluation: Evaluation | None, quantity: Quantity | None) -> float:
 
 
 def _row(group: str | None, fraction: float, cut: float, found: Quantity | None, share: _Shares) -> DiscardedRate:
+    names = ("discarded", "discarded_low", "discarded_high")
+    more: dict[str, Any] = {"fraction": fraction, "cut": cut, **dict(zip(names, share, strict=True))}
     if found is None or not found.n_comparisons:
-        return DiscardedRate(group, fraction, cut, math.nan, math.nan, math.nan, 0, 0, 0, *share, "none is left")
-    low, high = (math.nan if end is None else end for end in (found.low, found.high))
-    return DiscardedRate(
-        group, fraction, cut, found.estimate, low, high, found.n_comparisons, found.n_errors or 0,
-        found.n_subjects or 0, *share, found.note,
-    )  # fmt: skip
+        none: dict[str, Any] = dict.fromkeys(("n_comparisons", "n_errors", "n_subjects"), 0)
+        return DiscardedRate(group=group, estimate=math.nan, note="none is left", **none, **more)
+    return DiscardedRate._of(found, **more)

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from fastfair import intervals
 from fastfair._lib import argument_kinds, frames, memory, seeds, validation
 from fastfair._lib.arguments import checked
+from fastfair._lib.axes import axes_or_new
 from fastfair._lib.jobs import Arrays, do_job
 from fastfair._lib.progress import Report
 from fastfair._lib.threads import one_blas_thread, run_blocks
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 Floats = NDArray[np.float64]
+_STYLES = ("-", "--", "-.", ":")
 _OF_EACH = ("threshold", "estimate", "expected", "low", "high")  # what a part has of each of its data sets
 
 
@@ -116,11 +118,18 @@ class CoverageExperiment:
         -------
         matplotlib Axes
         """
-        from .plots import draw_coverage
-
-        return draw_coverage(
-            self.confidence_level, self.coverage, self.standard_error, self.methods, self.fmr, ax, **kwargs
-        )
+        ax, nominal = axes_or_new(ax), self.confidence_level
+        for m, method in enumerate(self.methods):
+            for k, fmr in enumerate(self.fmr):
+                style: dict[str, Any] = {"color": f"C{m}", "linestyle": _STYLES[k % len(_STYLES)], "marker": "."}
+                style["label"] = f"{method}, FMR {fmr:g}"
+                ax.errorbar(nominal, self.coverage[m, :, k], self.standard_error[m, :, k], **(style | kwargs))
+        ends = nominal.min(), nominal.max()
+        ax.plot(ends, ends, color="0.7", linewidth=0.8, linestyle=":", zorder=0)
+        ax.set(xlabel="Nominal coverage", ylabel="Estimated coverage")
+        ax.grid(alpha=0.3)
+        ax.legend()
+        return ax
 
 
 @checked(fmr=argument_kinds.numbers)

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from fastfair._lib import argument_kinds, memory, seeds, validation
 from fastfair._lib.arguments import checked
+from fastfair._lib.axes import axes_or_new
 from fastfair._lib.progress import reporting
 from fastfair._lib.threads import run_blocks
 from fastfair._lib.warnings import warn
@@ -110,9 +111,11 @@ class Synthesis:
         -------
         matplotlib Axes
         """
-        from .plots import draw_history
-
-        return draw_history(self.history[: self.n_steps + 1], ax, **kwargs)
+        ax, distance = axes_or_new(ax), self.history[: self.n_steps + 1]
+        ax.step(np.arange(distance.size), distance, **({"where": "post"} | kwargs))
+        ax.set(xlabel="Step", ylabel="Distance from the target")
+        ax.grid(alpha=0.3)
+        return ax
 
 
 @checked
@@ -295,13 +298,7 @@ def synthesize_each(
 
 
 def require_memory(n_mated: int, n_nonmated: int, n_steps: int, n_sets: int) -> None:
-    """Refuse sets that take more memory than there is.
-
-    Parameters
-    ----------
-    n_mated, n_nonmated, n_steps, n_sets : int
-        Comparisons and steps of a set, and sets.
-    """
+    """Refuse sets that take more memory than there is, by comparisons and steps of a set, and sets."""
     memory.require(
         n_sets * (24 * (n_mated + n_nonmated) + 16 * n_steps),
         f"sets ({n_sets:,}) of {n_mated:,} mated and {n_nonmated:,} non-mated comparisons in {n_steps:,} steps",

@@ -1,23 +1,122 @@
-"""Simulated biased systems: groups with error rates in given ratios, and the system's overall performance."""
+"""Simulated biased systems: groups with error rates in given ratios, the system's overall performance, and measures."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from fastfair._lib import argument_kinds, frames, seeds, validation
 from fastfair._lib.arguments import checked
+from fastfair._lib.plot_style import USUAL
 from fastfair._lib.tables import columns_of
+from fastfair.data import score_keys
 from fastfair.data.comparisons import Comparisons
-from fastfair.error_rates.operating_points import OperatingPoint, at_fmr
+from fastfair.error_rates.operating_points import (
+    OperatingPoint,
+    at_fmr,
+    at_threshold,
+    mean_group_eer_key,
+    threshold_key,
+)
+from fastfair.error_rates.rates import rates_at_key
 from fastfair.errors import InputError
-from fastfair.measures._compute import BaseMetric
+from fastfair.evaluation.evaluate import evaluate
+from fastfair.measures import MEASURES
+from fastfair.measures._compute import BaseMetric, RatePair, measure_all
+from fastfair.measures._registry import OF_ANY_SCORES, measure_name, printed_name
+from fastfair.uncertainty.quantities import Estimated
 
 from .hill_climbing import KINDS, Synthesis, require_memory, synthesize_each
-from .system_measures import SystemMeasure, system_measures, threshold_free
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+@dataclass(frozen=True)
+class SystemMeasure(Estimated):
+    """A fairness measure of a system.
+
+    Attributes
+    ----------
+    table : str
+        The table of paper 1 that lists the system; "" for others.
+    ratios, kind : str
+        As in `BiasedSystem`.
+    measure : str
+        Named as in an evaluation, with the base metric in parentheses where it has one.
+    group : str or None
+        The group, for measures with a value for each group; else None.
+    value : float
+    at : OperatingPoint or None
+        The operating point; None for measures that need no threshold or define their own. Tables hold its text as
+        `operating_point`.
+    """
+
+    table: str
+    ratios: str
+    kind: str
+    measure: str
+    group: str | None
+    value: float
+    at: OperatingPoint | None
+
+
+def threshold_free(comparisons: Comparisons) -> Mapping[str, BaseMetric]:
+    """Compute the metrics that need no threshold, overall and of each group."""
+    found = evaluate(comparisons, at=(), measures=(), metrics=OF_ANY_SCORES, n_resamples=0)
+    return {
+        name: BaseMetric(
+            np.float64(found.value(name)), np.array([found.value(name, group=group) for group in comparisons.groups])
+        )
+        for name in OF_ANY_SCORES
+    }
+
+
+def system_measures(
+    about: tuple[str, str, str],
+    groups: Comparisons,
+    overall: Comparisons,
+    overall_metrics: Mapping[str, BaseMetric],
+    at: OperatingPoint,
+    measures: str | Sequence[str],
+    alpha: float,
+    zero_policy: str | float,
+) -> tuple[SystemMeasure, ...]:
+    """Compute measures of groups, with rates and metrics of other comparisons as the global ones.
+
+    `about` is the table, the ratios and the kind; `overall_metrics` come from `threshold_free(overall)`.
+    """
+    named = [measures] if isinstance(measures, str) else measures
+    names = list(MEASURES) if measures == "all" else [measure_name(name) for name in named]
+
+    def rates(key: np.signedinteger[Any]) -> RatePair:
+        point = at_threshold(overall.to_scale(float(score_keys.decode(np.array([key]))[0])))
+        of_all, of_groups = (rates_at_key(part, point, key) for part in (overall, groups))
+        counts = of_groups.counts
+        return RatePair(
+            BaseMetric(np.float64(of_all.fmr), of_groups.group_fmr, counts.group_nonmated),
+            BaseMetric(np.float64(of_all.fnmr), of_groups.group_fnmr, counts.group_mated),
+        )
+
+    of_groups = threshold_free(groups)
+    metrics = {name: BaseMetric(of_all.overall, of_groups[name].groups) for name, of_all in overall_metrics.items()}
+    own = rates(mean_group_eer_key(groups, range(len(groups.groups))))
+    at_point = rates(threshold_key(overall, at))
+
+    def found() -> Iterator[SystemMeasure]:
+        for one in measure_all(names, [at_point], metrics, own, alpha, zero_policy):
+            point = None if one.point is None else at
+            if one.per_group:
+                for group, value in zip(groups.groups, one.value, strict=True):
+                    yield SystemMeasure(*about, one.name, group, float(value), point)
+            else:
+                yield SystemMeasure(*about, one.name, None, float(one.value), point)
+
+    return tuple(found())
+
 
 # The systems of paper 1: its tables, whether they are biased in false matches or non-matches, and the ratios.
 TABLES = {
@@ -400,3 +499,29 @@ def _together(numbers: Sequence[float], sets: Sequence[Synthesis]) -> Comparison
         reference_group=np.repeat(labels, [made.mated.size for made in sets]),
         score_kind="distance",
     )
+
+
+def draw_systems(measures: Sequence[SystemMeasure], columns: int = 4) -> Figure:
+    """Draw each measure over systems in the order given, in a panel of its own; tables of the paper lie apart."""
+    figures = validation.require("matplotlib.figure", "cli", "drawing")
+    systems = list(dict.fromkeys((one.table, one.kind, one.ratios) for one in measures))
+    tables = list(dict.fromkeys(table for table, _, _ in systems))
+    places = {system: k + 2 * tables.index(system[0]) for k, system in enumerate(systems)}
+    found: dict[str, dict[int, float]] = {}
+    for one in measures:
+        if one.group is None:
+            found.setdefault(one.measure, {})[places[one.table, one.kind, one.ratios]] = one.value
+    rows = -(-len(found) // columns)
+    figure: Figure = figures.Figure(figsize=(2.6 * columns, 1.7 * rows + 0.6), layout="constrained")
+    axes = figure.subplots(rows, columns, sharex=True, squeeze=False).ravel()
+    for ax, (name, values) in zip(axes, found.items(), strict=False):
+        ax.plot(list(values), list(values.values()), ".", color=USUAL)
+        ax.set_title(printed_name(name), fontsize="small", loc="left")
+        ax.tick_params(labelsize="x-small")
+        ax.grid(alpha=0.3)
+        middles = [np.mean([places[system] for system in systems if system[0] == table]) for table in tables]
+        ax.set_xticks(middles, tables)
+    for ax in axes[len(found) :]:
+        ax.set_visible(False)
+    figure.supxlabel("Systems, by table of the paper", fontsize="small")
+    return figure

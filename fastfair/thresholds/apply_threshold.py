@@ -1,29 +1,386 @@
-"""`apply_threshold`: a threshold found on development data, and the error rates that it has on evaluation data."""
+"""`apply_threshold`: a threshold found on development data, and the error rates that it has on evaluation data.
+
+How far the threshold may lie from where the development data have it: at the population's threshold the data's rate
+differs from what is to be held by no more than chance allows: it varies about that, with the standard error of the rate
+there. So the interval of the threshold is that between the thresholds at which the data's rates are the quantiles of a
+law with this mean and standard error: a gamma law for a rate, as numbers of few errors are skewed, and Student's for
+the difference of the two rates that an EER holds at 0.
+
+How the error rates of two sets of comparisons go together where subjects are in both: what subject k adds to a rate of
+comparisons, A_k, is the sum over its comparisons of (error - rate) / n; a_kl is the same for the comparisons of the
+pair k, l. Subjects of both sets are drawn together, so the covariance of two rates is sum_k A_k B_k - sum_kl a_kl b_kl
+over the subjects, and the pairs of non-mated comparisons, of both. Each such pair is in two of the A_k, and so counts
+once.
+"""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fastfair import intervals
-from fastfair._lib import argument_kinds
+from fastfair._lib import argument_kinds, validation
 from fastfair._lib.arguments import checked
-from fastfair._lib.warnings import held, warn
+from fastfair._lib.plot_style import STANDS_OUT, USUAL
+from fastfair._lib.text import per_cent, rate_with_interval, typed
+from fastfair._lib.warnings import held
+from fastfair.data import score_keys
 from fastfair.data.comparisons import Comparisons
 from fastfair.error_rates.curve_results import ERROR_RATES
-from fastfair.error_rates.operating_points import OperatingPoint, at_threshold
+from fastfair.error_rates.operating_points import OperatingPoint, allowed_errors, at_threshold
 from fastfair.error_rates.rates import rates_at_key
-from fastfair.errors import InputError, NarrowIntervalsWarning
+from fastfair.error_rates.threshold_slopes import HeldThreshold
+from fastfair.errors import InputError, visible
 from fastfair.evaluation.evaluate import evaluate
-from fastfair.uncertainty.quantities import Quantity
+from fastfair.evaluation.result import Evaluation, maker_of
+from fastfair.measures._registry import METRICS
+from fastfair.results.charts import Bar, Line, draw_rows
+from fastfair.results.result import Result
+from fastfair.uncertainty.few_errors import law_of_held_rate
+from fastfair.uncertainty.quantities import Estimate, Quantity, ends_of, in_words, of_group, warn_of_narrow
 
-from .held_interval import FoundThreshold, found_threshold
-from .results import AppliedRate, AppliedThreshold
-from .shared_subjects import Added, added, correlation, numbered
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
-NARROW = "likely too narrow"  # in notes of intervals
+KINDS = ("fmr", "fnmr", "eer")
+
+
+@dataclass(frozen=True)
+class FoundThreshold:
+    """A threshold found on data, and how far it may be from the population's.
+
+    Attributes
+    ----------
+    key : int
+        The threshold, as a key of the comparisons that it was found in.
+    threshold, laxest, strictest : float
+        The threshold, and the ends of its interval, on the scale of the scores; infinite where the data set no end.
+    relative : float
+        The rate held at the laxest threshold divided by the rate held; 1 for an EER.
+    standard_error : float
+        Of the rate held, or of FMR minus FNMR.
+    freedom : float
+        Its degrees of freedom.
+    """
+
+    key: int
+    threshold: float
+    laxest: float
+    strictest: float
+    relative: float
+    standard_error: float
+    freedom: float
+
+
+def found_threshold(comparisons: Comparisons, at: OperatingPoint, confidence_level: float) -> FoundThreshold:
+    """Find the threshold of an operating point that holds an FMR, an FNMR or an EER, and its interval."""
+    if at.kind not in KINDS:
+        raise InputError(
+            f"at={at} finds no threshold in development data: use at_fmr, at_fnmr or at_eer, or evaluate with "
+            "at_threshold for one that is given"
+        )
+    held, of_key = HeldThreshold(comparisons, at), comparisons.mated.keys.dtype.type
+    threshold = comparisons.to_threshold(of_key(held.key))
+    found = evaluate(comparisons, at_threshold(threshold), [], metrics=[], n_resamples=0, incomplete_groups="nan")
+    quantities = [found.quantity(name) for name in (("fmr", "fnmr") if at.kind == "eer" else (at.kind,))]
+    error, freedom = zip(*(_error_of(found, one, at) for one in quantities), strict=True)
+    spread, least = math.hypot(*error), min(freedom)
+    if at.kind == "eer":
+        ends = _ends_of_eer(held, spread, least, confidence_level)
+        relative = 1.0
+    else:
+        low, high = law_of_held_rate(at.value, spread, least, (1 - confidence_level) / 2)
+        ends = _ends_of_rate(held, comparisons, (low, high))
+        relative = high / at.value if at.value else 1.0
+    laxest, strictest = (end if isinstance(end, float) else comparisons.to_threshold(of_key(end)) for end in ends)
+    if not isinstance(ends[0], float):  # at most what the threshold of these data may be
+        laxest = comparisons.to_scale(float(score_keys.decode(np.array([ends[0]], comparisons.mated.keys.dtype))[0]))
+    if comparisons.score_kind == "distance":
+        laxest, strictest = (0.0 - end if math.isinf(end) else end for end in (laxest, strictest))
+    return FoundThreshold(held.key, threshold, laxest, strictest, relative, spread, least)
+
+
+def _error_of(found: Evaluation, quantity: Quantity, at: OperatingPoint) -> tuple[float, float]:
+    """Return the standard error of a rate at its threshold, and its degrees of freedom."""
+    maker, row = maker_of(found), found.quantities.index(quantity)
+    n, freedom = quantity.n_comparisons or 1, float(maker.sizes.degrees_of_freedom[row])
+    rate = quantity.estimate if at.kind == "eer" else at.value
+    independent = float(maker.sizes.effective[row])
+    if math.isnan(independent):
+        own = float(maker.standard_errors[row])
+        return max(own if math.isfinite(own) else 0.0, math.sqrt(rate * (1 - rate) / n)), freedom
+    return math.sqrt(max(rate * (1 - rate), rate / n) / independent), freedom
+
+
+def _ends_of_rate(held: HeldThreshold, comparisons: Comparisons, rates: tuple[float, float]) -> tuple[int | float, ...]:
+    """Return the laxest and the strictest threshold that the population may have.
+
+    A threshold holds an FMR if the rate is at most that, and above it where the score below is accepted, too. So of the
+    data's scores s it may be next above those that few or more non-mated comparisons reach, and at most many exceed.
+    """
+    is_fmr = held.kind == "fmr"
+    keys = (comparisons.nonmated if is_fmr else comparisons.mated).keys
+    n = keys.size
+    few, many = (allowed_errors(rate, n) for rate in rates)
+    if is_fmr:
+        laxest = -math.inf if many >= n else int(keys[n - 1 - many]) + 1
+        return laxest, math.inf if few == 0 else int(keys[n - few]) + 1
+    laxest = -math.inf if few == 0 else int(keys[few - 1])
+    return laxest, math.inf if many >= n else int(keys[many])
+
+
+def _ends_of_eer(
+    held: HeldThreshold, spread: float, freedom: float, confidence_level: float
+) -> tuple[int | float, ...]:
+    """Return the thresholds at which FMR minus FNMR is as far from 0 as chance takes it."""
+    from scipy.special import stdtrit
+
+    reach = float(stdtrit(freedom, (1 + confidence_level) / 2)) * spread * math.sqrt(1 + 1 / freedom)
+    strictest, laxest = held.near(reach)
+    return min(laxest, held.key), max(strictest, held.key)
+
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Added:
+    """What subjects, and pairs of them, add to a rate or to a difference of rates.
+
+    Attributes
+    ----------
+    of_subjects : (k,) ndarray
+        Sums over the comparisons of each subject.
+    codes, of_pairs : (p,) ndarray
+        The pairs of subjects of non-mated comparisons as lower * k + higher, ascending, and the sum over each.
+    """
+
+    of_subjects: Floats
+    codes: Integers
+    of_pairs: Floats
+
+    def minus(self, other: Added) -> Added:
+        """Return what is added to the difference of two rates, of which one at most is of non-mated comparisons."""
+        of_pairs = self if self.codes.size else other
+        sign = 1.0 if self.codes.size else -1.0
+        return Added(self.of_subjects - other.of_subjects, of_pairs.codes, sign * of_pairs.of_pairs)
+
+
+def added(
+    comparisons: Comparisons, numbers: Integers, n_subjects: int, key: int, *, mated: bool, group: int | None
+) -> Added:
+    """Sum what subjects add to the FNMR, or FMR, of all or of a group, at a threshold's key.
+
+    numbers has a number below n_subjects for each of the (subjects,), the same in both sets.
+    """
+    side = comparisons.mated if mated else comparisons.nonmated
+    assert side.reference is not None
+    assert side.probe is not None
+    below = score_keys.count_below(side.keys, key)
+    wrong = (np.arange(side.keys.size) < below) == mated
+    inside: NDArray[np.bool_] | slice = slice(None)
+    if group is not None:
+        by_group = comparisons.mated_by_group if mated else comparisons.nonmated_by_group
+        inside = (by_group.reference_group == group) & (by_group.probe_group == group)
+    first, second = numbers[side.reference[inside]], numbers[side.probe[inside]]
+    errors = wrong[inside]
+    values = (errors - errors.mean()) / errors.size if errors.size else np.zeros(0)
+    apart = first != second
+    sums: Floats = np.bincount(first, weights=values, minlength=n_subjects).astype(np.float64)
+    sums += np.bincount(second[apart], weights=values[apart], minlength=n_subjects)
+    if mated:
+        return Added(sums, np.zeros(0, np.int64), np.zeros(0))
+    codes, where = np.unique(np.minimum(first, second) * n_subjects + np.maximum(first, second), return_inverse=True)
+    return Added(sums, codes, np.bincount(where, weights=values, minlength=codes.size).astype(np.float64))
+
+
+def correlation(one: Added, other: Added) -> float:
+    """Return the correlation of two rates; 0 where one of them does not vary.
+
+    What subjects have in several pairs adds to the variance of an FMR; where it is estimated to be negative it counts
+    as none, and between two rates of non-mated comparisons for no more than it does in their variances.
+    """
+    (pairs, several), *own = (_parts(*both) for both in ((one, other), (one, one), (other, other)))
+    in_several = [max(0.0, each) for _, each in own]
+    if one.codes.size and other.codes.size:
+        most = math.sqrt(in_several[0] * in_several[1])
+        several = min(max(several, -most), most)
+    variances = [of_pairs + each for (of_pairs, _), each in zip(own, in_several, strict=True)]
+    scale = math.sqrt(variances[0] * variances[1])
+    return min(max((pairs + several) / scale, -1.0), 1.0) if scale > 0 else 0.0
+
+
+def _parts(one: Added, other: Added) -> tuple[float, float]:
+    """Return the sum over pairs, and what subjects have in several pairs, of a covariance."""
+    _, here, there = np.intersect1d(one.codes, other.codes, assume_unique=True, return_indices=True)
+    of_pairs = float(one.of_pairs[here] @ other.of_pairs[there])
+    return of_pairs, float(one.of_subjects @ other.of_subjects) - 2 * of_pairs
+
+
+def numbered(first: Comparisons, second: Comparisons) -> tuple[Integers, Integers, int, int]:
+    """Number the subjects of two sets so that those of both have the same number.
+
+    Returns the (subjects,) numbers of either set, how many numbers there are, and how many subjects are in both.
+    """
+    assert first.subjects is not None
+    assert second.subjects is not None
+    n = first.subjects.size
+    known = {who: k for k, who in enumerate(first.subjects.tolist())}
+    others = second.subjects.tolist()
+    of_second = np.array([known.get(who, n + k) for k, who in enumerate(others)], np.int64)
+    return np.arange(n), of_second, n + len(others), int(np.count_nonzero(of_second < n))
+
+
+_APART = 0.14  # rows between the two intervals of a rate
+
+
+@dataclass(frozen=True, kw_only=True)
+class AppliedRate(Estimate):
+    """An error rate of the evaluation data at a threshold found on development data: an `Estimate`, and its name.
+
+    Attributes
+    ----------
+    name : {"fmr", "fnmr"}
+        The rate.
+    low, high : float
+        Its interval with the uncertainty of the threshold: of the rate that follows from choosing a threshold this way
+        on such development data.
+    given_low, given_high : float
+        Its interval for exactly this threshold, as `evaluate` gives it with `at_threshold`.
+    """
+
+    name: str
+    given_low: float
+    given_high: float
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class AppliedThreshold(Result):
+    """The result of `apply_threshold`.
+
+    Attributes
+    ----------
+    at : OperatingPoint
+        The operating point that the development data hold.
+    threshold : float
+        The threshold found on them.
+    laxest, strictest : float
+        The ends of its interval, on the scale of the scores; infinite where the development data set no end.
+    held : float
+        The rate that the development data have at the threshold: what `at` holds, as far as ties allow. For an EER the
+        mean of both rates.
+    groups : tuple of str
+        The groups of the evaluation data.
+    rates : tuple of AppliedRate
+        FMR and FNMR of all evaluation comparisons, and of each group.
+    n_shared : int
+        Number of subjects that are in both sets.
+    confidence_level : float
+        The level of all intervals.
+    """
+
+    at: OperatingPoint
+    threshold: float
+    laxest: float
+    strictest: float
+    held: float
+    groups: tuple[str, ...]
+    rates: tuple[AppliedRate, ...]
+    n_shared: int
+    confidence_level: float
+
+    _title = "Errors at the threshold of development data"
+    _rows = "rates"
+
+    @checked
+    def rate(self, name: str, group: str | None = None) -> AppliedRate:
+        """Return one rate.
+
+        Parameters
+        ----------
+        name : {"fmr", "fnmr"}
+            The rate.
+        group : str, optional
+            One of `groups`; by default all comparisons.
+
+        Returns
+        -------
+        AppliedRate
+        """
+        return of_group(self.rates, group, self.groups, validation.choice("name", name, ERROR_RATES))[0]
+
+    @checked
+    def summary(self) -> str:
+        """Describe the result in sentences.
+
+        Returns
+        -------
+        str
+        """
+        held = "EER" if self.at.kind == "eer" else self.at.kind.upper()
+        shared = f"{self.n_shared:,} subjects are in both" if self.n_shared else "No subject is in both"
+        text = [
+            f"At {self.at} the threshold of the development data is {typed(self.threshold)}, where their {held} is "
+            f"{per_cent(self.held)}. Its interval reaches from {_end(self.laxest)} (lax) to {_end(self.strictest)} "
+            f"(strict). {shared} data sets."
+        ]
+        for name in ERROR_RATES:
+            one = self.rate(name)
+            text.append(
+                f"On the evaluation data the {name.upper()} is {in_words(one)} with the uncertainty of the threshold, "
+                f"and {rate_with_interval(one.estimate, one.given_low, one.given_high)} for exactly this threshold."
+            )
+        held_rate = None if self.at.kind == "eer" else self.rate(self.at.kind)
+        if held_rate is not None and held_rate.has_interval:
+            aim, low = self.at.value, held_rate.low
+            apart = low > aim or held_rate.high < aim
+            word = (
+                f"is significantly {'above' if low > aim else 'below'}"
+                if apart
+                else "does not differ significantly from"
+            )
+            text.append(f"This {held} {word} the {per_cent(aim)} that the development data hold.")
+        return "\n".join(map(visible, text))
+
+    @checked
+    def plot(self, ax: Axes | None = None, *, rate: str = "fmr") -> Axes:
+        """Draw a rate of all comparisons and of each group, with both intervals.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure by default.
+        rate : {"fmr", "fnmr"}
+            The rate.
+
+        Returns
+        -------
+        matplotlib Axes
+        """
+        validation.choice("rate", rate, ERROR_RATES)
+        rows = [self.rate(rate, group) for group in (None, *self.groups)]
+        bars = [
+            Bar(y + shift, row.estimate, low, high, color=color, label=label)
+            for y, row in enumerate(rows)
+            for low, high, shift, color, label in (
+                (row.low, row.high, -_APART, USUAL, "with the uncertainty of the threshold"),
+                (row.given_low, row.given_high, _APART, STANDS_OUT, "for exactly this threshold"),
+            )
+            if not math.isnan(low)
+        ]
+        aim = [Line(self.at.value, "held on development")] if self.at.kind == rate else []
+        return draw_rows(ax, [row.group or "all" for row in rows], bars, aim, xlabel=METRICS[rate].long_title)
+
+
+def _end(threshold: float) -> str:
+    return "no limit" if math.isinf(threshold) else f"{threshold:g}"
+
+
 _INFINITE = 700.0  # log odds of rates that floats tell from neither 0 nor 1
 NO_END = "the development data have too few errors to bound the threshold"
 
@@ -39,7 +396,7 @@ def apply_threshold(
     """Find the threshold of an operating point on development data, and compute error rates at it on other data.
 
     A threshold is chosen before a system is used, on data that are at hand then. What errors it makes elsewhere is
-    asked in two ways. Of *this very threshold*: then only the evaluation data are uncertain. And of the *procedure*,
+    asked in two ways. Of *exactly this threshold*: then only the evaluation data are uncertain. And of the *procedure*,
     "hold this rate on such development data": then the threshold is uncertain, too, as other development data would
     have given another one. Each rate has both intervals.
 
@@ -98,7 +455,7 @@ def apply_threshold(
     level = intervals.level(confidence_level)
     for name, one in (("comparisons", comparisons), ("development", development)):
         if one.subjects is None:
-            raise InputError(f"{name} have no subjects, whom intervals need: give reference and probe")
+            raise InputError(f"{name} have no subjects, and intervals need subject ids: give reference and probe")
     if comparisons.score_kind != development.score_kind:
         raise InputError(
             f"the scores of development are of the kind {development.score_kind!r}, those of the comparisons "
@@ -113,14 +470,13 @@ def apply_threshold(
     both = _Both(comparisons, development, at, found)
     groups = (None, *comparisons.groups)
     rows = tuple(both.row(evaluation.quantity(name, group)) for group in groups for name in ERROR_RATES)
-    if any(NARROW in row.note for row in rows):
-        warn("some intervals are likely too narrow: the notes of the rates say why", NarrowIntervalsWarning)
+    warn_of_narrow(rows)
     return AppliedThreshold(
         at, found.threshold, found.laxest, found.strictest, both.held, comparisons.groups, rows, both.n_shared, level
     )
 
 
-def _joined(rate: float, given: list[float], ends: list[float], correlation: float) -> tuple[float, float]:
+def _joined(rate: float, given: tuple[float, float], ends: list[float], correlation: float) -> tuple[float, float]:
     """Join the interval of a rate at a given threshold with the rates at the ends of the threshold's interval.
 
     Rates grow in proportion, so they are joined as log odds; where there are none, as they are.
@@ -139,16 +495,8 @@ def _joined(rate: float, given: list[float], ends: list[float], correlation: flo
     return float(both[0]), float(both[1])
 
 
-@dataclass
-class _End:
-    """The rates of all evaluation comparisons and of groups at one end of the threshold's interval."""
-
-    fmr: dict[str | None, float]
-    fnmr: dict[str | None, float]
-
-
 class _Both:
-    """Evaluation and development data, with the threshold that the latter give."""
+    """Evaluation and development data, the threshold that the latter give, and rates at the ends of its interval."""
 
     def __init__(
         self, comparisons: Comparisons, development: Comparisons, at: OperatingPoint, found: FoundThreshold
@@ -157,7 +505,7 @@ class _Both:
         on_development = rates_at_key(development, at, development.mated.keys.dtype.type(found.key))
         rates = on_development.fmr, on_development.fnmr
         self.held = float(np.mean(rates) if at.kind == "eer" else rates[ERROR_RATES.index(at.kind)])
-        self.ends = [self._end(threshold) for threshold in (found.laxest, found.strictest)]
+        self.ends = [self._rates_at(threshold) for threshold in (found.laxest, found.strictest)]
         self.numbers, of_development, self._n, self.n_shared = numbered(comparisons, development)
         self.of_held: Added | None = None
         if self.n_shared:
@@ -167,39 +515,33 @@ class _Both:
             ]
             self.of_held = parts[0].minus(parts[1]) if at.kind == "eer" else parts[0]
 
-    def _end(self, threshold: float) -> _End:
-        comparisons = self.comparisons
+    def _rates_at(self, threshold: float) -> dict[tuple[str, str | None], float]:
+        """Return the rates of all evaluation comparisons and of groups at one end of the threshold's interval."""
+        comparisons, groups = self.comparisons, (None, *self.comparisons.groups)
         if math.isinf(threshold):
             accepts = (threshold < 0) == (comparisons.score_kind != "distance")
-            values = (1.0, 0.0) if accepts else (0.0, 1.0)
-            groups = (None, *comparisons.groups)
-            return _End(dict.fromkeys(groups, values[0]), dict.fromkeys(groups, values[1]))
+            return {(name, group): float(accepts == (name == "fmr")) for name in ERROR_RATES for group in groups}
         found = rates_at_key(comparisons, at_threshold(threshold), comparisons.to_key(threshold))
-        of_groups = zip(found.groups, found.group_fmr.tolist(), found.group_fnmr.tolist(), strict=True)
-        by_group = {group: (fmr, fnmr) for group, fmr, fnmr in of_groups}
-        return _End(
-            {None: found.fmr} | {group: both[0] for group, both in by_group.items()},
-            {None: found.fnmr} | {group: both[1] for group, both in by_group.items()},
-        )
+        of_each = {"fmr": (found.fmr, *found.group_fmr.tolist()), "fnmr": (found.fnmr, *found.group_fnmr.tolist())}
+        return {(name, group): rate for name in of_each for group, rate in zip(groups, of_each[name], strict=True)}
 
     def row(self, quantity: Quantity) -> AppliedRate:
         """Return a rate with both intervals."""
         name, group, rate = quantity.name, quantity.group, quantity.estimate
-        given = [math.nan if end is None else end for end in (quantity.low, quantity.high)]
+        given = ends_of(quantity)
         notes = [quantity.note] if quantity.note else []
         low = high = math.nan
         if not math.isnan(given[0]):
-            ends = [getattr(end, name)[group] for end in self.ends]
+            ends = [rates[name, group] for rates in self.ends]
             if name == "fmr" and rate == 0 and self.at.kind == "fmr" and not math.isinf(self.found.laxest):
                 # Without errors nothing tells how the FMR grows: as that of the development data does, at most.
                 ends[0] = max(ends[0], given[1] * (self.found.relative - 1))
             low, high = _joined(rate, given, ends, self._correlation(name, group))
             if math.isinf(self.found.laxest) or math.isinf(self.found.strictest):
                 notes.append(NO_END)
-        return AppliedRate(
-            name, group, rate, low, high, given[0], given[1], quantity.n_comparisons or 0, quantity.n_errors or 0,
-            quantity.n_subjects or 0, "; ".join(notes),
-        )  # fmt: skip
+        return AppliedRate._of(
+            quantity, name=name, low=low, high=high, given_low=given[0], given_high=given[1], note="; ".join(notes)
+        )
 
     def _correlation(self, name: str, group: str | None) -> float:
         """Return the correlation of the rate at a threshold and of what the threshold held adds, sign turned."""

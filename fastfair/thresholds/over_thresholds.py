@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -11,21 +13,233 @@ from numpy.typing import ArrayLike, NDArray
 from fastfair import intervals
 from fastfair._lib import argument_kinds, validation
 from fastfair._lib.arguments import checked
-from fastfair._lib.warnings import held, warn
+from fastfair._lib.plot_style import draw_lines, legend_below, rate_ticks
+from fastfair._lib.warnings import held
 from fastfair.data.class_keys import keys_of
 from fastfair.data.comparisons import Comparisons
 from fastfair.error_rates.curve_results import ERROR_RATES
 from fastfair.error_rates.operating_points import at_threshold
 from fastfair.error_rates.score_metrics import DetectionCosts
-from fastfair.errors import InputError, NarrowIntervalsWarning
+from fastfair.errors import InputError, visible
 from fastfair.evaluation.evaluate import evaluate
 from fastfair.evaluation.result import Evaluation
-from fastfair.uncertainty.quantities import Quantity
+from fastfair.results.result import Result
+from fastfair.uncertainty.quantities import Estimate, Quantity, ends_of, in_words, of_group, warn_of_narrow
 
-from .results import ExpectedError, ExpectedPerformance, RateAtThreshold, RatesOverThresholds
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 Floats = NDArray[np.float64]
-NARROW = "likely too narrow"  # in notes of intervals
+_APART = 0.14  # rows between the two intervals of a rate
+
+
+@dataclass(frozen=True, kw_only=True)
+class RateAtThreshold(Estimate):
+    """An error rate at a threshold: an `Estimate`, its name and the threshold.
+
+    Attributes
+    ----------
+    name : {"fmr", "fnmr"}
+        The rate.
+    threshold : float
+        The threshold, on the scale of the scores.
+    """
+
+    name: str
+    threshold: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExpectedError(Estimate):
+    """The half total error rate, the mean of FMR and FNMR, at the threshold that costs least on development data.
+
+    Attributes
+    ----------
+    weight : float
+        The weight of false matches in the cost.
+    threshold : float
+        The threshold found on development data.
+    fmr, fnmr : float
+        The two rates.
+    cost : float
+        The least cost on development data, ``weight * FMR + (1 - weight) * FNMR``.
+    """
+
+    weight: float
+    threshold: float
+    fmr: float
+    fnmr: float
+    cost: float
+
+    _unused = ("n_comparisons", "n_errors", "n_subjects")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class RatesOverThresholds(Result):
+    """The result of `rates_over_thresholds`.
+
+    Attributes
+    ----------
+    thresholds : (t,) ndarray
+        The thresholds, ascending.
+    groups : tuple of str
+        The groups; empty without.
+    rates : tuple of RateAtThreshold
+        FMR and FNMR of all comparisons, then of each group, at each threshold.
+    confidence_level : float
+        The level of each interval.
+    """
+
+    thresholds: Floats
+    groups: tuple[str, ...]
+    rates: tuple[RateAtThreshold, ...]
+    confidence_level: float
+
+    _title = "Error rates over thresholds"
+    _rows = "rates"
+
+    @checked
+    def of(self, name: str, group: str | None = None) -> tuple[RateAtThreshold, ...]:
+        """Return a rate at each threshold.
+
+        Parameters
+        ----------
+        name : {"fmr", "fnmr"}
+            The rate.
+        group : str, optional
+            One of `groups`; by default all comparisons.
+
+        Returns
+        -------
+        tuple of RateAtThreshold
+        """
+        return tuple(of_group(self.rates, group, self.groups, validation.choice("name", name, ERROR_RATES)))
+
+    @checked
+    def summary(self) -> str:
+        """Describe the result in sentences.
+
+        Returns
+        -------
+        str
+        """
+        text = []
+        for k in dict.fromkeys((0, len(self.thresholds) // 2, len(self.thresholds) - 1)):
+            said = (f"the {name.upper()} is {in_words(self.of(name)[k])}" for name in ERROR_RATES)
+            text.append(f"At threshold {self.thresholds[k]:g} {' and '.join(said)}.")
+        return "\n".join(map(visible, text))
+
+    @checked
+    def plot(self, ax: Axes | None = None, *, rate: str | None = None) -> Axes:
+        """Draw rates over thresholds: both of all comparisons, or one of each group.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure by default.
+        rate : {"fmr", "fnmr"}, optional
+            The rate to draw of each group. By default both rates of all comparisons are drawn.
+
+        Returns
+        -------
+        matplotlib Axes
+        """
+        if rate is None:
+            return _draw_over(self.thresholds, {name.upper(): self.of(name) for name in ERROR_RATES}, "Error rate", ax)
+        validation.choice("rate", rate, ERROR_RATES)
+        curves = {group or "all": self.of(rate, group) for group in (self.groups or (None,))}
+        return _draw_over(self.thresholds, curves, rate.upper(), ax)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ExpectedPerformance(Result):
+    """The result of `expected_performance_curve`.
+
+    Attributes
+    ----------
+    weights : (w,) ndarray
+        The weights of false matches, ascending.
+    groups : tuple of str
+        The groups of the evaluation data; empty without.
+    errors : tuple of ExpectedError
+        A row for each weight, of all comparisons first, then of each group.
+    confidence_level : float
+        The level of each interval.
+    """
+
+    weights: Floats
+    groups: tuple[str, ...]
+    errors: tuple[ExpectedError, ...]
+    confidence_level: float
+
+    _title = "Errors at thresholds that cost least on development data"
+    _rows = "errors"
+
+    @checked
+    def of(self, group: str | None = None) -> tuple[ExpectedError, ...]:
+        """Return the rows of a group, or of all comparisons, one for each weight.
+
+        Parameters
+        ----------
+        group : str, optional
+            One of `groups`.
+
+        Returns
+        -------
+        tuple of ExpectedError
+        """
+        return tuple(of_group(self.errors, group, self.groups))
+
+    @checked
+    def summary(self) -> str:
+        """Describe the result in sentences.
+
+        Returns
+        -------
+        str
+        """
+        rows = self.of()
+        best, worst = min(rows, key=lambda row: row.estimate), max(rows, key=lambda row: row.estimate)
+        return (
+            "At the thresholds that cost least on the development data, the half total error rate is lowest, "
+            f"{in_words(best)}, where false matches have the weight {best.weight:g}, and highest, {in_words(worst)}, "
+            f"at the weight {worst.weight:g}.\nThe intervals take these thresholds as given."
+        )
+
+    @checked
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw the half total error rate over the weight of false matches, of each group where there are groups.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure by default.
+
+        Returns
+        -------
+        matplotlib Axes
+        """
+        curves = {group or "all": self.of(group) for group in (self.groups or (None,))}
+        ax = _draw_over(self.weights, curves, "Half total error rate", ax)
+        ax.set_xlabel("Weight of false matches")
+        return ax
+
+
+def _draw_over(places: Floats, curves: Mapping[str, Sequence[Estimate]], label: str, ax: Axes | None) -> Axes:
+    """Draw rates over thresholds, or over what thresholds are chosen by, with the interval at each."""
+    ends = ("estimate", "low", "high")
+    drawn = {name: [np.array([getattr(row, end) for row in rows]) for end in ends] for name, rows in curves.items()}
+    ax, lines = draw_lines(places, drawn, ax)
+    ax.set_xlabel("Threshold")
+    ax.set_ylabel(label)
+    ax.set_ylim(bottom=0)
+    rate_ticks(ax.yaxis)
+    ax.grid(alpha=0.3)
+    if len(lines) > 1:
+        legend_below(ax, lines)
+    return ax
+
+
 _THRESHOLDS = 41  # by default
 _WEIGHTS = tuple(k / 20 for k in range(1, 20))
 
@@ -79,12 +293,14 @@ def rates_over_thresholds(
     given = _default_thresholds(comparisons) if thresholds is None else _given("thresholds", thresholds)
     found = _evaluated(comparisons, given.tolist(), level)
     rows = [
-        _row(float(threshold), found.quantity(name, group, at_threshold(float(threshold))))
+        RateAtThreshold._of(
+            found.quantity(name, group, at_threshold(float(threshold))), name=name, threshold=float(threshold)
+        )
         for group in (None, *comparisons.groups)
         for name in ERROR_RATES
         for threshold in given
     ]
-    _warn(row.note for row in rows)
+    warn_of_narrow(rows)
     return RatesOverThresholds(given, comparisons.groups, tuple(rows), level)
 
 
@@ -166,7 +382,7 @@ def expected_performance_curve(
         for weight, threshold, (cost, _) in zip(given, thresholds, costs, strict=True):
             both = [found.quantity(name, group, at_threshold(threshold)) for name in ERROR_RATES]
             rows.append(_joined(float(weight), threshold, cost, both))
-    _warn(row.note for row in rows)
+    warn_of_narrow(rows)
     return ExpectedPerformance(given, comparisons.groups, tuple(rows), level)
 
 
@@ -187,7 +403,7 @@ def _default_thresholds(comparisons: Comparisons) -> Floats:
 
 
 def _evaluated(comparisons: Comparisons, thresholds: Sequence[float], level: float) -> Evaluation:
-    with held():  # `_warn` tells what matters
+    with held():  # `warn_of_narrow` tells what matters
         return evaluate(
             comparisons, [at_threshold(threshold) for threshold in thresholds], [], metrics=[], n_resamples=0,
             confidence_level=level, incomplete_groups="nan",
@@ -195,30 +411,12 @@ def _evaluated(comparisons: Comparisons, thresholds: Sequence[float], level: flo
         )  # fmt: skip
 
 
-def _warn(notes: Iterable[str]) -> None:
-    if any(NARROW in note for note in notes):
-        warn("some intervals are likely too narrow: the notes of the rates say why", NarrowIntervalsWarning)
-
-
-def _ends(quantity: Quantity) -> tuple[float, float]:
-    low, high = (math.nan if end is None else end for end in (quantity.low, quantity.high))
-    return low, high
-
-
-def _row(threshold: float, found: Quantity) -> RateAtThreshold:
-    return RateAtThreshold(
-        found.name, found.group, threshold, found.estimate, *_ends(found), found.n_comparisons or 0,
-        found.n_errors or 0, found.note,
-    )  # fmt: skip
-
-
 def _joined(weight: float, threshold: float, cost: float, rates: Sequence[Quantity]) -> ExpectedError:
     fmr, fnmr = rates
-    first, others = np.array([fmr.estimate, *_ends(fmr)]) / 2, _ends(fnmr)
-    second = -np.array([fnmr.estimate, *others[::-1]]) / 2  # a sum is the difference of what is turned round
-    low, high = (float(end) for end in np.clip(intervals.difference_interval(first, second, np.zeros(())), 0.0, 1.0))
+    first, second = (np.array([one.estimate, *ends_of(one)]) / 2 for one in rates)
+    low, high = (float(end) for end in np.clip(intervals.sum_interval(first, second, np.zeros(())), 0.0, 1.0))
     note = "; ".join(dict.fromkeys(f"{one.name.upper()}: {one.note}" for one in rates if one.note))
     return ExpectedError(
-        fmr.group, weight, threshold, (fmr.estimate + fnmr.estimate) / 2, low, high, fmr.estimate, fnmr.estimate,
-        cost, note,
+        group=fmr.group, estimate=(fmr.estimate + fnmr.estimate) / 2, low=low, high=high, note=note, weight=weight,
+        threshold=threshold, fmr=fmr.estimate, fnmr=fnmr.estimate, cost=cost,
     )  # fmt: skip

@@ -13,7 +13,7 @@ from fastfair.data.shifted_scores import shifted
 from fastfair.error_rates.operating_points import OperatingPoint, threshold_key
 from fastfair.errors import InputError
 
-from .held_interval import KINDS
+from .apply_threshold import KINDS
 
 SIDES = ("probe", "reference")
 

@@ -1,21 +1,23 @@
-"""`Quantity`: one number of an evaluation with its interval; its range and kind, and the search for it in a list."""
+"""`Quantity` and `Estimate`: numbers with intervals, their range and kind, how they are written, and found in lists."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Any, Protocol, TypeVar
+from dataclasses import dataclass, fields, replace
+from typing import Any, ClassVar, Protocol, Self, TypeVar
 
 from fastfair._lib import validation
 from fastfair._lib.tables import columns_of
 from fastfair._lib.text import number_with_interval, rate_with_interval
+from fastfair._lib.warnings import warn
 from fastfair.error_rates.operating_points import OperatingPoint
-from fastfair.errors import InputError
+from fastfair.errors import InputError, NarrowIntervalsWarning
 from fastfair.measures._registry import MATED, METRICS, methods_of, names_of, printed_name, quantity_name
 
 HELD = "held by the operating point"
 # Codes of notes, which verdicts read.
+TOO_NARROW = "likely too narrow"  # in notes of intervals
 NARROW, BELOW_RESOLUTION, UNKNOWN_CONCENTRATION = "narrow", "below-resolution", "unknown-concentration"
 
 RATES, WITH_FAILURES, FAILURE_RATES = map(names_of, ("rate", "rate with failures", "failure rate"))
@@ -24,22 +26,106 @@ OF_MATED = tuple(name for name, one in METRICS.items() if one.sides == (MATED,))
 FITTED = tuple(name for name, one in METRICS.items() if one.fitted)
 RATIOS = ("group_to_average_ratio", "group_to_average_log_ratio")  # the second is minus the logarithm
 
+# The order of columns in tables of estimates: what is named in neither stands between.
+_FIRST = (
+    "requirement", "application", "name", "group", "stratum", "standardised", "at", "threshold", "weight", "fraction",
+    "cut", "relation", "bound", "estimate", "low", "high",
+)  # fmt: skip
+_LAST = ("n_comparisons", "n_errors", "n_subjects", "note", "flags")
+_COPIED = ("group", "estimate", "n_comparisons", "n_errors", "n_subjects", "note")
+
+_Grouped = TypeVar("_Grouped", bound="Estimate")
 Group = str | tuple[str, str] | None  # a group, the reference's and the probe's, or all comparisons
 
 
-class TakenAt:
-    """A result that belongs to an operating point, whose text stands in tables and files."""
-
-    at: OperatingPoint | None
+class Estimated:
+    """A row of a result: how its operating point and its title are written, and whether it has an interval."""
 
     @property
     def operating_point(self) -> str | None:
-        """The operating point as text; None for a result that needs none."""
-        return None if self.at is None else str(self.at)
+        """The operating point as text, as tables and files have it; None where none is needed."""
+        at = getattr(self, "at", None)
+        return None if at is None else str(at)
+
+    @property
+    def title(self) -> str:
+        """What people call the row, such as "FNMR of f at FMR=0.001"."""
+        group, at = getattr(self, "group", None), self.operating_point
+        of_group, at_point = "" if group is None else f" of {group}", "" if at is None else f" at {at}"
+        return f"{printed_name(getattr(self, 'name', 'estimate'))}{of_group}{at_point}"
+
+    @property
+    def has_interval(self) -> bool:
+        """Whether there is an interval."""
+        low = getattr(self, "low", None)
+        return low is not None and not math.isnan(low)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Estimate(Estimated):
+    """An estimate of all comparisons or of a group: what the rows of most results are.
+
+    Attributes
+    ----------
+    group : str or None
+        The group; None for all comparisons.
+    estimate : float
+        The value in the data; NaN where it is not computable, and `note` says why.
+    low, high : float
+        Its interval; NaN where there is none, and `note` says why.
+    n_comparisons, n_errors, n_subjects : int or None
+        Numbers of comparisons, errors and subjects behind a rate; None for what is no rate.
+    note : str
+        Warnings for the reader; may be empty.
+    """
+
+    group: str | None = None
+    estimate: float
+    low: float = math.nan
+    high: float = math.nan
+    n_comparisons: int | None = None
+    n_errors: int | None = None
+    n_subjects: int | None = None
+    note: str = ""
+
+    _unused: ClassVar[tuple[str, ...]] = ()  # of these attributes, those that rows of a class have none of
+
+    @classmethod
+    def _column_names(cls) -> list[str]:
+        """Return the columns of a table: what tells rows apart, the estimate, what else they have, and the counts."""
+        names = [one.name for one in fields(cls) if one.name not in cls._unused]
+        places = {name: k for k, name in enumerate((*_FIRST, "", *_LAST))}
+        return sorted(names, key=lambda name: places.get(name, places[""]))
+
+    @classmethod
+    def _of(cls, quantity: Quantity, **more: Any) -> Self:
+        """Make a row of a quantity of an evaluation, with what else the row has."""
+        low, high = ends_of(quantity)
+        copied = {name: getattr(quantity, name) for name in _COPIED}
+        return cls(**(copied | {"low": low, "high": high} | more))
+
+
+def of_group(rows: Sequence[_Grouped], group: str | None, groups: Sequence[str], name: str = "") -> list[_Grouped]:
+    """Return the rows of a group, or of all comparisons for None; those of one quantity where a name is given."""
+    if group is not None:
+        validation.choice("group", group, groups)
+    return [row for row in rows if row.group == group and name in ("", getattr(row, "name", ""))]
+
+
+def warn_of_narrow(rows: Sequence[Estimate]) -> None:
+    """Warn where the notes of rows say that an interval is likely too narrow."""
+    if any(TOO_NARROW in row.note for row in rows):
+        warn("some intervals are likely too narrow: the notes of the rates say why", NarrowIntervalsWarning)
+
+
+def ends_of(quantity: Quantity) -> tuple[float, float]:
+    """Return the interval of a quantity; NaN where there is none."""
+    low, high = (math.nan if end is None else end for end in (quantity.low, quantity.high))
+    return low, high
 
 
 @dataclass(frozen=True)
-class Quantity(TakenAt):
+class Quantity(Estimated):
     """One number of an evaluation.
 
     Attributes
@@ -130,9 +216,7 @@ def base_metric_of_ratio(name: str) -> str:
     return metric.removesuffix(")") if measure in RATIOS else ""
 
 
-class _Estimated(Protocol):
-    @property
-    def name(self) -> str: ...
+class _Interval(Protocol):
     @property
     def estimate(self) -> float: ...
     @property
@@ -141,11 +225,14 @@ class _Estimated(Protocol):
     def high(self) -> float | None: ...
 
 
-def in_words(one: _Estimated) -> str:
-    """Write an estimate with its interval: rates in per cent, all else as a number; what is held has no interval."""
+def in_words(one: _Interval) -> str:
+    """Write an estimate with its interval: rates in per cent, all else as a number; what is held has no interval.
+
+    Rows that name no quantity have a rate.
+    """
     if HELD in getattr(one, "note", ""):
         return rate_with_interval(one.estimate)
-    write = rate_with_interval if one.name in IN_PER_CENT else number_with_interval
+    write = rate_with_interval if getattr(one, "name", IN_PER_CENT[0]) in IN_PER_CENT else number_with_interval
     return write(one.estimate, one.low, one.high)
 
 

@@ -61,7 +61,6 @@ OF_COUNTS = {
     "system overall": lambda n: ff.biased_system("1:2", overall_mated=n),
     "family overall": lambda n: ff.scenario_family(overall_nonmated=n),
     "plan attempts": lambda n: ff.plan_margin(**PLAN | {"n_attempts": n}),
-    "study simulations": lambda n: ff.margin_study(n_simulations=n),
     "plan simulations": lambda n: ff.plan_margin(**PLAN, **DRAWN, n_simulations=n),
     "drawn attempts": lambda n: ff.plan_margin(**PLAN | {"n_attempts": n}, **DRAWN),
     "drawn groups": lambda n: ff.plan_margin(**PLAN | {"n_groups": n}, **DRAWN),

@@ -14,9 +14,7 @@ from oracles import calibration as slow
 from oracles.strategies import TIED
 
 import fastfair as ff
-from fastfair.calibration.calibrated import ALL_FOLDS
-from fastfair.calibration.folds import parts_of
-from fastfair.calibration.transforms import fit_logistic, fit_pav
+from fastfair.calibration.calibrate import ALL_FOLDS, fit_logistic, fit_pav, parts_of
 from fastfair.errors import InputError
 
 SCORES = st.lists(st.one_of(TIED, st.floats(-9, 9, width=32)), min_size=1, max_size=15)

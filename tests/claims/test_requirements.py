@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import fastfair as ff
-from fastfair.claims.requirements import read_requirement
-from fastfair.claims.statements import number_of
+from fastfair.claims.check import read_requirement
+from fastfair.claims.judging import number_of
 from fastfair.error_rates.operating_points import read_point
 from fastfair.errors import InputError
 from fastfair.measures import MEASURES

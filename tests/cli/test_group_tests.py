@@ -178,7 +178,7 @@ def test_a_plan_of_one_setting_is_drawn_over_subjects(asked, sizes, named):
     options = dict.fromkeys(("pilot", "goats", "method", "max_subjects", "n_threads"))
     options |= {"confidence_level": 0.95, "quantile": "family-wise", "progress": False, "rng": 3}
     options["n_simulations"] = None if asked == {"n_subjects": (100.0,)} else 100
-    planned = plan_verb._planned(settings, study=False, **options)
+    planned = plan_verb._planned(settings, **options)
     (ax,) = plan_verb._figures(planned, settings)["plan"].axes
     line, *lines = ax.get_lines()
     if sizes is None:
@@ -220,11 +220,9 @@ def test_attempts_of_a_pilot(tmp_path):
         ([*STUDY, "--pilot", "counts.csv", "--margin", 0.03], "leave --attempts out, or --pilot"),
         ([*STUDY, "--difference", 0.1, "--assurance", 0.9], "--assurance is for margins of error"),
         ([*STUDY, "--subjects", 9, "--assurance", "0.8,0.9"], "--assurance takes one number with --subjects"),
-        (["--study", "--pilot", "counts.csv"], "leave --pilot out"),
         ([*STUDY, "--subjects", 100, "--n-simulations", 10], "--n-simulations goes with --method simulation"),
         ([*STUDY, "--subjects", 100, "--max-subjects", 10], "--max-subjects goes with"),
-        (["--study", "--groups", 3], "leave --groups out"),
-        (["--study", "--plots"], "--plots needs --output"),
+        (["--groups", 3, "--subjects", 9, "--plots"], "--plots needs --output"),
         (["--fnmr", "5%"], "0.01 for 1 %"),
         (["--groups", "3;4"], "could not convert"),
         (["--method", "guess"], "'guess' is not one of"),

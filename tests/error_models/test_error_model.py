@@ -161,7 +161,7 @@ def test_few_errors_of_few_subjects_are_modelled_or_said_to_be_unknown():
 
 
 def test_without_errors_or_with_a_baseline_without_errors_no_effect_is_known():
-    for errors, named, told in ((0, {}, "gender"), (10, {"baseline": {"gender": "m"}}, "that it would be told from")):
+    for errors, named, told in ((0, {}, "gender"), (10, {"baseline": {"gender": "m"}}, "that it is compared with")):
         data = table({("f", "A"): (errors, 100), ("m", "A"): (0, 100)})
         with pytest.warns(NotComputableWarning, match=told):
             model = ff.error_model(data, "gender", AT, **named)
@@ -211,7 +211,7 @@ def test_without_subjects_comparisons_must_be_said_to_be_independent():
     model = quiet_model(data, "gender", AT, unit="comparison")
     assert model.n_subjects is None
     assert model.effects[0].odds_ratio == pytest.approx(1)
-    assert "every comparison taken for independent" in model.summary()
+    assert "all comparisons taken for independent" in model.summary()
 
 
 def test_mated_comparisons_of_two_values_are_left_out():
@@ -234,7 +234,7 @@ def test_a_contradiction_is_told_unasked():
     (one,) = [one for one in model.contradictions if one.by == "gender"]
     assert (one.higher_in, one.lower_in) == (("A", "B"), ())
     assert one.margin_ratio < 1 < one.low
-    assert "say different things" in model.summary()
+    assert "contradict each other" in model.summary()
 
 
 def test_exports_hold_all_effects(tmp_path):

@@ -254,7 +254,6 @@ def calls() -> dict[str, dict[str, Any]]:
         "BiasedSystem.measures": {"at": at, "measures": "gini"},
         "ScenarioFamily.measures": {"at": at, "measures": "gini"},
         "Synthesis.comparisons": {"group": "a"},
-        "MarginPlan.plot_overview": {}, "MarginPlan.plot_one_at_a_time": {"n_subjects": 50, "n_attempts": 2},
         "Estimand.error_types": {"metric": "fmr"}, "Estimand.needs_policy_threshold": {"metric": "fmr"},
     }  # fmt: skip
     for name, one in ff.measures.MEASURES.items():
@@ -282,4 +281,4 @@ def calls() -> dict[str, dict[str, Any]]:
 
 
 # What takes long by its nature, or needs a package that is not always there.
-LEFT_OUT = {"fastfair.margin_study", "fastfair.datasets.voxceleb1_h", "fastfair.warm_up"}
+LEFT_OUT = {"fastfair.datasets.voxceleb1_h", "fastfair.warm_up"}

@@ -28,9 +28,9 @@ from fastfair.errors import (
     NarrowIntervalsWarning,
     NotComputableWarning,
 )
-from fastfair.group_tests.failure_roots import draw_roots_of_failures, inflation_of
+from fastfair.group_tests.equal_rates import draw_roots_of_failures, inflation_of
+from fastfair.group_tests.failure_counts import design_effect
 from fastfair.group_tests.replicates import STATISTICS, GroupRates, of_counts, pvalue
-from fastfair.group_tests.subject_kinds import design_effect
 from fastfair.resampling.comparison_replicates import Resampler
 from fastfair.resampling.preparation import NO_METRICS
 
@@ -265,7 +265,7 @@ def test_no_failure_and_nothing_else(value, name):
     assert np.isnan([test.statistic, test.pvalue, *test.group_pvalue, *test.group_pvalue_adjusted]).all()
     assert np.isnan([test.bootstrap_low, test.bootstrap_high]).all()
     assert test.different == ()
-    assert "cannot be told" in test.summary()
+    assert "cannot say" in test.summary()
     with pytest.warns(NotComputableWarning, match="no margin of error") as told:
         found = ff.margin_of_error(counts, n_resamples=9, rng=0)
     assert told[0].filename == __file__
@@ -384,10 +384,10 @@ def test_sentences_of_a_test_that_finds_nothing():
     test = ff.fnmr_test(ONE_ALONE.without(["c"]), statistic="max-ratio", n_resamples=99, rng=0)
     said = test.summary()
     assert test.pvalue > 0.05
-    assert f"in {100 * test.pvalue:.0f} % of studies" in said
+    assert f"{100 * test.pvalue:.0f} % of studies like this one" in said
     assert "largest ratio = " in said
-    assert "chance alone explains them, at the level of 5 %; that does not show that the groups are alike" in said
-    assert "Detectably" not in said
+    assert "The differences are not significant at the 5 % level; that does not show that the groups are alike" in said
+    assert "Significantly" not in said
 
 
 # False match rates.
@@ -471,7 +471,7 @@ def test_no_false_match_and_nothing_else(threshold, which):
         test = ff.fmr_test(impostors(12), ff.at_threshold(threshold), n_resamples=9, rng=0)
     assert [warning.filename for warning in told] == [__file__]
     assert np.isnan([test.statistic, test.pvalue]).all()
-    assert "Whether the FMRs of 3 groups differ cannot be told" in test.summary()
+    assert "The test cannot say whether the FMRs of 3 groups differ" in test.summary()
 
 
 def test_groups_with_two_subjects():
@@ -561,12 +561,12 @@ def test_tables_json_and_sentences_of_a_test(tmp_path):
     assert content["settings"]["rng"] == 0
     said = test.summary()
     assert test.pvalue == 1 / 200
-    assert "1 in 200 of studies" in said
+    assert "1 in 200 studies like this one" in said
     assert "p = 0.005" in said
     assert f"F = {test.statistic:.3g}, 199 replicates" in said
-    assert "the groups differ detectably, at the level of 5 %" in said
+    assert "The differences are significant at the 5 % level." in said
     rates = dict(zip(test.groups, (f"{100 * rate:.3g} %" for rate in test.group_fnmr), strict=True))
-    assert f"Detectably higher than in the other groups, of 3 tested: x ({rates['x']})." in said
+    assert f"Significantly higher than in the other groups (3 tested): x ({rates['x']})." in said
     assert test.different == ("x",)
 
 

@@ -17,7 +17,7 @@ from scipy.special import logit
 import fastfair as ff
 from fastfair.error_rates.operating_points import threshold_key
 from fastfair.errors import DependentGroupsWarning, DroppedWarning
-from fastfair.group_tests import counting, subject_kinds
+from fastfair.group_tests import counting, failure_counts
 
 
 def subjects_of(counts: ff.FailureCounts) -> dict[str, list[tuple[int, int]]]:
@@ -282,7 +282,7 @@ def test_kinds_are_the_same_counted_and_sorted(groups):
     found = []
     for cells in (0, 10**6):
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(subject_kinds, "_CELLS_A_SUBJECT", cells)
+            patch.setattr(failure_counts, "_CELLS_A_SUBJECT", cells)
             found.append(counts_of(groups).kinds)
     for name in ("failures", "attempts", "subjects", "end"):
         assert np.array_equal(*(getattr(kinds, name) for kinds in found))

@@ -18,8 +18,8 @@ from scipy import stats
 
 import fastfair as ff
 from fastfair.errors import InputError, OutOfReachWarning
-from fastfair.planning import false_matches, fmr
-from fastfair.planning.false_matches import Design, FalseMatches
+from fastfair.planning import fmr
+from fastfair.planning.fmr import Design, FalseMatches
 
 SETTING = {"claimed": 0.01, "fmr": 0.004, "covariance": 1.0, "n_simulations": 200, "rng": 0}
 
@@ -46,7 +46,7 @@ def test_the_variance_is_that_of_the_kernel(n, n_partners, n_samples, data):
     )  # fmt: skip
     erred = times > 0
     pairs = first[erred].astype(np.int64), second[erred].astype(np.int64), times[erred]
-    variance, freedom = false_matches.dyadic_variance(pairs, n, design)
+    variance, freedom = fmr.dyadic_variance(pairs, n, design)
     assert variance == pytest.approx(expected[0, dyadic.ROBUST], rel=1e-9)
     assert freedom == pytest.approx(expected[0, dyadic.FREEDOM], rel=1e-6)
 
@@ -62,7 +62,7 @@ def test_the_variance_is_that_of_the_kernel(n, n_partners, n_samples, data):
     ],
 )
 def test_numbers_of_false_matches_vary_as_the_formula_says(design, matches):
-    found = false_matches.simulate(design, matches, 80, 0.95, 4000, [1])
+    found = fmr.simulate(design, matches, 80, 0.95, 4000, [1])
     mean = matches.fmr * design.comparisons(80)
     assert found.errors.mean() == pytest.approx(mean, rel=0.05)
     assert found.errors.var() / mean**2 == pytest.approx(matches.relative_variance(design, 80), rel=0.15)
@@ -87,7 +87,7 @@ def test_limits_are_those_of_claims(n, n_partners, n_samples, matches):
             found = ff.claim(c, "fmr <= 0.5", ff.at_threshold(0.0), n_resamples=300, rng=seed)
             limits.append(found.overall.limit)
             narrow.append(found.overall.doubt != "")
-    drawn = false_matches.simulate(Design(n_partners, n_samples), FalseMatches(*matches), n, 0.95, 2000, [1])
+    drawn = fmr.simulate(Design(n_partners, n_samples), FalseMatches(*matches), n, 0.95, 2000, [1])
     simulated = drawn.limit
     low, high = stats.binom.ppf([0.0005, 0.9995], len(narrow), drawn.is_narrow.mean()) / len(narrow)
     assert low - 0.03 <= np.mean(narrow) <= high + 0.03

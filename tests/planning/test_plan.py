@@ -15,9 +15,11 @@ from oracles import groups as slow
 from scipy import stats
 
 import fastfair as ff
-from fastfair.group_tests.failure_roots import beta_binomial_pmf
-from fastfair.planning.failure_law import FailureLaw
+from fastfair.group_tests.failure_counts import beta_binomial_pmf
+from fastfair.planning.studies import FailureLaw
+from papers.fnmr_groups import margin_studies
 
+STUDY = margin_studies.SETTINGS  # the 4,000 settings of paper 4
 SETTING = {"n_groups": 4, "n_subjects": 30, "n_attempts": 3, "fnmr": 0.1, "correlation": 0.3}
 
 rates = st.fractions(Fraction(1, 20), Fraction(19, 20), max_denominator=20)
@@ -27,7 +29,7 @@ probabilities = st.fractions(Fraction(1, 2), Fraction(99, 100), max_denominator=
 
 @pytest.fixture(scope="module")
 def study() -> ff.MarginPlan:
-    return ff.margin_study(method="exact")
+    return ff.plan_margin(**STUDY, method="exact")
 
 
 # The law of failures.
@@ -116,9 +118,11 @@ def test_progress_is_told():
 @pytest.mark.jit
 def test_the_simulated_study_is_the_exact_one_but_for_noise(study):
     """A setting's quantile from 1000 draws lies between those at 0.95 -+ 4.5 standard errors."""
-    found = ff.margin_study(rng=0).margin
+    found = ff.plan_margin(**STUDY, rng=0).margin
     off = 4.5 * math.sqrt(0.05 * 0.95 / 1000)
-    low, high = (ff.margin_study(confidence_level=level, method="exact").margin for level in (0.95 - off, 0.95 + off))
+    low, high = (
+        ff.plan_margin(**STUDY, confidence_level=level, method="exact").margin for level in (0.95 - off, 0.95 + off)
+    )
     assert ((low - 1e-12 <= found) & (found <= high + 1e-12)).all()
 
 

@@ -19,7 +19,7 @@ from scipy.special import ndtr
 import fastfair as ff
 from fastfair.errors import InputError, OutOfReachWarning
 from fastfair.planning import studies
-from fastfair.planning.subjects import Attempts, Subjects
+from fastfair.planning.studies import Attempts, Subjects
 
 SETTING = {"n_groups": 4, "n_subjects": 60, "n_attempts": 3, "fnmr": 0.1, "correlation": 0.3, "rng": 0}
 WITHOUT_SUBJECTS = {name: value for name, value in SETTING.items() if name != "n_subjects"}

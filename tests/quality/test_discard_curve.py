@@ -18,8 +18,7 @@ from scipy.stats import chi2
 
 import fastfair as ff
 from fastfair.errors import EmptyGroupWarning, FastfairWarning, InputError
-from fastfair.quality.area import area_of, interval_of_few, standard_error
-from fastfair.quality.discarding import cuts_of
+from fastfair.quality.discard_curve import area_of, cuts_of, interval_of_few, standard_error
 from fastfair.resampling.units import ComparisonUnits
 
 AT = ff.at_threshold(0.5)
@@ -175,7 +174,7 @@ def test_no_errors_have_an_upper_limit_that_grows_as_comparisons_are_discarded()
     first, last = found.rates
     assert first.estimate == last.estimate == 0
     assert 3.6 / n < first.high < last.high < 4 / (n / 2)
-    assert (found.area().area, found.area().low, found.area().high) == (0, 0, 0.5 * last.high)
+    assert (found.area().estimate, found.area().low, found.area().high) == (0, 0, 0.5 * last.high)
 
 
 def test_a_group_of_which_nothing_is_left_is_nan_with_a_warning():
@@ -185,7 +184,7 @@ def test_a_group_of_which_nothing_is_left_is_nan_with_a_warning():
         found = ff.discard_curve(c, AT, low, fractions=[0, 0.8])
     assert math.isnan(found.of("0")[-1].estimate)
     assert found.of("0")[-1].discarded == 1
-    assert math.isnan(found.area("0").area)
+    assert math.isnan(found.area("0").estimate)
     assert found.of("1")[-1].n_comparisons > 0
     assert "NaN" not in found.to_json()
 

@@ -15,7 +15,7 @@ from oracles.shrinkage import shrink
 
 import fastfair as ff
 from fastfair.errors import EmptyGroupWarning
-from fastfair.small_groups.posterior import learn
+from fastfair.small_groups import learn
 
 AT = ff.at_threshold(0.5)
 NAMES = np.array(list("abcdefghij"))

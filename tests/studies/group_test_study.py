@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 import fastfair as ff
 from fastfair._lib import seeds
-from fastfair.group_tests.failure_roots import draw_roots_of_failures
+from fastfair.group_tests.equal_rates import draw_roots_of_failures
 from fastfair.group_tests.margins import CENTERS, QUANTILES, share_inside
 from fastfair.group_tests.replicates import STATISTICS, of_counts, pvalue, replicate
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from oracles.planned_studies import compared
 
 import fastfair as ff
-from fastfair.claims.results import SUPPORTED
+from fastfair.claims.claim import SUPPORTED
 
 from .processes import chosen, shares, study_parser
 from .tables import percents, print_table

@@ -15,8 +15,7 @@ from hypothesis import strategies as st
 from oracles import applied_thresholds as oracle
 
 import fastfair as ff
-from fastfair.thresholds.held_interval import found_threshold
-from fastfair.thresholds.shared_subjects import added, correlation, numbered
+from fastfair.thresholds.apply_threshold import added, correlation, found_threshold, numbered
 from fastfair.uncertainty.few_errors import law_of_held_rate
 
 applied = quietly()(ff.apply_threshold)
@@ -151,5 +150,5 @@ def test_results_are_tables_json_and_plots():
     assert found.to_frame().shape == (6, 11)
     assert [row["group"] for row in json.loads(found.to_json())["rates"]] == [None, None, "0", "0", "1", "1"]
     assert found.plot(rate="fnmr").get_xlabel() == "False non-match rate"
-    assert "for this very threshold" in found.summary()
+    assert "for exactly this threshold" in found.summary()
     refused("name", found.rate, "eer")

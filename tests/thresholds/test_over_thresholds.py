@@ -95,12 +95,12 @@ def test_bad_thresholds_weights_and_scores_of_two_kinds_are_refused():
 def test_results_are_tables_json_plots_and_pages(tmp_path):
     c = drawn(4)
     over = rates_over_thresholds(c, [0.5, 1.0])
-    assert over.to_frame().shape == (12, 9)
+    assert over.to_frame().shape == (12, 10)
     assert len(over.plot().get_lines()) == len(over.plot(rate="fmr").get_lines()) == 2
-    assert "At the threshold 1" in over.summary()
+    assert "At threshold 1" in over.summary()
     expected = expected_performance_curve(c, drawn(5), [0.2, 0.5])
     assert expected.plot().get_xlabel() == "Weight of false matches"
-    assert "for these very thresholds" in expected.summary()
+    assert "take these thresholds as given" in expected.summary()
     assert len(json.loads(expected.to_json())["errors"]) == 6
     refused("group", expected.of, "2")
     applied = quietly()(ff.apply_threshold)(c, ff.at_fmr(0.1), drawn(5, 100))

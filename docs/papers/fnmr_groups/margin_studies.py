@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from matplotlib import pyplot
 from numpy.typing import NDArray
 
-from fastfair import MarginPlan, margin_study
+from fastfair import MarginPlan, plan_margin
 from papers.page_parts import Figure, Table, Verdict
 from papers.settings import Settings
 from papers.verdict_rules import Outcome
 
+from . import margin_figures
 from .rules import (
     FEW_STEPS,
     bend,
@@ -26,6 +26,21 @@ from .rules import (
 )
 
 Floats = NDArray[np.float64]
+# The 4,000 settings of the paper, each on an axis of its own.
+SETTINGS: dict[str, Any] = dict(
+    zip(
+        ("fnmr", "correlation", "n_subjects", "n_attempts", "n_groups"),
+        np.ix_(
+            [0.025, 0.05, 0.10, 0.15, 0.20],
+            [0.05, 0.15, 0.25, 0.35, 0.45],
+            [100, 200, 400, 800],
+            [2, 3, 4, 6, 10],
+            [3, 4, 5, 6, 10, 15, 20, 30],
+        ),
+        strict=True,
+    )
+)
+AXES = tuple(SETTINGS)
 HELD = {"n_subjects": 400, "n_attempts": 2, "fnmr": 0.1, "correlation": 0.05}  # about which figure 3 changes one
 TITLES = {
     "n_subjects": "Subjects n",
@@ -58,7 +73,7 @@ class Study:
 
     def axis(self, name: str) -> int:
         """Return the axis along which a setting changes."""
-        return self.exact.axes.index(name)
+        return AXES.index(name)
 
     def values(self, name: str) -> list[float]:
         """Return a setting's values."""
@@ -98,8 +113,8 @@ class Study:
 def study(settings: Settings) -> Study:
     """Repeat the study, computed and drawn."""
     settings.tell("paper 4: margins of 4,000 settings")
-    drawn = margin_study(n_simulations=settings.n_datasets, rng=settings.seed)
-    return Study(margin_study(method="exact"), drawn)
+    drawn = plan_margin(**SETTINGS, n_simulations=settings.n_datasets, rng=settings.seed)
+    return Study(plan_margin(**SETTINGS, method="exact"), drawn)
 
 
 def figures(found: Study, *, quick: bool) -> tuple[Figure, Figure]:
@@ -110,9 +125,7 @@ def figures(found: Study, *, quick: bool) -> tuple[Figure, Figure]:
         if plan.n_simulations is None
         else f"95 % quantiles of {plan.n_simulations:,} simulated studies for each point, as in the paper"
     )
-    drawings = plan.plot_overview(), plan.plot_one_at_a_time()
-    for drawing in drawings:
-        pyplot.close(drawing)  # it can still be saved
+    drawings = margin_figures.overview(plan), margin_figures.one_at_a_time(plan, HELD)
     held = ", ".join(f"{_SYMBOLS[name]} = {value:g}" for name, value in HELD.items())
     return (
         Figure(
@@ -216,9 +229,7 @@ def _correlation(found: Study) -> Verdict:
     up, same, down = steps(found.exact.margin, found.axis("correlation"))
     margins = found.over("correlation")
     attempts = found.values("n_attempts")
-    of_attempts = np.moveaxis(
-        margins, [name for name in found.exact.axes if name != "correlation"].index("n_attempts"), 0
-    )
+    of_attempts = np.moveaxis(margins, [name for name in AXES if name != "correlation"].index("n_attempts"), 0)
     bends = [float(bend(part, found.values("correlation")).mean()) for part in of_attempts]
     grows = trend_outcome(up, down)
     bent = any(abs(value) >= _BENT for value in bends)

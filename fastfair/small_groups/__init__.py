@@ -1,1 +1,0 @@
-"""Error rates of small groups that borrow from the others."""
