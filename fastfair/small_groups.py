@@ -158,16 +158,11 @@ class ShrunkenRates(Result):
 
     _title = "Rates of groups that borrow from the others"
 
-    def summary(self) -> str:
-        """Describe the result in sentences.
-
-        Returns
-        -------
-        str
-        """
+    def _sentences(self) -> list[str]:
+        """Return the sentences of the summary."""
         rate, most = self.rate.upper(), int(self.borrowed.argmax())
         low, high = int(self.shrunken.argmin()), int(self.shrunken.argmax())
-        text = [
+        return [
             f"Shrunken {rate}s of {len(self.groups)} groups at {self.at}: groups with less data are shrunk more. They "
             "do not replace the raw rates.",
             f"They range from {per_cent(self.shrunken[low])} ({self.groups[low]}) to {per_cent(self.shrunken[high])} "
@@ -179,7 +174,6 @@ class ShrunkenRates(Result):
             f"The intervals hold {100 * self.confidence_level:g} % of the groups' true rates, on average over groups; "
             "that of a group unlike all others misses more often.",
         ]
-        return "\n".join(map(visible, text))
 
     def _columns(self) -> dict[str, list[Any]]:
         names = (

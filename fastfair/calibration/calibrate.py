@@ -6,9 +6,9 @@ is trained on the comparisons of subjects in other folds than those of the two s
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +22,7 @@ from fastfair.data import score_keys
 from fastfair.data.comparisons import Comparisons
 from fastfair.data.rescoring import with_ratios
 from fastfair.data.sorted_scores import SortedSide
-from fastfair.errors import InputError, visible
+from fastfair.errors import InputError
 from fastfair.results.result import Result
 from fastfair.results.written import UNWRITTEN
 
@@ -32,15 +32,6 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 _MOST_STEPS = 100
 _CONVERGED = 1e-12  # of the decrement of Newton's method, twice what the cost can still fall
-
-
-class Transform(Protocol):
-    """What makes log-likelihood ratios of similarities."""
-
-    method: ClassVar[str]
-
-    def ratios_of(self, similarities: NDArray[np.floating]) -> Floats:
-        """Return the (n,) log-likelihood ratios of (n,) similarities."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +46,6 @@ class LogisticTransform:
 
     slope: float
     offset: float
-    method: ClassVar[str] = "logistic"
 
     def ratios_of(self, similarities: NDArray[np.floating]) -> Floats:
         """Return the (n,) log-likelihood ratios of (n,) similarities."""
@@ -76,11 +66,13 @@ class PavTransform:
 
     similarities: Floats
     ratios: Floats
-    method: ClassVar[str] = "pav"
 
     def ratios_of(self, similarities: NDArray[np.floating]) -> Floats:
         """Return the (n,) log-likelihood ratios of (n,) similarities."""
         return np.interp(np.asarray(similarities, np.float64), self.similarities, self.ratios)
+
+
+Transform = LogisticTransform | PavTransform
 
 
 def fit_logistic(mated: Floats, nonmated: Floats, p_target: float, of_whom: str = "") -> LogisticTransform:
@@ -268,35 +260,30 @@ class TrainedTransform:
 
     folds: str
     group: str | None
-    transform: LogisticTransform | PavTransform
+    transform: Transform
     n_mated: int
     n_nonmated: int
     low: float
     high: float
 
 
-class ByGroup:
-    """The transforms of one training: that of all comparisons, and those of groups where there are any."""
-
-    def __init__(self, trained: Sequence[TrainedTransform]) -> None:
-        self._of: Mapping[str | None, Transform] = {one.group: one.transform for one in trained}
-
-    def ratios(self, comparisons: Comparisons, mated: bool, rows: Mask | slice = slice(None)) -> Floats:
-        """Return the (n,) ratios of some mated, or non-mated, comparisons, in the order of their keys."""
-        side = comparisons.mated if mated else comparisons.nonmated
-        similarities = score_keys.decode(side.keys[rows])
-        found = self._of[None].ratios_of(similarities)
-        if len(self._of) > 1:
-            by_group = comparisons.mated_by_group if mated else comparisons.nonmated_by_group
-            reference, probe = by_group.reference_group[rows], by_group.probe_group[rows]
-            for k, group in enumerate(comparisons.groups):
-                inside = (reference == k) & (probe == k)
-                if not inside.any():
-                    continue
-                if group not in self._of:
-                    raise InputError(f"there is no transform of group {group!r}, as it was not in the training")
-                found[inside] = self._of[group].ratios_of(similarities[inside])
-        return found
+def ratios_of(
+    trained: Sequence[TrainedTransform], comparisons: Comparisons, mated: bool, rows: Mask | slice = slice(None)
+) -> Floats:
+    """Return the (n,) ratios of some mated, or non-mated, comparisons, by the transforms of one training."""
+    transforms = {one.group: one.transform for one in trained}
+    similarities = score_keys.decode((comparisons.mated if mated else comparisons.nonmated).keys[rows])
+    found = transforms[None].ratios_of(similarities)
+    if len(transforms) > 1:
+        by_group = comparisons.mated_by_group if mated else comparisons.nonmated_by_group
+        reference, probe = by_group.reference_group[rows], by_group.probe_group[rows]
+        for k, group in enumerate(comparisons.groups):
+            inside = (reference == k) & (probe == k)
+            if inside.any() and group not in transforms:
+                raise InputError(f"there is no transform of group {group!r}, as it was not in the training")
+            if inside.any():
+                found[inside] = transforms[group].ratios_of(similarities[inside])
+    return found
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -318,7 +305,7 @@ class CalibratedScores(Result):
     settings: dict[str, Any]
 
     @property
-    def transform(self) -> LogisticTransform | PavTransform:
+    def transform(self) -> Transform:
         """The transform for other comparisons, whatever their group."""
         return self.transforms[0].transform
 
@@ -353,21 +340,15 @@ class CalibratedScores(Result):
     def _for_others(self) -> list[TrainedTransform]:
         return [one for one in self.transforms if one.folds == ALL_FOLDS]
 
-    @checked
-    def summary(self) -> str:
-        """Describe the result in sentences.
-
-        Returns
-        -------
-        str
-        """
+    def _sentences(self) -> list[str]:
+        """Return the sentences of the summary."""
         method = {"logistic": "logistic regression", "pav": "pooling adjacent violators"}[self.settings["method"]]
         text = [f"Log-likelihood ratios by {method}."]
         if isinstance(self.transform, LogisticTransform):
             text = [f"Log-likelihood ratios by {method} at p_target={self.settings['p_target']:g}."]
             sign = "-" if self.settings["score_kind"] == "distance" else ""
             text += [
-                f"{visible(one.group or 'All')}: {one.transform.slope:.4g} * {sign}score {one.transform.offset:+.4g}."
+                f"{one.group or 'All'}: {one.transform.slope:.4g} * {sign}score {one.transform.offset:+.4g}."
                 for one in self._for_others
                 if isinstance(one.transform, LogisticTransform)
             ]
@@ -378,7 +359,7 @@ class CalibratedScores(Result):
             else f"Each comparison by a transform that was trained without its folds: {self.settings['n_folds']} folds "
             f"{who[self.settings['by']]}."
         )
-        return "\n".join(text)
+        return text
 
     def _columns(self) -> dict[str, list[Any]]:
         transforms = [one.transform for one in self.transforms]
@@ -422,8 +403,7 @@ class CalibratedScores(Result):
 
 def apply_transforms(comparisons: Comparisons, trained: Sequence[TrainedTransform]) -> Comparisons:
     """Give comparisons the ratios of one training."""
-    by_group = ByGroup(trained)
-    mated, nonmated = (by_group.ratios(comparisons, mated) for mated in (True, False))
+    mated, nonmated = (ratios_of(trained, comparisons, mated) for mated in (True, False))
     return with_ratios(comparisons, mated, nonmated)
 
 
@@ -521,9 +501,8 @@ def calibrate(
     mated, nonmated = np.empty(len(comparisons.mated)), np.empty(len(comparisons.nonmated))
     for part in parts:
         own = training.on(part.trained, part.name)
-        by_group = ByGroup(own)
         for ratios, is_mated, tested in zip((mated, nonmated), (True, False), part.tested, strict=True):
-            ratios[tested] = by_group.ratios(comparisons, is_mated, tested)
+            ratios[tested] = ratios_of(own, comparisons, is_mated, tested)
         trained += own
     return CalibratedScores(tuple(trained), settings, comparisons=with_ratios(comparisons, mated, nonmated))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property, partial
 from typing import Any
 
@@ -26,7 +26,6 @@ from fastfair.errors import InputError
 from fastfair.evaluation.described import concentrations, described
 from fastfair.evaluation.evaluate import evaluate
 from fastfair.measures import MEASURES
-from fastfair.resampling.blocks import Replicates
 from fastfair.resampling.comparison_replicates import Resampler
 from fastfair.resampling.preparation import Metrics, different_groups
 from fastfair.resampling.units import UNITS
@@ -59,28 +58,6 @@ SHIFTS = np.array([sign * shift for shift in (*_NEAR, *_FAR) for sign in (-1, 1)
 _SHARES = np.repeat([0.75 / (2 * len(_NEAR)), 0.25 / (2 * len(_FAR))], [2 * len(_NEAR), 2 * len(_FAR)])
 
 
-@dataclass(frozen=True, eq=False)
-class Drawing:
-    """How replicates are drawn.
-
-    Attributes
-    ----------
-    n_resamples : int
-        Number of replicates.
-    key : (2,) ndarray of uint32
-        Key of the random stream.
-    unit : str
-        As in `evaluate`.
-    workers : Workers
-        Who computes them.
-    """
-
-    n_resamples: int
-    key: NDArray[np.uint32]
-    unit: str
-    workers: Workers
-
-
 class ReplicatedCosts:
     """The costs of all comparisons and of each group in one application, in the data and in replicates.
 
@@ -88,36 +65,30 @@ class ReplicatedCosts:
     """
 
     def __init__(
-        self,
-        comparisons: Comparisons,
-        application: Application,
-        normalize: bool,
-        measured: tuple[int, ...],
-        drawing: Drawing,
-    ) -> None:
+        self, comparisons: Comparisons, application: Application, normalize: bool, measured: tuple[int, ...],
+        unit: str, n_resamples: int, key: NDArray[np.uint32], workers: Workers,
+    ) -> None:  # fmt: skip
         self.application, self._measured = application, measured
         self._costs = costs = application.costs(normalize)
         self._prior = RatioCostPrior(application.effective_prior)
         points = [at_threshold(costs.threshold + float(shift)) for shift in (0.0, *SHIFTS)]
         self._at_points = [rates_at_key(comparisons, point, threshold_key(comparisons, point)) for point in points]
         self.at_bayes = self._at_points[0]
+        self.groups: tuple[str | None, ...] = (None, *self.at_bayes.groups)  # all comparisons, and the groups
         metrics = Metrics(("min_dcf", "cllr"), costs=costs, prior=self._prior)
-        resampler = Resampler(
-            comparisons, points, unit=drawing.unit, metrics=metrics, measured=measured, workers=drawing.workers
-        )
-        drawn = resampler.replicate(drawing.n_resamples, drawing.key, drawing.workers)
+        resampler = Resampler(comparisons, points, unit=unit, metrics=metrics, measured=measured, workers=workers)
+        drawn = resampler.replicate(n_resamples, key, workers)
         cells = different_groups(comparisons) if comparisons.groups else ()
         base = estimates(self._at_points, self._metrics(comparisons), cells)
         self._rows = rows = slice(0, 1 + len(comparisons.groups))
         # (points, 1 + groups) and (points, 1 + groups, r)
         self._of_points = costs.of_rates(base.fnmr[:, rows], base.fmr[:, rows])
         self._drawn_of_points = costs.of_rates(drawn.fnmr[:, rows], drawn.fmr[:, rows])
-        base, drawn = (
+        self._base, self._drawn = (
             replace(one, metrics={"act_dcf": of_points[0]} | one.metrics)
             for one, of_points in ((base, self._of_points), (drawn, self._drawn_of_points))
         )
-        self._base, self._drawn = base, drawn
-        self.uncertainty = self._uncertainty(comparisons, resampler, base, drawn, measured, drawing)
+        self.uncertainty = self._uncertainty(comparisons, resampler, workers.n_threads)
 
     def _metrics(self, comparisons: Comparisons) -> dict[str, Floats]:
         lists = [keys_of(comparisons), *(keys_of(comparisons, k) for k in range(len(comparisons.groups)))]
@@ -128,28 +99,19 @@ class ReplicatedCosts:
             ),
         }
 
-    def _uncertainty(
-        self,
-        comparisons: Comparisons,
-        resampler: Resampler,
-        base: Replicates,
-        drawn: Replicates,
-        measured: tuple[int, ...],
-        drawing: Drawing,
-    ) -> IntervalMaker:
+    def _uncertainty(self, comparisons: Comparisons, resampler: Resampler, n_threads: int | None) -> IntervalMaker:
+        measured, both = self._measured, (self._base, self._drawn)
         of_costs = Selection(comparisons.groups, measured, *sizes_of_groups(comparisons), n_points=1, metrics=METRICS)
         measures = tuple(name for name, one in MEASURES.items() if "act_dcf" in one.of and len(measured) > 1)
         of_measures = replace(of_costs, n_points=0, measures=measures)
-        no_points = [
-            replace(one, fmr=one.fmr[:0], fnmr=one.fnmr[:0], threshold=one.threshold[:0]) for one in (base, drawn)
-        ]
+        no_points = [replace(one, fmr=one.fmr[:0], fnmr=one.fnmr[:0], threshold=one.threshold[:0]) for one in both]
         listed, replicates = (
             [*entries(one, of_costs), *measure_entries(alone, of_measures)]
-            for one, alone in zip((base, drawn), no_points, strict=True)
+            for one, alone in zip(both, no_points, strict=True)
         )
         at_bayes = self._at_points[:1]
         shares = concentrations(comparisons, at_bayes)
-        systems = partial(MovedSystems, no_points[0], no_points[1], of_measures, drawing.workers.n_threads)
+        systems = partial(MovedSystems, no_points[0], no_points[1], of_measures, n_threads)
         rows = {entry.key: k for k, entry in enumerate(listed)}
         return IntervalMaker(
             tuple(described(entry, at_bayes, shares) for entry in listed),
@@ -157,13 +119,8 @@ class ReplicatedCosts:
             sizes=SampleSizes.of(listed, resampler),
             inversion=MeasureInversion(rows, systems) if measures else None,
             costs=self._costs,
-            n_threads=drawing.workers.n_threads,
+            n_threads=n_threads,
         )
-
-    @property
-    def groups(self) -> tuple[str | None, ...]:
-        """All comparisons, as None, and the groups."""
-        return None, *self.at_bayes.groups
 
     @property
     def estimates(self) -> dict[str, Floats]:
@@ -401,14 +358,13 @@ def evaluate_calibration(
     fixed = seeds.fixed(rng)
     key, seed = seeds.stream(fixed)
     workers = Workers(n_threads, progress).checked(rng)
-    ratio_costs = _ratio_costs(comparisons, Drawing(n_resamples, key, unit, workers), level, fixed)
+    ratio_costs = _ratio_costs(comparisons, unit, n_resamples, level, fixed, workers)
     measured = _complete_groups(comparisons)
-    drawing = Drawing(n_resamples, key, unit, workers)
     costs: list[ApplicationCost] = []
     differences: list[CostDifference] = []
     measures: list[CostMeasure] = []
     for application in asked:
-        found = ReplicatedCosts(comparisons, application, normalize, measured, drawing)
+        found = ReplicatedCosts(comparisons, application, normalize, measured, unit, n_resamples, key, workers)
         limits = Limits(found, level)
         costs += _rows(found, limits, level)
         differences += _differences(found, limits, [1 + k for k in measured], level)
@@ -420,15 +376,11 @@ def evaluate_calibration(
         "unit": unit, "n_resamples": n_resamples, "confidence_level": level, "rng": seed,
     }  # fmt: skip
     return Calibration(
-        tuple(costs),
-        ratio_costs,
-        tuple(differences),
-        tuple(measures),
+        tuple(costs), ratio_costs, tuple(differences), tuple(measures),
         {group: bayes_error_of(one) for group, one in zip(groups, keys, strict=True)},
         {group: tippett_of(one) for group, one in zip(groups, keys, strict=True)},
-        repr(comparisons),
-        settings,
-    )
+        repr(comparisons), settings,
+    )  # fmt: skip
 
 
 def _complete_groups(comparisons: Comparisons) -> tuple[int, ...]:
@@ -441,12 +393,17 @@ def _complete_groups(comparisons: Comparisons) -> tuple[int, ...]:
 
 
 def _ratio_costs(
-    comparisons: Comparisons, drawing: Drawing, level: float, seed: int | np.random.SeedSequence
+    comparisons: Comparisons,
+    unit: str,
+    n_resamples: int,
+    level: float,
+    seed: int | np.random.SeedSequence,
+    workers: Workers,
 ) -> tuple[RatioCost, ...]:
     """Compute Cllr and min Cllr at even odds; warns of incomplete groups and of comparisons drawn one by one."""
     evaluation = evaluate(
-        comparisons, (), [], metrics=("cllr", "min_cllr"), unit=drawing.unit, n_resamples=drawing.n_resamples,
-        confidence_level=level, rng=seed, n_threads=drawing.workers.n_threads, progress=drawing.workers.progress,
+        comparisons, (), [], metrics=("cllr", "min_cllr"), unit=unit, n_resamples=n_resamples,
+        confidence_level=level, rng=seed, n_threads=workers.n_threads, progress=workers.progress,
         incomplete_groups="drop",
     )  # fmt: skip
     rows = []

@@ -290,14 +290,8 @@ class Calibration(Reported, Result):
         where = "" if application is None else f" at {application}"
         raise InputError(f"there is no {what}{where}; applications are {known}")
 
-    @checked
-    def summary(self) -> str:
-        """Describe the result in sentences.
-
-        Returns
-        -------
-        str
-        """
+    def _sentences(self) -> list[str]:
+        """Return the sentences of the summary."""
         text = [f"{self.description}."]
         for application in self.applications:
             rows = [row for row in self.costs if row.application == application]
@@ -324,7 +318,7 @@ class Calibration(Reported, Result):
             f"Cllr is {overall.cllr:.3g} [{overall.cllr_low:.3g}, {overall.cllr_high:.3g}]; the best calibration would "
             f"save {overall.loss:.3g} of it, at most {overall.loss_high:.3g}."
         )
-        return "\n".join(map(visible, text))
+        return text
 
     def _columns(self) -> dict[str, list[Any]]:
         columns = columns_of(self.costs)

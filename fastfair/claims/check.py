@@ -357,14 +357,8 @@ class Check(Result):
             text: _worst([row.verdict for row in self.rows if row.requirement == text]) for text in self.requirements
         }
 
-    @checked
-    def summary(self) -> str:
-        """Describe the result in sentences.
-
-        Returns
-        -------
-        str
-        """
+    def _sentences(self) -> list[str]:
+        """Return the sentences of the summary."""
         n, verdicts = len(self.requirements), list(self.verdicts.values())
         told = ", ".join(f"{verdicts.count(one)} {one}" for one in (MET, NOT_MET, UNDECIDED) if one in verdicts)
         text = [f"{n} requirement{'s' if n > 1 else ''}: {told}, with {100 * self.confidence_level:g} % confidence."]
@@ -376,7 +370,7 @@ class Check(Result):
             more = f" ({len(rows)} groups)" if len(rows) > 1 else ""
             text.append(f"{verdict.capitalize()}: {requirement}{more}")
             text += [f"  {row.title}: {row.reason}" for row in deciding]
-        return "\n".join(map(visible, text))
+        return text
 
     @checked
     def to_junit(self, path: str | Path | None = None) -> str:

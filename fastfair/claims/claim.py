@@ -17,7 +17,7 @@ from fastfair.data.embeddings import Embeddings
 from fastfair.data.scanned_comparisons import ScannedComparisons
 from fastfair.error_rates.curve_results import ERROR_RATES
 from fastfair.error_rates.operating_points import ENOUGH_ERRORS, OperatingPoint
-from fastfair.errors import InputError, visible
+from fastfair.errors import InputError
 from fastfair.evaluation.evaluate import evaluate
 from fastfair.evaluation.result import Evaluation, maker_of
 from fastfair.measures._registry import METRICS
@@ -149,14 +149,8 @@ class Claim(Result):
         alone = 1 - self.confidence_level
         return bool(self.groups) and all(one.pvalue <= alone and not one.doubt for one in self.groups)
 
-    @checked
-    def summary(self) -> str:
-        """Describe the result in sentences.
-
-        Returns
-        -------
-        str
-        """
+    def _sentences(self) -> list[str]:
+        """Return the sentences of the summary."""
         rate, level = self.rate.upper(), f"{100 * self.confidence_level:g} %"
         text = [f"The claim: {rate} at most {per_cent(self.claimed)} at {self.at}."]
         one = self.overall
@@ -180,7 +174,7 @@ class Claim(Result):
                 text.append(f"{verdict.capitalize()} for {how_many}, with {_ADJUSTED}: {', '.join(found)}.")
         if self.holds_in_every_group:
             text.append(f"Each group's limit is at most {per_cent(self.claimed)}, so the claim holds in all of them.")
-        return "\n".join(map(visible, text))
+        return text
 
     def _missing(self, one: ClaimedRate) -> str:
         doubt = f"The limit is in doubt: {one.doubt}. " if one.doubt and one.limit <= self.claimed else ""

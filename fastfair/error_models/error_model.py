@@ -19,7 +19,7 @@ from fastfair.data.comparisons import Comparisons
 from fastfair.data.group_labels import chosen
 from fastfair.error_rates.curve_results import ERROR_RATES
 from fastfair.error_rates.operating_points import OperatingPoint, threshold_key
-from fastfair.errors import InputError, NotComputableWarning, visible
+from fastfair.errors import InputError, NotComputableWarning
 from fastfair.measures._registry import METRICS
 from fastfair.results.charts import Bar, Line, draw_rows
 from fastfair.results.result import Result
@@ -159,18 +159,13 @@ class ErrorModel(Result):
     _title = "Which attributes go with errors?"
     _rows = "effects"
 
-    @checked
-    def summary(self) -> str:
-        """Describe the result in sentences.
-
-        Returns
-        -------
-        str
-        """
+    def _sentences(self) -> list[str]:
+        """Return the sentences of the summary."""
         who = "all comparisons taken for independent" if self.n_subjects is None else f"{self.n_subjects:,} subjects"
+        rate = METRICS[self.rate]
         text = [
-            f"A logit model of {METRICS[self.rate].errors} by {' and '.join(self.baseline)} at {self.at}, whose threshold "
-            f"is taken as given: {self.n_errors:,} errors in {self.n_comparisons:,} {METRICS[self.rate].sides[0]} comparisons, "
+            f"A logit model of {rate.errors} by {' and '.join(self.baseline)} at {self.at}, whose threshold "
+            f"is taken as given: {self.n_errors:,} errors in {self.n_comparisons:,} {rate.sides[0]} comparisons, "
             f"{who}."
         ]
         text += map(self._sentence, self.effects)
@@ -178,7 +173,7 @@ class ErrorModel(Result):
             if test.n_effects > 1 and not math.isnan(test.pvalue):
                 text.append(f"{test.attribute} as a whole, {test.n_effects} effects: p = {test.pvalue:.2g}.")
         text += contradictions_in(self.contradictions, self.rate)
-        return "\n".join(map(visible, text))
+        return text
 
     def _sentence(self, effect: Effect) -> str:
         both = "both " if self.rate == "fmr" and effect.value != DIFFERENT else ""
@@ -187,7 +182,8 @@ class ErrorModel(Result):
             if math.isnan(effect.pvalue):
                 return f"{name}: not known, {effect.note}."
             limit = f"at most {effect.high:.3g}" if effect.low == 0 else f"at least {effect.low:.3g}"
-            return f"{name}: {limit} times the odds of a {METRICS[self.rate].error}, p = {effect.pvalue:.2g} ({effect.note})."
+            odds = f"{limit} times the odds of a {METRICS[self.rate].error}"
+            return f"{name}: {odds}, p = {effect.pvalue:.2g} ({effect.note})."
         change = ""
         if not math.isnan(effect.difference):
             change = (

@@ -22,7 +22,7 @@ from fastfair._lib.warnings import warn
 from fastfair.data.comparisons import Comparisons
 from fastfair.error_rates.curve_results import ERROR_RATES
 from fastfair.error_rates.operating_points import OperatingPoint, threshold_key
-from fastfair.errors import ContradictingStrataWarning, InputError, NotComputableWarning, visible
+from fastfair.errors import ContradictingStrataWarning, InputError, NotComputableWarning
 from fastfair.measures._registry import METRICS
 from fastfair.results.charts import Bar, draw_rows
 from fastfair.results.result import Result
@@ -387,14 +387,8 @@ class StratifiedRates(Result):
         """The differences in which the margin and the strata contradict each other."""
         return tuple(one for one in self.differences if one.contradicts)
 
-    @checked
-    def summary(self) -> str:
-        """Describe the result in sentences.
-
-        Returns
-        -------
-        str
-        """
+    def _sentences(self) -> list[str]:
+        """Return the sentences of the summary."""
         text = [f"{self.rate.upper()} by {self.by} at {self.at}, overall and with the same mix of {self.strata}:"]
         for value in dict.fromkeys(row.group for row in self.rates):
             margin, same = (row for row in self.rates if row.group == value and row.stratum is None)
@@ -404,7 +398,7 @@ class StratifiedRates(Result):
             text.append(f"Strata left out of the mix, as some value has no comparisons there: {', '.join(lost)}.")
         told = contradictions_in(self.differences, self.rate)
         text += told or ["Rates overall and within strata do not contradict each other."]
-        return "\n".join(map(visible, text))
+        return text
 
     @checked
     def plot(self, ax: Axes | None = None) -> Axes:

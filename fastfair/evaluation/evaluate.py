@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from fastfair._lib import argument_kinds, seeds
 from fastfair._lib.arguments import checked
 from fastfair._lib.first_call import compile_ahead
-from fastfair._lib.warnings import warn
+from fastfair._lib.warnings import held, warn
 from fastfair._lib.workers import Workers
 from fastfair.data.class_keys import ClassKeys, keys_of
 from fastfair.data.comparisons import Comparisons
@@ -28,6 +28,7 @@ from fastfair.error_rates.operating_points import (
     OperatingPoint,
     at_fmr,
     at_mean_group_eer,
+    at_threshold,
     mean_group_eer_key,
     threshold_key,
 )
@@ -399,6 +400,19 @@ def _counted(
     if not points_without_errors(models, selection.measured):
         return None
     return CountedSystems(base, selection, models, [point.kind for point in points], *drawing)
+
+
+def evaluate_at_thresholds(comparisons: Comparisons, thresholds: Sequence[float], level: float = 0.95) -> Evaluation:
+    """Compute rates at given thresholds with intervals in closed form; warnings are held, as notes tell what matters.
+
+    Where subjects are not known, comparisons are taken for independent.
+    """
+    with held():
+        return evaluate(
+            comparisons, [at_threshold(threshold) for threshold in thresholds], [], metrics=[], n_resamples=0,
+            confidence_level=level, incomplete_groups="nan",
+            unit="comparison" if comparisons.subjects is None else "subject",
+        )  # fmt: skip
 
 
 def _standard_errors(listed: Sequence[Entry], resampler: Resampler) -> Floats:

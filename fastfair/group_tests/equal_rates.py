@@ -26,14 +26,14 @@ from fastfair.data.vector_pairs import PairsOfVectors
 from fastfair.error_rates.enough_pairs import with_enough_pairs
 from fastfair.error_rates.operating_points import OperatingPoint, at_threshold, threshold_key
 from fastfair.error_rates.rates import rates_at_key
-from fastfair.errors import FewResamplesWarning, InputError, NotComputableWarning, visible
+from fastfair.errors import FewResamplesWarning, InputError, NotComputableWarning
 from fastfair.measures._registry import METRICS
 from fastfair.resampling.units import require_units
 from fastfair.results.charts import Bar, Line, draw_rows
 from fastfair.results.result import Result
 from fastfair.results.written import UNWRITTEN, nothing
 
-from .failure_counts import FailureCounts, beta_binomial_pmf, failure_rate
+from .failure_counts import FailureCounts, OfFailures, beta_binomial_pmf, failure_rate
 from .false_matches import count_false_matches
 from .frailty import Roots, common_rate, draw_roots, share_of
 from .replicates import (
@@ -221,16 +221,11 @@ class GroupTest(Result):
         columns = {called.get(name, name): getattr(self, name).tolist() for name in names}
         return {"group": list(self.groups), **columns}
 
-    def summary(self) -> str:
-        """Describe the result in sentences.
-
-        Returns
-        -------
-        str
-        """
+    def _sentences(self) -> list[str]:
+        """Return the sentences of the summary."""
         rate, n = self.error.upper(), len(self.groups)
         if np.isnan(self.pvalue):
-            return f"The test cannot say whether the {rate}s of {n} groups differ: see the warnings."
+            return [f"The test cannot say whether the {rate}s of {n} groups differ: see the warnings."]
         level = f"the {100 * self.level:g} % level"
         text = [
             f"The overall {rate} is {per_cent(self.rate)} and ranges from {per_cent(self.group_rate.min())} "
@@ -256,7 +251,7 @@ class GroupTest(Result):
                 text.append(f"Significantly {word} than in the other groups ({n_tested} tested): {', '.join(found)}.")
         if self.pvalue < self.level and n_tested and not self.different:
             text.append("The test cannot say which groups differ.")
-        return "\n".join(map(visible, text + self._remarks()))
+        return text + self._remarks()
 
     def _from_others(self) -> Floats:
         """Return each group's rate minus that of the groups that do not differ detectably."""
@@ -312,7 +307,7 @@ def rate_marks(groups: Sequence[str], rates: Floats, apart: Sequence[str], label
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class FnmrTest(GroupTest):
+class FnmrTest(OfFailures, GroupTest):
     """The result of `fnmr_test`. It has the attributes of `GroupTest`, and:
 
     Attributes
@@ -342,21 +337,11 @@ class FnmrTest(GroupTest):
         """Name of the error rate, as in tables: "fnmr", "fta" or "fte"."""
         return self.rate_name
 
-    @property
-    def fnmr(self) -> float:
-        """All failures divided by all attempts, where these are mated comparisons."""
-        return failure_rate(self.rate_name).if_fnmr(self.rate)
-
-    @property
-    def group_fnmr(self) -> Floats:
-        """(g,) FNMR of each group."""
-        return failure_rate(self.rate_name).if_fnmr(self.group_rate)
-
     def _columns(self) -> dict[str, list[Any]]:
         return super()._columns() | {"icc": self.icc.tolist(), "design_effect": self.design_effect.tolist()}
 
     def _question(self) -> str:
-        return f"Do {failure_rate(self.rate_name).title.lower()}s differ between groups?"
+        return f"Do {self.called.title.lower()}s differ between groups?"
 
     def _remarks(self) -> list[str]:
         return [*super()._remarks(), *self.remarks]

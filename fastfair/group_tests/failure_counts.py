@@ -249,7 +249,28 @@ def beta_binomial_pmf(m: int, fnmr: float, correlation: float) -> Floats:
 RATES_OF_SAMPLES = ("fta", "fte")
 
 
-class FailureCounts(Shown):
+class OfFailures:
+    """What has a rate of failure, of all people and of each group, which may be the FNMR."""
+
+    rate_name: str
+
+    @property
+    def called(self) -> FailureRate:
+        """What results say of the rate."""
+        return failure_rate(self.rate_name)
+
+    @property
+    def fnmr(self) -> float:
+        """The overall rate, where it is the FNMR."""
+        return self.called.if_fnmr(self.rate)  # type: ignore[attr-defined]
+
+    @property
+    def group_fnmr(self) -> Floats:
+        """(g,) rate of each group, where it is the FNMR."""
+        return self.called.if_fnmr(self.group_rate)  # type: ignore[attr-defined]
+
+
+class FailureCounts(OfFailures, Shown):
     """The number of attempts and of failed attempts of every subject, and the subjects' groups.
 
     An attempt is a mated comparison, and fails if it is rejected; or it is a subject's try to have a sample acquired,
@@ -328,7 +349,6 @@ class FailureCounts(Shown):
     subject_group: NDArray[np.uint16]
     groups: tuple[str, ...]
     grouping: tuple[str, ...]
-    rate_name: str
 
     @checked(failures=argument_kinds.array, attempts=argument_kinds.array, group=argument_kinds.groups)
     def __init__(self, failures: ArrayLike, attempts: ArrayLike, group: GroupLabels, *, rate: str = "fnmr") -> None:
@@ -569,11 +589,6 @@ class FailureCounts(Shown):
         made._set(*parts)
         return made
 
-    @property
-    def called(self) -> FailureRate:
-        """What results say of the rate."""
-        return failure_rate(self.rate_name)
-
     @cached_property
     def kinds(self) -> SubjectKinds:
         """Subjects with the same failures and attempts, counted together."""
@@ -610,16 +625,6 @@ class FailureCounts(Shown):
         """(g,) failures divided by attempts of each group; NaN without attempts."""
         with np.errstate(invalid="ignore"):
             return np.asarray(self.n_failures / self.n_attempts)
-
-    @property
-    def fnmr(self) -> float:
-        """The rate, where it is the FNMR."""
-        return self.called.if_fnmr(self.rate)
-
-    @property
-    def group_fnmr(self) -> Floats:
-        """(g,) rate of each group, where it is the FNMR."""
-        return self.called.if_fnmr(self.group_rate)
 
     @cached_property
     def icc(self) -> Floats:

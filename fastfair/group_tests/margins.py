@@ -19,13 +19,13 @@ from fastfair.data.comparisons import Comparisons
 from fastfair.data.embeddings import Embeddings
 from fastfair.data.scanned_comparisons import ScannedComparisons
 from fastfair.error_rates.operating_points import OperatingPoint
-from fastfair.errors import NotComputableWarning, visible
+from fastfair.errors import NotComputableWarning
 from fastfair.results.charts import Line, draw_rows
 from fastfair.results.result import Result
 from fastfair.results.written import UNWRITTEN, nothing
 
 from .equal_rates import rate_marks, rate_title
-from .failure_counts import FailureCounts, failure_rate
+from .failure_counts import FailureCounts, OfFailures
 from .replicates import counts_to_test, of_counts, replicate, require_resamples, warn_of_small_groups
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def share_inside(confidence_level: float, quantile: str) -> float:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class MarginOfError(Result):
+class MarginOfError(OfFailures, Result):
     """The result of `margin_of_error`: the margin, and the groups whose rates are outside of it.
 
     Attributes
@@ -118,30 +118,14 @@ class MarginOfError(Result):
     counts: FailureCounts | None = field(default=None, repr=False, metadata=UNWRITTEN)
     replicates: Floats = field(default_factory=nothing, repr=False, metadata=UNWRITTEN)
 
-    @property
-    def fnmr(self) -> float:
-        """The overall rate, where it is the FNMR."""
-        return failure_rate(self.rate_name).if_fnmr(self.rate)
-
-    @property
-    def group_fnmr(self) -> Floats:
-        """(g,) rate of each group, where it is the FNMR."""
-        return failure_rate(self.rate_name).if_fnmr(self.group_rate)
-
     def _question(self) -> str:
-        title = failure_rate(self.rate_name).title.lower()
-        return f"Do {title}s of groups differ by more than the margin of error?"
+        return f"Do {self.called.title.lower()}s of groups differ by more than the margin of error?"
 
-    def summary(self) -> str:
-        """Describe the result in sentences that any reader understands.
-
-        Returns
-        -------
-        str
-        """
+    def _sentences(self) -> list[str]:
+        """Return the sentences of the summary."""
         if np.isnan(self.margin):
-            return "There is no margin of error: see the warnings."
-        n, called = len(self.groups), failure_rate(self.rate_name)
+            return ["There is no margin of error: see the warnings."]
+        n, called = len(self.groups), self.called
         text = [
             f"The overall {called.symbol} is {per_cent(self.rate)}: {self.n_failures.sum():,} of "
             f"{self.n_attempts.sum():,} {called.attempts} of {self.n_subjects.sum():,} people failed.",
@@ -162,7 +146,7 @@ class MarginOfError(Result):
             text.append(
                 f"All {n} groups lie in that range: no difference was detected, which does not show that there is none."
             )
-        return "\n".join(map(visible, text + list(self.remarks)))
+        return text + list(self.remarks)
 
     def _columns(self) -> dict[str, list[Any]]:
         return {
@@ -282,30 +266,13 @@ def margin_of_error(
         margin = np.nan
     outside = np.abs(observed.rate - overall) > margin * (1 + 1e-9)
     return MarginOfError(
-        margin=margin,
-        rate=overall,
-        low=overall - margin,
-        high=overall + margin,
+        margin=margin, rate=overall, low=overall - margin, high=overall + margin,
         outside=tuple(group for group, is_outside in zip(counts.groups, outside, strict=True) if is_outside),
-        groups=counts.groups,
-        group_rate=counts.group_rate,
-        rate_name=counts.rate_name,
-        n_subjects=counts.n_subjects,
-        n_attempts=counts.n_attempts,
-        n_failures=counts.n_failures,
-        remarks=tuple(counts.remarks()),
-        counts=counts,
-        confidence_level=intervals.level(confidence_level),
-        quantile=quantile,
-        center=center,
-        replicates=distances,
+        groups=counts.groups, group_rate=counts.group_rate, rate_name=counts.rate_name, n_subjects=counts.n_subjects,
+        n_attempts=counts.n_attempts, n_failures=counts.n_failures, remarks=tuple(counts.remarks()), counts=counts,
+        confidence_level=intervals.level(confidence_level), quantile=quantile, center=center, replicates=distances,
         settings={
-            "at": None if at is None else str(at),
-            "n_resamples": n_resamples,
-            "confidence_level": confidence_level,
-            "quantile": quantile,
-            "center": center,
-            "incomplete_groups": incomplete_groups,
-            "rng": seed,
+            "at": None if at is None else str(at), "n_resamples": n_resamples, "confidence_level": confidence_level,
+            "quantile": quantile, "center": center, "incomplete_groups": incomplete_groups, "rng": seed,
         },
-    )
+    )  # fmt: skip

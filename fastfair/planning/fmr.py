@@ -348,14 +348,8 @@ class FmrPlan(Result):
         """How many comparisons have 30 false matches on average, for the rule of 30; infinite at an FMR of 0."""
         return math.ceil(30 / self.fmr) if self.fmr else math.inf
 
-    @checked
-    def summary(self) -> str:
-        """Describe the plan in sentences.
-
-        Returns
-        -------
-        str
-        """
+    def _sentences(self) -> list[str]:
+        """Return the sentences of the summary."""
         one, level = self.needed, f"{100 * self.confidence_level:g} %"
         partners, samples = self.settings["n_partners"], self.settings["n_samples"]
         with_whom = "all others" if partners is None else f"{partners:,} others drawn at random"
@@ -375,7 +369,7 @@ class FmrPlan(Result):
             f"{self.rule_of_3:,} comparisons without a false match"
             + (f", that of 30 for {self.rule_of_30:,} comparisons." if self.fmr else ".")
         )
-        return "\n".join(text)
+        return text
 
     @checked
     def plot(self, ax: Axes | None = None) -> Axes:

@@ -21,15 +21,10 @@ from .plans import MarginPlan, PowerPlan, SubjectsPlan
 from .studies import Attempts, Groups, Study, Subjects, broadcast, checked_difference, checked_goats, checked_settings
 
 METHODS = ("simulation", "exact")
+_ARRAYS = dict.fromkeys(("n_attempts", "attempts", "fnmr", "correlation"), argument_kinds.numbers)
 
 
-@checked(
-    n_subjects=argument_kinds.numbers,
-    n_attempts=argument_kinds.numbers,
-    attempts=argument_kinds.numbers,
-    fnmr=argument_kinds.numbers,
-    correlation=argument_kinds.numbers,
-)
+@checked(n_subjects=argument_kinds.numbers, **_ARRAYS)
 def plan_margin(
     *,
     n_groups: ArrayLike,
@@ -175,27 +170,14 @@ def plan_margin(
         )  # fmt: skip
         around = int(settings["n_subjects"].ravel()[0]), again
     return MarginPlan(
-        **settings,
-        margin=margin.reshape(settings["n_groups"].shape),
-        confidence_level=confidence_level,
-        quantile=quantile,
-        method=method,
-        assurance=share,
-        attempts=None if pilot is None else pilot.as_dict(),
-        goats=few or None,
-        n_simulations=n_simulations if simulated else None,
-        seed=seed if simulated else None,
+        **settings, margin=margin.reshape(settings["n_groups"].shape), confidence_level=confidence_level,
+        quantile=quantile, method=method, assurance=share, attempts=None if pilot is None else pilot.as_dict(),
+        goats=few or None, n_simulations=n_simulations if simulated else None, seed=seed if simulated else None,
         _around=around,
-    )
+    )  # fmt: skip
 
 
-@checked(
-    n_subjects=argument_kinds.numbers,
-    n_attempts=argument_kinds.numbers,
-    attempts=argument_kinds.numbers,
-    fnmr=argument_kinds.numbers,
-    correlation=argument_kinds.numbers,
-)
+@checked(n_subjects=argument_kinds.numbers, **_ARRAYS)
 def plan_power(
     *,
     n_groups: ArrayLike,
@@ -281,13 +263,7 @@ def plan_power(
     )  # fmt: skip
 
 
-@checked(
-    n_attempts=argument_kinds.numbers,
-    attempts=argument_kinds.numbers,
-    fnmr=argument_kinds.numbers,
-    correlation=argument_kinds.numbers,
-    assurance=argument_kinds.numbers,
-)
+@checked(assurance=argument_kinds.numbers, **_ARRAYS)
 def plan_subjects(
     *,
     n_groups: ArrayLike,

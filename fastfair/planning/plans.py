@@ -26,6 +26,9 @@ from .studies import SETTINGS
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+Floats = NDArray[np.float64]
+Counts = NDArray[np.int64]
+_MOST_SENTENCES = 10  # settings that a summary describes one by one
 Columns = Mapping[str, NDArray[Any]]
 # The number of subjects of a plan of a single setting, and what plans the same for other numbers, which plots draw.
 Around = tuple[int, Callable[..., Any]]
@@ -119,18 +122,46 @@ def _written_all(values: Mapping[str, float]) -> str:
     return ", ".join(_written(name, value) for name, value in values.items())
 
 
-Floats = NDArray[np.float64]
-Counts = NDArray[np.int64]
-_MOST_SENTENCES = 10  # settings that a summary describes one by one
-
-
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class _Plan(Result):
-    """What plans have in common: arrays of one shape, as a table and as sentences."""
+    """What plans have in common: arrays of one shape, as a table and as sentences, and how they were planned.
+
+    Attributes
+    ----------
+    n_groups, n_attempts, fnmr, correlation : ndarray
+        The settings, broadcast to one shape.
+    margin : ndarray
+        The margin of error of each setting.
+    confidence_level : float
+        Probability that no group of a fair system is found to differ.
+    quantile : str
+        "family-wise" or "paper", as in `plan_margin`.
+    attempts : dict of int to float, or None
+        Share of subjects with each number of attempts, where it varies; `n_attempts` is then its mean.
+    goats : float or None
+        Share of subjects who fail often, all others being alike; None where failures are beta-binomial.
+    n_simulations : int or None
+        Number of studies drawn for each setting; None where the margin is exact.
+    seed : int or str or None
+        The seed that was used; as `rng`, it gives the same result again.
+    """
 
     _given: ClassVar[tuple[str, ...]] = SETTINGS
     _value: ClassVar[str]
     _over: ClassVar[str] = "n_groups"
-    _around: Around | None = None
+
+    n_groups: Counts
+    n_attempts: Counts | Floats
+    fnmr: Floats
+    correlation: Floats
+    margin: Floats
+    confidence_level: float
+    quantile: str
+    attempts: dict[int, float] | None = None
+    goats: float | None = None
+    n_simulations: int | None = None
+    seed: Any = None
+    _around: Around | None = field(default=None, repr=False, metadata=UNWRITTEN)
 
     @abstractmethod
     def _sentence(self, row: Mapping[str, Any]) -> str:
@@ -140,29 +171,25 @@ class _Plan(Result):
     def _range(self, least: float, most: float) -> str:
         """Say between which planned values many settings lie."""
 
-    @checked
-    def summary(self) -> str:
-        """Describe the plan in sentences: each setting, or the range of more than ten.
-
-        Returns
-        -------
-        str
-        """
+    def _sentences(self) -> list[str]:
+        """Describe each setting, or the range of more than ten."""
         rows = records(self._columns())
         if len(rows) <= _MOST_SENTENCES:
-            return "\n".join(f"{_setting(row)}: {self._sentence(row)}" for row in rows)
+            return [f"{_setting(row)}: {self._sentence(row)}" for row in rows]
         values = getattr(self, self._value)
         known = values[np.isfinite(values)]
         text = f"{len(rows):,} settings" + (f": {self._range(known.min(), known.max())}" if known.size else ".")
         missing = len(rows) - known.size
-        return text + (f" In {missing:,} of them max_subjects are too few." if missing else "")
+        return [text + (f" In {missing:,} of them max_subjects are too few." if missing else "")]
 
     def _wanted(self) -> float | None:
         """Return what was asked of a single setting, where a number of subjects was looked for."""
         return None
 
     def _arrays(self) -> dict[str, NDArray[Any]]:
-        return {name: array.ravel() for name, array in vars(self).items() if isinstance(array, np.ndarray)}
+        names = dict.fromkeys((*self._given, *vars(self)))
+        found = {name: getattr(self, name, None) for name in names}
+        return {name: array.ravel() for name, array in found.items() if isinstance(array, np.ndarray)}
 
     def _columns(self) -> dict[str, list[Any]]:
         return {name: array.tolist() for name, array in self._arrays().items()}
@@ -188,8 +215,6 @@ class _Plan(Result):
         -------
         matplotlib Axes
         """
-        from .plans import draw_around, draw_plan
-
         if over is None and self._around is not None:
             return draw_around(self._around, self._wanted(), ax, **kwargs)
         columns = self._arrays()
@@ -199,7 +224,7 @@ class _Plan(Result):
         )
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class MarginPlan(_Plan):
     """Margins of error that studies would have.
 
@@ -209,41 +234,17 @@ class MarginPlan(_Plan):
         The settings, broadcast to one shape.
     margin : ndarray
         The margin of each setting: groups whose rate differs by more from the overall rate are found to differ.
-    confidence_level : float
-        Probability that no group of a fair system is found to differ.
-    quantile : str
-        "family-wise" or "paper", as in `plan_margin`.
     method : str
         "simulation" or "exact".
     assurance : float or None
         Share of studies whose own margin is at most `margin`; None for the margin at a known FNMR and correlation.
-    attempts : dict of int to float, or None
-        Share of subjects with each number of attempts, where it varies; `n_attempts` is then its mean.
-    goats : float or None
-        Share of subjects who fail often, all others being alike; None where failures are beta-binomial.
-    n_simulations : int or None
-        Number of studies drawn for each setting; None where the margin is exact.
-    seed : int or str or None
-        The seed that was used; as `rng`, it gives the same result again.
     """
 
     _value = "margin"
 
-    n_groups: Counts
     n_subjects: Counts
-    n_attempts: Counts | Floats
-    fnmr: Floats
-    correlation: Floats
-    margin: Floats
-    confidence_level: float
-    quantile: str
     method: str
     assurance: float | None = None
-    attempts: dict[int, float] | None = None
-    goats: float | None = None
-    n_simulations: int | None = None
-    seed: Any = None
-    _around: Around | None = field(default=None, repr=False, metadata=UNWRITTEN)
 
     def _sentence(self, row: Mapping[str, Any]) -> str:
         if self.assurance is not None:
@@ -257,7 +258,7 @@ class MarginPlan(_Plan):
         return f"margins from {_points(least)} to {_points(most)}."
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class PowerPlan(_Plan):
     """The probability that studies find a group that differs.
 
@@ -269,39 +270,15 @@ class PowerPlan(_Plan):
         The median of the margins that studies estimate.
     power : ndarray
         The share of studies in which the group that differs is found.
-    confidence_level : float
-        Probability that no group of a fair system is found to differ.
-    quantile : str
-        "family-wise" or "paper", as in `plan_margin`.
-    attempts : dict of int to float, or None
-        Share of subjects with each number of attempts, where it varies; `n_attempts` is then its mean.
-    goats : float or None
-        Share of subjects who fail often, all others being alike; None where failures are beta-binomial.
-    n_simulations : int
-        Number of studies drawn for each setting.
-    seed : int or str
-        The seed that was used; as `rng`, it gives the same result again.
     """
 
     _given = (*SETTINGS, "difference")
     _value = "power"
     _over = "n_subjects"
 
-    n_groups: Counts
     n_subjects: Counts
-    n_attempts: Counts | Floats
-    fnmr: Floats
-    correlation: Floats
     difference: Floats
-    margin: Floats
     power: Floats
-    confidence_level: float
-    quantile: str
-    attempts: dict[int, float] | None
-    goats: float | None
-    n_simulations: int
-    seed: Any
-    _around: Around | None = field(default=None, repr=False, metadata=UNWRITTEN)
 
     def _sentence(self, row: Mapping[str, Any]) -> str:
         return (
@@ -336,18 +313,6 @@ class SubjectsPlan(_Plan):
         The share of these studies whose margin is at most the one wanted; None if `difference` was given.
     power : ndarray or None
         The share of these studies in which the group that differs is found; None if `margin` was given.
-    confidence_level : float
-        Probability that no group of a fair system is found to differ.
-    quantile : str
-        "family-wise" or "paper", as in `plan_margin`.
-    attempts : dict of int to float, or None
-        Share of subjects with each number of attempts, where it varies; `n_attempts` is then its mean.
-    goats : float or None
-        Share of subjects who fail often, all others being alike; None where failures are beta-binomial.
-    n_simulations : int
-        Number of studies drawn for each setting.
-    seed : int or str
-        The seed that was used; as `rng`, it gives the same result again.
     """
 
     _given = (
@@ -356,25 +321,13 @@ class SubjectsPlan(_Plan):
     )  # fmt: skip
     _value = "n_subjects"
 
-    n_groups: Counts
-    n_attempts: Counts | Floats
-    fnmr: Floats
-    correlation: Floats
     wanted_margin: Floats | None = None
     wanted_assurance: Floats | None = None
     difference: Floats | None = None
     wanted_power: Floats | None = None
     n_subjects: Floats
-    margin: Floats
     assurance: Floats | None = None
     power: Floats | None = None
-    confidence_level: float
-    quantile: str
-    attempts: dict[int, float] | None
-    goats: float | None
-    n_simulations: int
-    seed: Any
-    _around: Around | None = field(default=None, repr=False, metadata=UNWRITTEN)
 
     def _wanted(self) -> float | None:
         wanted = self.wanted_power if self.wanted_margin is None else self.wanted_margin

@@ -23,13 +23,13 @@ from fastfair._lib.arguments import checked
 from fastfair._lib.axes import tick_per_cent
 from fastfair._lib.plot_style import GREY, draw_lines, legend_below
 from fastfair._lib.text import per_cent, rate_with_interval, typed
-from fastfair._lib.warnings import held, warn
+from fastfair._lib.warnings import warn
 from fastfair.data.comparisons import Comparisons
 from fastfair.data.sorted_scores import SortedSide
 from fastfair.data.subsets import subset
 from fastfair.error_rates.operating_points import OperatingPoint, at_threshold, threshold_key
-from fastfair.errors import EmptyGroupWarning, InputError, visible
-from fastfair.evaluation.evaluate import evaluate
+from fastfair.errors import EmptyGroupWarning, InputError
+from fastfair.evaluation.evaluate import evaluate_at_thresholds
 from fastfair.evaluation.result import Evaluation, maker_of
 from fastfair.measures._registry import METRICS
 from fastfair.resampling.units import ComparisonUnits
@@ -81,16 +81,19 @@ class Quality:
                 "quality of both sides, as a pair of columns"
             )
         found = np.full(comparisons.samples.size, np.nan)
-        for side in (comparisons.mated, comparisons.nonmated):
-            for values, samples in zip(self.of_sides, (side.reference_sample, side.probe_sample), strict=True):
-                found[samples] = values[side.rows]
-        for side in (comparisons.mated, comparisons.nonmated):
-            for values, samples in zip(self.of_sides, (side.reference_sample, side.probe_sample), strict=True):
-                assert samples is not None
-                differ = np.flatnonzero(found[samples] != values[side.rows])
-                if differ.size:
-                    sample = comparisons.samples[samples[differ[0]]]
-                    raise InputError(f"quality differs between comparisons of one sample, {sample!r}")
+        measured = [
+            (values[side.rows], samples)
+            for side in (comparisons.mated, comparisons.nonmated)
+            for values, samples in zip(self.of_sides, (side.reference_sample, side.probe_sample), strict=True)
+        ]
+        for values, samples in measured:
+            found[samples] = values
+        for values, samples in measured:
+            assert samples is not None
+            differ = np.flatnonzero(found[samples] != values)
+            if differ.size:
+                sample = comparisons.samples[samples[differ[0]]]
+                raise InputError(f"quality differs between comparisons of one sample, {sample!r}")
         return found[~np.isnan(found)]
 
 
@@ -352,14 +355,8 @@ class DiscardCurve(Result):
         """
         return of_group(self.areas, group, self.groups)[0]
 
-    @checked
-    def summary(self) -> str:
-        """Describe the result in sentences.
-
-        Returns
-        -------
-        str
-        """
+    def _sentences(self) -> list[str]:
+        """Return the sentences of the summary."""
         rate, rows, of_all = self.rate.upper(), self.of(), self.area()
         first, last = rows[0], rows[-1]
         text = [
@@ -382,7 +379,7 @@ class DiscardCurve(Result):
                 )
                 + (", the most and the least." if len(known) > 2 else ".")
             )
-        return "\n".join(map(visible, text))
+        return text
 
     @checked
     def plot(self, ax: Axes | None = None, *, show: str = "rate") -> Axes:
@@ -572,13 +569,7 @@ class _Discarding:
 
     def _evaluated(self, cut: float) -> Evaluation | None:
         left = kept_above(self.comparisons, self.quality, cut, mated=self.mated)
-        if left is None:
-            return None
-        with held():  # `_warn` tells what matters
-            return evaluate(
-                left, at_threshold(self.threshold), [], metrics=[], n_resamples=0, confidence_level=self.level,
-                incomplete_groups="nan",
-            )  # fmt: skip
+        return None if left is None else evaluate_at_thresholds(left, [self.threshold], self.level)
 
     def _quantity(self, evaluation: Evaluation | None, group: str | None) -> Quantity | None:
         if evaluation is None or (group is not None and group not in evaluation.groups):
@@ -587,12 +578,8 @@ class _Discarding:
 
     def _discarded(self, cuts: Floats) -> list[dict[str | None, _Shares]]:
         """Return, at each cut, the share of each group's comparisons that is below it, with its interval."""
-        distinct = np.unique(cuts)
-        with held():
-            found = evaluate(
-                as_scores(self.comparisons, self.measured), [at_threshold(float(cut)) for cut in distinct], [],
-                metrics=[], n_resamples=0, confidence_level=self.level, incomplete_groups="nan",
-            )  # fmt: skip
+        scores = as_scores(self.comparisons, self.measured)
+        found = evaluate_at_thresholds(scores, np.unique(cuts).tolist(), self.level)
         return [self._below(found, float(cut)) for cut in cuts]
 
     def _below(self, found: Evaluation, cut: float) -> dict[str | None, _Shares]:

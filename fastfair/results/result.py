@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import is_dataclass
 from pathlib import Path
@@ -44,9 +43,19 @@ class Result(Shown):
         super().__init_subclass__(**kwargs)
         Result.kinds[cls.__name__] = cls
 
-    @abstractmethod
+    @checked
     def summary(self) -> str:
-        """Describe the result in sentences."""
+        """Describe the result in sentences.
+
+        Returns
+        -------
+        str
+        """
+        return "\n".join(map(visible, self._sentences()))
+
+    def _sentences(self) -> Sequence[str]:
+        """Return the sentences of the summary."""
+        raise NotImplementedError
 
     def _columns(self) -> dict[str, list[Any]]:
         """Return the columns of the table."""

@@ -34,8 +34,8 @@ from fastfair.error_rates.curve_results import ERROR_RATES
 from fastfair.error_rates.operating_points import OperatingPoint, allowed_errors, at_threshold
 from fastfair.error_rates.rates import rates_at_key
 from fastfair.error_rates.threshold_slopes import HeldThreshold
-from fastfair.errors import InputError, visible
-from fastfair.evaluation.evaluate import evaluate
+from fastfair.errors import InputError
+from fastfair.evaluation.evaluate import evaluate_at_thresholds
 from fastfair.evaluation.result import Evaluation, maker_of
 from fastfair.measures._registry import METRICS
 from fastfair.results.charts import Bar, Line, draw_rows
@@ -85,7 +85,7 @@ def found_threshold(comparisons: Comparisons, at: OperatingPoint, confidence_lev
         )
     held, of_key = HeldThreshold(comparisons, at), comparisons.mated.keys.dtype.type
     threshold = comparisons.to_threshold(of_key(held.key))
-    found = evaluate(comparisons, at_threshold(threshold), [], metrics=[], n_resamples=0, incomplete_groups="nan")
+    found = evaluate_at_thresholds(comparisons, [threshold])
     quantities = [found.quantity(name) for name in (("fmr", "fnmr") if at.kind == "eer" else (at.kind,))]
     error, freedom = zip(*(_error_of(found, one, at) for one in quantities), strict=True)
     spread, least = math.hypot(*error), min(freedom)
@@ -314,14 +314,8 @@ class AppliedThreshold(Result):
         """
         return of_group(self.rates, group, self.groups, validation.choice("name", name, ERROR_RATES))[0]
 
-    @checked
-    def summary(self) -> str:
-        """Describe the result in sentences.
-
-        Returns
-        -------
-        str
-        """
+    def _sentences(self) -> list[str]:
+        """Return the sentences of the summary."""
         held = "EER" if self.at.kind == "eer" else self.at.kind.upper()
         shared = f"{self.n_shared:,} subjects are in both" if self.n_shared else "No subject is in both"
         text = [
@@ -345,7 +339,7 @@ class AppliedThreshold(Result):
                 else "does not differ significantly from"
             )
             text.append(f"This {held} {word} the {per_cent(aim)} that the development data hold.")
-        return "\n".join(map(visible, text))
+        return text
 
     @checked
     def plot(self, ax: Axes | None = None, *, rate: str = "fmr") -> Axes:
@@ -456,17 +450,10 @@ def apply_threshold(
     for name, one in (("comparisons", comparisons), ("development", development)):
         if one.subjects is None:
             raise InputError(f"{name} have no subjects, and intervals need subject ids: give reference and probe")
-    if comparisons.score_kind != development.score_kind:
-        raise InputError(
-            f"the scores of development are of the kind {development.score_kind!r}, those of the comparisons "
-            f"{comparisons.score_kind!r}"
-        )
+    require_same_scores(comparisons, development)
     with held():  # notes tell what matters
         found = found_threshold(development, at, level)
-        evaluation = evaluate(
-            comparisons, at_threshold(found.threshold), [], metrics=[], n_resamples=0, confidence_level=level,
-            incomplete_groups="nan",
-        )  # fmt: skip
+    evaluation = evaluate_at_thresholds(comparisons, [found.threshold], level)
     both = _Both(comparisons, development, at, found)
     groups = (None, *comparisons.groups)
     rows = tuple(both.row(evaluation.quantity(name, group)) for group in groups for name in ERROR_RATES)
@@ -474,6 +461,15 @@ def apply_threshold(
     return AppliedThreshold(
         at, found.threshold, found.laxest, found.strictest, both.held, comparisons.groups, rows, both.n_shared, level
     )
+
+
+def require_same_scores(comparisons: Comparisons, development: Comparisons) -> None:
+    """Refuse development data with scores of another kind than the comparisons have."""
+    if comparisons.score_kind != development.score_kind:
+        raise InputError(
+            f"the scores of development are of the kind {development.score_kind!r}, those of the comparisons "
+            f"{comparisons.score_kind!r}"
+        )
 
 
 def _joined(rate: float, given: tuple[float, float], ends: list[float], correlation: float) -> tuple[float, float]:

@@ -14,17 +14,17 @@ from fastfair import intervals
 from fastfair._lib import argument_kinds, validation
 from fastfair._lib.arguments import checked
 from fastfair._lib.plot_style import draw_lines, legend_below, rate_ticks
-from fastfair._lib.warnings import held
 from fastfair.data.class_keys import keys_of
 from fastfair.data.comparisons import Comparisons
 from fastfair.error_rates.curve_results import ERROR_RATES
 from fastfair.error_rates.operating_points import at_threshold
 from fastfair.error_rates.score_metrics import DetectionCosts
-from fastfair.errors import InputError, visible
-from fastfair.evaluation.evaluate import evaluate
-from fastfair.evaluation.result import Evaluation
+from fastfair.errors import InputError
+from fastfair.evaluation.evaluate import evaluate_at_thresholds
 from fastfair.results.result import Result
 from fastfair.uncertainty.quantities import Estimate, Quantity, ends_of, in_words, of_group, warn_of_narrow
+
+from .apply_threshold import require_same_scores
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -115,19 +115,13 @@ class RatesOverThresholds(Result):
         """
         return tuple(of_group(self.rates, group, self.groups, validation.choice("name", name, ERROR_RATES)))
 
-    @checked
-    def summary(self) -> str:
-        """Describe the result in sentences.
-
-        Returns
-        -------
-        str
-        """
+    def _sentences(self) -> list[str]:
+        """Return the sentences of the summary."""
         text = []
         for k in dict.fromkeys((0, len(self.thresholds) // 2, len(self.thresholds) - 1)):
             said = (f"the {name.upper()} is {in_words(self.of(name)[k])}" for name in ERROR_RATES)
             text.append(f"At threshold {self.thresholds[k]:g} {' and '.join(said)}.")
-        return "\n".join(map(visible, text))
+        return text
 
     @checked
     def plot(self, ax: Axes | None = None, *, rate: str | None = None) -> Axes:
@@ -190,21 +184,16 @@ class ExpectedPerformance(Result):
         """
         return tuple(of_group(self.errors, group, self.groups))
 
-    @checked
-    def summary(self) -> str:
-        """Describe the result in sentences.
-
-        Returns
-        -------
-        str
-        """
+    def _sentences(self) -> list[str]:
+        """Return the sentences of the summary."""
         rows = self.of()
         best, worst = min(rows, key=lambda row: row.estimate), max(rows, key=lambda row: row.estimate)
-        return (
+        return [
             "At the thresholds that cost least on the development data, the half total error rate is lowest, "
             f"{in_words(best)}, where false matches have the weight {best.weight:g}, and highest, {in_words(worst)}, "
-            f"at the weight {worst.weight:g}.\nThe intervals take these thresholds as given."
-        )
+            f"at the weight {worst.weight:g}.",
+            "The intervals take these thresholds as given.",
+        ]
 
     @checked
     def plot(self, ax: Axes | None = None) -> Axes:
@@ -291,7 +280,7 @@ def rates_over_thresholds(
     """
     level = intervals.level(confidence_level)
     given = _default_thresholds(comparisons) if thresholds is None else _given("thresholds", thresholds)
-    found = _evaluated(comparisons, given.tolist(), level)
+    found = evaluate_at_thresholds(comparisons, given.tolist(), level)
     rows = [
         RateAtThreshold._of(
             found.quantity(name, group, at_threshold(float(threshold))), name=name, threshold=float(threshold)
@@ -368,15 +357,11 @@ def expected_performance_curve(
     given = _given("weights", weights)
     if not ((given > 0) & (given < 1)).all():
         raise InputError(f"weights must be in (0, 1), not {given[~((given > 0) & (given < 1))][0]:g}")
-    if comparisons.score_kind != development.score_kind:
-        raise InputError(
-            f"the scores of development are of the kind {development.score_kind!r}, those of the comparisons "
-            f"{comparisons.score_kind!r}"
-        )
+    require_same_scores(comparisons, development)
     keys = keys_of(development)
     costs = [DetectionCosts(1 - float(weight)).least(keys) for weight in given]
     thresholds = [development.to_threshold(key) for _, key in costs]
-    found = _evaluated(comparisons, thresholds, level)
+    found = evaluate_at_thresholds(comparisons, thresholds, level)
     rows = []
     for group in (None, *comparisons.groups):
         for weight, threshold, (cost, _) in zip(given, thresholds, costs, strict=True):
@@ -400,15 +385,6 @@ def _default_thresholds(comparisons: Comparisons) -> Floats:
     if not (math.isfinite(first) and math.isfinite(last)):
         raise InputError("half of the comparisons failed: name the thresholds")
     return np.unique([comparisons.to_scale(float(one)) for one in np.linspace(first, last, _THRESHOLDS)])
-
-
-def _evaluated(comparisons: Comparisons, thresholds: Sequence[float], level: float) -> Evaluation:
-    with held():  # `warn_of_narrow` tells what matters
-        return evaluate(
-            comparisons, [at_threshold(threshold) for threshold in thresholds], [], metrics=[], n_resamples=0,
-            confidence_level=level, incomplete_groups="nan",
-            unit="comparison" if comparisons.subjects is None else "subject",
-        )  # fmt: skip
 
 
 def _joined(weight: float, threshold: float, cost: float, rates: Sequence[Quantity]) -> ExpectedError:
