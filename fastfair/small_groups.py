@@ -288,22 +288,12 @@ def shrunken_rates(evaluation: Evaluation, rate: str = "fnmr", at: OperatingPoin
     low, high = (laws.quantiles(raw * n, n, share) for share in ((1 - level) / 2, (1 + level) / 2))
     assert found[0].at is not None
     return ShrunkenRates(
-        rate=rate,
-        at=found[0].at,
-        groups=tuple(str(q.group) for q in found),
-        n_comparisons=np.array([q.n_comparisons for q in found]),
-        n_errors=np.array([q.n_errors for q in found]),
-        n_effective=n,
-        raw=raw,
-        raw_low=np.array([q.low for q in found], np.float64),
-        raw_high=np.array([q.high for q in found], np.float64),
-        shrunken=laws.rates(raw * n, n),
-        low=low,
-        high=high,
-        borrowed=laws.shares(n),
-        between=laws.between,
-        confidence_level=level,
-    )
+        rate=rate, at=found[0].at, groups=tuple(str(q.group) for q in found),
+        n_comparisons=np.array([q.n_comparisons for q in found]), n_errors=np.array([q.n_errors for q in found]),
+        n_effective=n, raw=raw, raw_low=np.array([q.low for q in found], np.float64),
+        raw_high=np.array([q.high for q in found], np.float64), shrunken=laws.rates(raw * n, n), low=low, high=high,
+        borrowed=laws.shares(n), between=laws.between, confidence_level=level,
+    )  # fmt: skip
 
 
 def _effective_sizes(evaluation: Evaluation, sizes: SampleSizes, rows: list[int]) -> Floats:

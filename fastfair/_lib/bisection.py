@@ -1,4 +1,4 @@
-"""Search for the least number that is enough, on the scale of logarithms."""
+"""Search for the least number that is enough, by bisection."""
 
 from __future__ import annotations
 
@@ -10,6 +10,14 @@ def least_between(is_enough: Callable[[float], bool], low: float, high: float, r
     """Return the least number that is enough, up to a ratio, between one that may not be and one that is."""
     while high / low > ratio:
         middle = math.sqrt(low * high)
+        low, high = (low, middle) if is_enough(middle) else (middle, high)
+    return high
+
+
+def least_whole(is_enough: Callable[[int], bool], low: int, high: int, ratio: float = 1.0) -> int:
+    """Return the least whole number that is enough, between one that is not and one that is; up to a ratio."""
+    while high > low * ratio and high - low > 1:
+        middle = (low + high) // 2
         low, high = (low, middle) if is_enough(middle) else (middle, high)
     return high
 

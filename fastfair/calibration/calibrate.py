@@ -304,6 +304,8 @@ class CalibratedScores(Result):
     transforms: tuple[TrainedTransform, ...]
     settings: dict[str, Any]
 
+    _rows = "transforms"
+
     @property
     def transform(self) -> Transform:
         """The transform for other comparisons, whatever their group."""
@@ -362,17 +364,11 @@ class CalibratedScores(Result):
         return text
 
     def _columns(self) -> dict[str, list[Any]]:
-        transforms = [one.transform for one in self.transforms]
-        lines = [one if isinstance(one, LogisticTransform) else None for one in transforms]
-        columns: dict[str, list[Any]] = {
-            name: [getattr(one, name) for one in self.transforms] for name in ("folds", "group")
-        }
-        columns |= {name: [line and getattr(line, name) for line in lines] for name in ("slope", "offset")}
-        columns["blocks"] = [
-            np.unique(one.ratios).size if isinstance(one, PavTransform) else None for one in transforms
-        ]
-        names = ("n_mated", "n_nonmated", "low", "high")
-        return columns | {name: [getattr(one, name) for one in self.transforms] for name in names}
+        columns = super()._columns()
+        made = columns.pop("transform")
+        columns |= {name: [getattr(one, name, None) for one in made] for name in ("slope", "offset")}
+        blocks = [np.unique(one.ratios).size if isinstance(one, PavTransform) else None for one in made]
+        return columns | {"blocks": blocks}
 
     @checked
     def plot(self, ax: Axes | None = None) -> Axes:

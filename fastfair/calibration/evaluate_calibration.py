@@ -35,17 +35,9 @@ from fastfair.uncertainty.inversion import MeasureInversion, MovedSystems
 from fastfair.uncertainty.quantities import Quantity, ends_of, find
 from fastfair.uncertainty.sample_sizes import SampleSizes
 
+from . import results
 from .curves import Application, bayes_error_of, checked_applications, tippett_of
-from .results import (
-    DIFFERENT,
-    MISCALIBRATED,
-    UNDECIDED,
-    ApplicationCost,
-    Calibration,
-    CostDifference,
-    CostMeasure,
-    RatioCost,
-)
+from .results import ApplicationCost, Calibration, CostDifference, CostMeasure, RatioCost
 
 Floats = NDArray[np.float64]
 _ENOUGH_ERRORS = 5  # of each kind in every group; with fewer, measures' intervals miss the truth more often
@@ -393,13 +385,9 @@ def _complete_groups(comparisons: Comparisons) -> tuple[int, ...]:
 
 
 def _ratio_costs(
-    comparisons: Comparisons,
-    unit: str,
-    n_resamples: int,
-    level: float,
-    seed: int | np.random.SeedSequence,
+    comparisons: Comparisons, unit: str, n_resamples: int, level: float, seed: int | np.random.SeedSequence,
     workers: Workers,
-) -> tuple[RatioCost, ...]:
+) -> tuple[RatioCost, ...]:  # fmt: skip
     """Compute Cllr and min Cllr at even odds; warns of incomplete groups and of comparisons drawn one by one."""
     evaluation = evaluate(
         comparisons, (), [], metrics=("cllr", "min_cllr"), unit=unit, n_resamples=n_resamples,
@@ -428,15 +416,14 @@ def _rows(found: ReplicatedCosts, limits: Limits, level: float) -> list[Applicat
         mated, nonmated = limits.rates[0][k], limits.rates[1][k]
         known = not math.isnan(limits.miscalibration[1, k])
         pvalue, of_groups = (float(one) if known else math.nan for one in (pvalues[k], adjusted[k]))
+        verdict = results.MISCALIBRATED if of_groups <= 1 - level else results.UNDECIDED
         rows.append(
             ApplicationCost(
                 found.application, group, rates.threshold, **_named("actual", limits.actual[:, k]),
                 **_named("minimum", limits.minimum[:, k]),
                 **_named("miscalibration", limits.miscalibration[:, k]),
                 **_named("cllr", limits.cllr[:, k]),
-                pvalue=pvalue,
-                pvalue_adjusted=of_groups,
-                verdict="" if math.isnan(of_groups) else MISCALIBRATED if of_groups <= 1 - level else UNDECIDED,
+                pvalue=pvalue, pvalue_adjusted=of_groups, verdict="" if math.isnan(of_groups) else verdict,
                 fnmr=mated.estimate, fmr=nonmated.estimate, n_mated=mated.n_comparisons or 0,
                 n_nonmated=nonmated.n_comparisons or 0, n_false_nonmatches=mated.n_errors or 0,
                 n_false_matches=nonmated.n_errors or 0, note=notes[k],
@@ -460,7 +447,7 @@ def _differences(found: ReplicatedCosts, limits: Limits, rows: Sequence[int], le
                 found.application, name, str(found.groups[first]), str(found.groups[second]),
                 float(found.estimates[name][first] - found.estimates[name][second]),
                 float(alone[0][n]), float(alone[1][n]), low, high,
-                "" if math.isnan(low) else DIFFERENT if low > 0 or high < 0 else UNDECIDED,
+                "" if math.isnan(low) else results.DIFFERENT if low > 0 or high < 0 else results.UNDECIDED,
             ))  # fmt: skip
     return made
 

@@ -478,13 +478,16 @@ def _of_application(result: Calibration, application: Application) -> Section:
 def _cells(row: ApplicationCost) -> list[str]:
     return [
         visible(row.group or "all"),
-        number_with_interval(row.actual, row.actual_low, row.actual_high),
-        number_with_interval(row.minimum, row.minimum_low, row.minimum_high),
-        number_with_interval(row.miscalibration, row.miscalibration_low, row.miscalibration_high),
+        *(_written(row, name) for name in ("actual", "minimum", "miscalibration")),
         cell(row.pvalue_adjusted),
         row.verdict or "–",
         *(cell(value) for value in (row.fnmr, row.fmr, row.n_false_nonmatches, row.n_false_matches)),
     ]
+
+
+def _written(row: ApplicationCost | RatioCost, name: str) -> str:
+    """Write a cost with its interval."""
+    return number_with_interval(*(getattr(row, f"{name}{end}") for end in ("", "_low", "_high")))
 
 
 def _over_priors(result: Calibration) -> Section:
@@ -508,8 +511,8 @@ def _of_ratios(result: Calibration) -> Section:
     cells = [
         [
             visible(one.group or "all"),
-            number_with_interval(one.cllr, one.cllr_low, one.cllr_high),
-            number_with_interval(one.minimum, one.minimum_low, one.minimum_high),
+            _written(one, "cllr"),
+            _written(one, "minimum"),
             cell(one.loss),
             cell(one.loss_high),
         ]

@@ -612,23 +612,16 @@ def check_evaluation(evaluation: Evaluation, wanted: Sequence[Requirement]) -> C
 
 
 def _judged_all(
-    evaluation: Evaluation,
-    wanted: Sequence[Requirement],
-    confidence_level: float,
-    *,
-    is_dependent: bool,
+    evaluation: Evaluation, wanted: Sequence[Requirement], confidence_level: float, *, is_dependent: bool,
     allow_undecided: bool,
-) -> Check:
+) -> Check:  # fmt: skip
     """Judge requirements by an evaluation whose two-sided intervals end at one-sided limits of the level."""
     of_each = [requirement.of_groups(evaluation.groups) for requirement in wanted]
-    n_rows = sum(map(len, of_each))
+    level, doubt = two_sided_level(confidence_level), _DEPENDENT if is_dependent else ""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", NarrowIntervalsWarning)
-        opposite = evaluation.with_intervals(two_sided_level(1 - (1 - confidence_level) / n_rows))
-        rows: list[CheckedQuantity] = []
-        for together in of_each:
-            doubt = _DEPENDENT if is_dependent else ""
-            rows += _judged(together, evaluation, opposite, two_sided_level(confidence_level), doubt)
+        opposite = evaluation.with_intervals(two_sided_level(1 - (1 - confidence_level) / sum(map(len, of_each))))
+        rows = [row for together in of_each for row in _judged(together, evaluation, opposite, level, doubt)]
     texts = [one.text for one in wanted]
     settings = evaluation.settings | {"requirements": texts, "confidence_level": confidence_level}
     return Check(tuple(texts), tuple(rows), confidence_level, settings, allow_undecided)

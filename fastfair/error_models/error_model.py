@@ -24,27 +24,12 @@ from fastfair.measures._registry import METRICS
 from fastfair.results.charts import Bar, Line, draw_rows
 from fastfair.results.result import Result
 
-from .fitting import (
-    DIFFERENT,
-    UNITS,
-    Cells,
-    Fit,
-    Term,
-    count_cells,
-    difference,
-    estimate,
-    fit,
-    fit_without,
-    joint_test,
-    make_design,
-    separated_ratio,
-)
+from . import fitting
+from .fitting import Cells, Fit, Term
 from .stratified_rates import StratifiedDifference, contradictions_in, stratify, warn_of_contradictions
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-_MARKERS = ("o", "D", "s", "^")  # of values that share a colour
 
 
 @dataclass(frozen=True)
@@ -176,7 +161,7 @@ class ErrorModel(Result):
         return text
 
     def _sentence(self, effect: Effect) -> str:
-        both = "both " if self.rate == "fmr" and effect.value != DIFFERENT else ""
+        both = "both " if self.rate == "fmr" and effect.value != fitting.DIFFERENT else ""
         name = f"{effect.attribute}, {both}{effect.value} against {both}{effect.baseline}"
         if math.isnan(effect.odds_ratio):
             if math.isnan(effect.pvalue):
@@ -301,16 +286,16 @@ def error_model(
     [('f', 'm', 0.83, 0.2)]
     """
     validation.choice("rate", rate, ERROR_RATES)
-    validation.choice("unit", unit, UNITS)
+    validation.choice("unit", unit, fitting.UNITS)
     level = intervals.level(confidence_level)
     names = chosen((attributes,) if isinstance(attributes, str) else tuple(attributes), comparisons.attributes)
     for name in baseline or {}:
         validation.choice("baseline", name, names)
     key = threshold_key(comparisons, at)
-    cells = count_cells(comparisons, names, key, rate, unit)
-    design, terms, bases = make_design(cells, names, baseline or {})
+    cells = fitting.count_cells(comparisons, names, key, rate, unit)
+    design, terms, bases = fitting.make_design(cells, names, baseline or {})
     _require_distinct(design, terms, names)
-    fitted = fit(cells, design)
+    fitted = fitting.fit(cells, design)
     effects = tuple(_effect(fitted, term, level) for term in terms)
     lost = [effect for effect in effects if effect.note and math.isnan(effect.odds_ratio)]
     if lost:
@@ -343,14 +328,14 @@ def _require_distinct(design: np.ndarray, terms: list[Term], names: tuple[str, .
 
 def _effect(fitted: Fit, term: Term, level: float) -> Effect:
     cells = fitted.cells
-    ratio = estimate(fitted, term.contrast)
-    change = difference(
+    ratio = fitting.estimate(fitted, term.contrast)
+    change = fitting.difference(
         fitted, term.with_value[fitted.kept], term.with_baseline[fitted.kept], cells.n[fitted.kept].astype(np.float64)
     )
     n, errors = int(cells.n[term.concerned].sum()), int(cells.errors[term.concerned].sum())
     pvalue, ends = ratio.pvalue, ratio.ratio_interval(level)
     if math.isnan(ratio.value) and fitted.kept.any():
-        pvalue, low, high = separated_ratio(cells, fitted.design, term.contrast, level)
+        pvalue, low, high = fitting.separated_ratio(cells, fitted.design, term.contrast, level)
         ends = low, high
     return Effect(
         term.attribute, term.value, term.baseline, ratio.exponential, *ends,
@@ -374,8 +359,8 @@ def _tests(fitted: Fit, terms: list[Term], names: tuple[str, ...]) -> list[Attri
         tested: Fit = fitted
         if np.isnan(fitted.values(contrasts)).any() and fitted.kept.any():
             columns = np.flatnonzero(contrasts.any(axis=0)).tolist()
-            tested, contrasts = fit_without(fitted.cells, fitted.design, columns), np.eye(len(columns))
-        found.append(AttributeTest(name, *joint_test(tested, contrasts)))
+            tested, contrasts = fitting.fit_without(fitted.cells, fitted.design, columns), np.eye(len(columns))
+        found.append(AttributeTest(name, *fitting.joint_test(tested, contrasts)))
     return found
 
 

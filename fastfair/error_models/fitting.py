@@ -75,18 +75,12 @@ class Cells:
     def only(self, kept: NDArray[np.bool_]) -> Cells:
         """Keep some of the cells."""
         position = np.append(np.where(kept, np.cumsum(kept) - 1, -1), -1)  # -1 stays -1
-        return replace(
-            self,
-            first=self.first[kept],
-            second=self.second[kept],
-            n=self.n[kept],
-            errors=self.errors[kept],
-            n_of=None if self.n_of is None else self.n_of[:, kept],
-            errors_of=None if self.errors_of is None else self.errors_of[:, kept],
-            products=None if self.products is None else self.products[:, kept][:, :, kept],
-            squares=None if self.squares is None else self.squares[..., kept],
-            _source=replace(self._source, cell=position[self._source.cell]),
-        )
+        in_cells = ("first", "second", "n", "errors"), ("n_of", "errors_of", "squares")  # on the first, or last, axis
+        left = {name: getattr(self, name)[kept] for name in in_cells[0]}
+        left |= {name: values[..., kept] for name in in_cells[1] if (values := getattr(self, name)) is not None}
+        if self.products is not None:
+            left["products"] = self.products[:, kept][:, :, kept]
+        return replace(self, **left, _source=replace(self._source, cell=position[self._source.cell]))
 
     def with_errors(self, wanted: int) -> Cells:
         """Return the same at the strictest threshold at which so many pairs of subjects err, or all comparisons do."""

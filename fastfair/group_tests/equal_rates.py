@@ -45,7 +45,6 @@ from .replicates import (
     of_counts,
     pvalue,
     replicate,
-    require_resamples,
     require_subjects,
     warn_of_few_subjects,
     warn_of_small_groups,
@@ -493,34 +492,16 @@ def fnmr_test(
     observed = of_counts(counts)
     with reporting(progress, f"{n_resamples:,} replicates") as report:
         replicated = replicate(counts, n_resamples, key, n_threads, report)
-    found = _compare(observed, replicated, _statistic_of(observed, replicated, statistic), settings, "attempts")
-    of_groups = adjusted = np.full(len(counts.groups), np.nan)
-    if follow_up and not np.isnan(found["statistic"]):
-        level = significance_level(confidence_level)
-        _warn_of_few_resamples(n_resamples, level)
+    roots, values = None, _statistic_of(observed, replicated, statistic)
+    if follow_up and 0 < observed.overall < 1:
+        _warn_of_few_resamples(n_resamples, significance_level(confidence_level))
         roots = draw_roots_of_failures(counts, n_resamples, key, n_threads)
-        of_groups, adjusted = roots.pvalues(), np.maximum(roots.adjusted_pvalues(level), found["pvalue"])
-    low, high = counts.confidence_interval(confidence_level)
-    together = counts.confidence_interval(confidence_level ** (1 / len(counts.groups)))
     return FnmrTest(
-        **found,
-        group_pvalue=of_groups,
-        group_pvalue_adjusted=adjusted,
-        groups=counts.groups,
-        n_subjects=counts.n_subjects,
-        n_trials=counts.n_attempts,
-        n_errors=counts.n_failures,
-        standard_error=counts.standard_error,
-        low=low,
-        high=high,
-        simultaneous_low=together[0],
-        simultaneous_high=together[1],
-        rate_name=counts.rate_name,
-        icc=counts.icc,
-        design_effect=counts.design_effect,
-        remarks=tuple(counts.remarks()),
-        counts=counts,
-    )
+        **_compare(observed, replicated, values, settings, "attempts", roots, counts.confidence_interval),
+        groups=counts.groups, n_subjects=counts.n_subjects, n_errors=counts.n_failures,
+        standard_error=counts.standard_error, rate_name=counts.rate_name, icc=counts.icc,
+        design_effect=counts.design_effect, remarks=tuple(counts.remarks()), counts=counts,
+    )  # fmt: skip
 
 
 @checked(data=argument_kinds.one_of("Comparisons", "ScannedComparisons", "Embeddings"))
@@ -639,12 +620,9 @@ def fmr_test(
 
 
 def _test_of_false_matches(
-    data: Comparisons | ScannedComparisons,
-    at: OperatingPoint,
-    settings: dict[str, Any],
-    rng: seeds.Seed,
+    data: Comparisons | ScannedComparisons, at: OperatingPoint, settings: dict[str, Any], rng: seeds.Seed,
     workers: Workers,
-) -> FmrTest:
+) -> FmrTest:  # fmt: skip
     from fastfair.resampling.comparison_replicates import Resampler
     from fastfair.resampling.preparation import NO_METRICS
 
@@ -655,19 +633,14 @@ def _test_of_false_matches(
             "read_comparisons"
         )
     statistic, n_resamples, n_threads = settings["statistic"], settings["n_resamples"], workers.n_threads
-    level, policy = settings["confidence_level"], settings["incomplete_groups"]
     comparisons.require_groups()
     require_units(comparisons, "subject")
     rates = rates_at_key(comparisons, at, threshold_key(comparisons, at))
-    subjects, trials, errors = (
-        np.asarray(of_groups)
-        for of_groups in (
-            rates.counts.group_nonmated_subjects,
-            rates.counts.group_nonmated,
-            rates.counts.group_false_matches,
-        )
+    found = rates.counts
+    subjects, trials = np.asarray(found.group_nonmated_subjects), np.asarray(found.group_nonmated)
+    lacking = require_subjects(
+        comparisons.groups, subjects.tolist(), 3, "non-mated comparisons", settings["incomplete_groups"]
     )
-    lacking = require_subjects(comparisons.groups, subjects.tolist(), 3, "non-mated comparisons", policy)
     kept = np.array([k for k, group in enumerate(comparisons.groups) if group not in lacking])
     warn_of_few_subjects([comparisons.groups[k] for k in kept], subjects[kept])
     resampler = Resampler(comparisons, [at_threshold(rates.threshold)], metrics=NO_METRICS, workers=workers)
@@ -689,28 +662,15 @@ def _test_of_false_matches(
         values = roots.deviance()
     else:
         values = np.nan, np.full(n_resamples, np.nan)
-    found = _compare(observed, replicated, values, settings, "non-mated comparisons")
-    low, high = intervals.confidence_interval(replicates.T, rate, level, "dyadic")
-    together = intervals.confidence_interval(replicates.T, rate, level ** (1 / kept.size), "dyadic")
-    of_groups = adjusted = np.full(kept.size, np.nan)
-    if roots is not None:
-        of_groups = roots.pvalues()
-        adjusted = np.maximum(roots.adjusted_pvalues(significance_level(level)), found["pvalue"])
+
+    def interval(level: float) -> tuple[Floats, Floats]:
+        return intervals.confidence_interval(replicates.T, rate, level, "dyadic")
+
     return FmrTest(
-        **found,
-        group_pvalue=of_groups,
-        group_pvalue_adjusted=adjusted,
-        groups=tuple(comparisons.groups[k] for k in kept),
-        n_subjects=subjects[kept],
-        n_trials=size,
-        n_errors=errors[kept],
-        standard_error=error,
-        low=low,
-        high=high,
-        simultaneous_low=together[0],
-        simultaneous_high=together[1],
-        threshold=rates.threshold,
-    )
+        **_compare(observed, replicated, values, settings, "non-mated comparisons", roots, interval),
+        groups=tuple(comparisons.groups[k] for k in kept), n_subjects=subjects[kept],
+        n_errors=np.asarray(found.group_false_matches)[kept], standard_error=error, threshold=rates.threshold,
+    )  # fmt: skip
 
 
 def _settings(
@@ -719,12 +679,10 @@ def _settings(
     """Check the arguments that both tests share."""
     validation.choice("incomplete_groups", policy, POLICIES)
     return {
-        "at": None if at is None else str(at),
-        "statistic": statistic,
-        "n_resamples": require_resamples(n_resamples),
+        "at": None if at is None else str(at), "statistic": statistic, "incomplete_groups": policy,
+        "n_resamples": validation.count("n_resamples", n_resamples, 1),
         "confidence_level": intervals.level(confidence_level),
-        "incomplete_groups": policy,
-    }
+    }  # fmt: skip
 
 
 def _statistic_of(observed: GroupRates, replicated: GroupRates, name: str) -> tuple[float, Floats]:
@@ -736,15 +694,13 @@ def _statistic_of(observed: GroupRates, replicated: GroupRates, name: str) -> tu
 
 
 def _compare(
-    observed: GroupRates,
-    replicated: GroupRates,
-    values: tuple[float, Floats],
-    settings: dict[str, Any],
-    trials: str,
-) -> dict[str, Any]:
-    """Compute the p-value and the other parts of a result that both tests share.
+    observed: GroupRates, replicated: GroupRates, values: tuple[float, Floats], settings: dict[str, Any],
+    trials: str, roots: Roots | None, interval: Callable[[float], tuple[Floats, Floats]],
+) -> dict[str, Any]:  # fmt: skip
+    """Compute the p-values, the intervals and the other parts of a result that both tests share.
 
-    values: the statistic in the data and in the replicates.
+    values: the statistic in the data and in the replicates; roots: those of groups, if they are tested; interval: that
+    of each group's rate at a level.
     """
     (statistic, replicates), level = values, settings["confidence_level"]
     overall = float(observed.overall)
@@ -755,21 +711,23 @@ def _compare(
             NotComputableWarning,
         )
         statistic = np.nan
-    low, high = intervals.confidence_interval(replicated.rate.T, observed.rate, level)
-    varies = low < high
-    return {
-        "statistic": statistic,
-        "pvalue": float(pvalue(statistic, replicates)),
-        "statistic_name": settings["statistic"],
-        "rate": overall,
-        "group_rate": observed.rate,
-        "difference": observed.difference_from_rest(),
-        "bootstrap_low": np.where(varies, low, np.nan),
-        "bootstrap_high": np.where(varies, high, np.nan),
-        "replicates": replicates,
-        "confidence_level": level,
-        "settings": settings,
-    }
+    share = float(pvalue(statistic, replicates))
+    of_groups = adjusted = np.full(observed.rate.size, np.nan)
+    if roots is not None:
+        of_groups, adjusted = roots.pvalues(), np.maximum(roots.adjusted_pvalues(significance_level(level)), share)
+    ends = intervals.confidence_interval(replicated.rate.T, observed.rate, level)
+    varies = ends[0] < ends[1]
+    found = {
+        "statistic": statistic, "pvalue": share, "statistic_name": settings["statistic"], "rate": overall,
+        "group_rate": observed.rate, "n_trials": observed.size, "difference": observed.difference_from_rest(),
+        "group_pvalue": of_groups, "group_pvalue_adjusted": adjusted, "replicates": replicates,
+        "confidence_level": level, "settings": settings,
+    }  # fmt: skip
+    limits = {
+        "": interval(level), "simultaneous_": interval(level ** (1 / observed.rate.size)),
+        "bootstrap_": [np.where(varies, end, np.nan) for end in ends],
+    }  # fmt: skip
+    return found | {f"{kind}{end}": both[k] for kind, both in limits.items() for k, end in enumerate(("low", "high"))}
 
 
 def _warn_of_few_resamples(n_resamples: int, alpha: float) -> None:

@@ -473,13 +473,9 @@ class FailureCounts(OfFailures, Shown):
 
     @classmethod
     def _from_rows(
-        cls,
-        failed: validation.Labels,
-        subject: validation.Labels,
-        group: GroupLabels,
-        rate: str = "fnmr",
+        cls, failed: validation.Labels, subject: validation.Labels, group: GroupLabels, rate: str = "fnmr",
         failed_value: str | None = None,
-    ) -> FailureCounts:
+    ) -> FailureCounts:  # fmt: skip
         """Count attempts of which each row has one; see `from_failures`, but here of any rate."""
         failures, attempts, groups = of_attempts(failed, subject, group, failed_value)
         if not failure_rate(rate).repeated:

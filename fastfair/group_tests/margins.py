@@ -26,7 +26,7 @@ from fastfair.results.written import UNWRITTEN, nothing
 
 from .equal_rates import rate_marks, rate_title
 from .failure_counts import FailureCounts, OfFailures
-from .replicates import counts_to_test, of_counts, replicate, require_resamples, warn_of_small_groups
+from .replicates import counts_to_test, of_counts, replicate, warn_of_small_groups
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -247,7 +247,7 @@ def margin_of_error(
     """
     share = share_inside(confidence_level, quantile)
     validation.choice("center", center, CENTERS)
-    n_resamples = require_resamples(n_resamples)
+    n_resamples = validation.count("n_resamples", n_resamples, 1)
     counts = counts_to_test(data, at, incomplete_groups, n_threads)
     warn_of_small_groups(counts)
     key, seed = seeds.stream(rng)

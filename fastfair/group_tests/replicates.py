@@ -25,15 +25,9 @@ AT_ONCE = 512  # replicates drawn in one call of the kernel
 
 
 def draw_groups(
-    kinds: Any,
-    n_subjects: NDArray[np.int64],
-    purpose: int,
-    n: int,
-    key: NDArray[np.uint32],
-    use: Callable[[slice, NDArray[np.int64]], None],
-    n_threads: int | None = 1,
-    progress: Report | None = None,
-) -> None:
+    kinds: Any, n_subjects: NDArray[np.int64], purpose: int, n: int, key: NDArray[np.uint32],
+    use: Callable[[slice, NDArray[np.int64]], None], n_threads: int | None = 1, progress: Report | None = None,
+) -> None:  # fmt: skip
     """Draw replicates, `AT_ONCE` at a time, and pass on the sums over the subjects drawn in each group.
 
     kinds are `kernels.clusters.Kinds`, those of a group side by side; purpose tells kinds of draws apart in the random
@@ -58,11 +52,9 @@ _FEW_SUBJECTS = 10
 
 
 def counts_to_test(
-    data: Comparisons | ScannedComparisons | Embeddings | FailureCounts,
-    at: OperatingPoint | None,
-    policy: str,
+    data: Comparisons | ScannedComparisons | Embeddings | FailureCounts, at: OperatingPoint | None, policy: str,
     n_threads: int | None,
-) -> FailureCounts:
+) -> FailureCounts:  # fmt: skip
     """Return the failure counts of comparisons or embeddings, and check that every group has enough subjects."""
     validation.choice("incomplete_groups", policy, POLICIES)
     if isinstance(data, FailureCounts):
@@ -100,11 +92,6 @@ def require_subjects(groups: Sequence[str], n_subjects: Sequence[int], least: in
     if lacking:
         warn(f"left out, as they have too few subjects: {found}", DroppedWarning)
     return list(lacking)
-
-
-def require_resamples(n_resamples: int) -> int:
-    """Check the number of replicates, which must not be 0."""
-    return validation.count("n_resamples", n_resamples, 1)
 
 
 def warn_of_small_groups(counts: FailureCounts) -> None:
@@ -204,12 +191,9 @@ def of_counts(counts: FailureCounts) -> GroupRates:
 
 
 def replicate(
-    counts: FailureCounts,
-    n_resamples: int,
-    key: NDArray[np.uint32],
-    n_threads: int | None = None,
+    counts: FailureCounts, n_resamples: int, key: NDArray[np.uint32], n_threads: int | None = None,
     progress: Report | None = None,
-) -> GroupRates:
+) -> GroupRates:  # fmt: skip
     """Draw the subjects of each group with replacement: rates as (n_resamples, g) arrays, not shifted."""
     from fastfair.kernels import clusters
 

@@ -17,6 +17,7 @@ from fastfair import intervals
 from fastfair._lib import argument_kinds, memory, seeds, validation
 from fastfair._lib.arguments import checked
 from fastfair._lib.axes import axes_or_new, tick_per_cent
+from fastfair._lib.bisection import least_whole
 from fastfair._lib.text import per_cent
 from fastfair._lib.warnings import warn
 from fastfair.data.comparisons import Comparisons
@@ -615,11 +616,7 @@ def _first(is_enough: Callable[[int], bool]) -> int:
     high = _LEAST
     while not is_enough(high) and high < 2**40:
         high *= 2
-    low = max(_LEAST - 1, high // 2)
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if is_enough(middle) else (middle, high)
-    return high
+    return least_whole(is_enough, max(_LEAST - 1, high // 2), high)
 
 
 def _smallest(is_enough: Callable[[int], bool], about: int, most: int) -> int | None:
@@ -634,10 +631,7 @@ def _smallest(is_enough: Callable[[int], bool], about: int, most: int) -> int | 
         low, high = max(_LEAST, math.floor(low / 1.3)), low
     if low == _LEAST and is_enough(low):
         return low
-    while high > low * _NEAR and high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if is_enough(middle) else (middle, high)
-    return high
+    return least_whole(is_enough, low, high, _NEAR)
 
 
 def independent_subjects(design: Design, fmr: float, claimed: float, assurance: float, level: float) -> int:

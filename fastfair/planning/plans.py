@@ -32,32 +32,15 @@ _MOST_SENTENCES = 10  # settings that a summary describes one by one
 Columns = Mapping[str, NDArray[Any]]
 # The number of subjects of a plan of a single setting, and what plans the same for other numbers, which plots draw.
 Around = tuple[int, Callable[..., Any]]
-_TITLES = {
-    "n_groups": "Groups",
-    "n_subjects": "Subjects in each group",
-    "n_attempts": "Attempts of each subject",
-    "fnmr": "FNMR",
-    "correlation": "Correlation of attempts",
-    "difference": "Difference in FNMR",
-    "wanted_margin": "Margin of error",
-    "wanted_assurance": "Share of studies within the margin",
-    "wanted_power": "Power",
-    "margin": "Margin of error",
-    "power": "Power",
-}
-_SYMBOLS = {
-    "n_groups": "G",
-    "n_subjects": "n",
-    "n_attempts": "m",
-    "fnmr": "π",
-    "correlation": "ρ",
-    "difference": "δ",
-    "wanted_margin": "M",
-    "wanted_assurance": "assurance",
-    "wanted_power": "power",
-}
+# How settings and planned values are written on axes, and in legends.
+_NAMES = {
+    "n_groups": ("Groups", "G"), "n_subjects": ("Subjects in each group", "n"),
+    "n_attempts": ("Attempts of each subject", "m"), "fnmr": ("FNMR", "π"),
+    "correlation": ("Correlation of attempts", "ρ"), "difference": ("Difference in FNMR", "δ"),
+    "wanted_margin": ("Margin of error", "M"), "wanted_assurance": ("Share of studies within the margin", "assurance"),
+    "wanted_power": ("Power", "power"), "margin": ("Margin of error", "M"), "power": ("Power", "power"),
+}  # fmt: skip
 _PER_CENT = {"fnmr", "difference", "margin", "power", "wanted_margin", "wanted_assurance", "wanted_power"}
-_LABEL_SIZE = 8.0  # points
 
 
 def draw_plan(columns: Columns, over: str, given: Sequence[str], value: str, ax: Axes | None, **kwargs: Any) -> Axes:
@@ -70,7 +53,7 @@ def draw_plan(columns: Columns, over: str, given: Sequence[str], value: str, ax:
         x, y = _line(columns, wanted, over, value)
         style = {"color": color, "marker": ".", "label": _written_all(wanted)}
         ax.plot(x, y, **(style | kwargs))
-    ax.set(xlabel=_TITLES[over], ylabel=_TITLES[value])
+    ax.set(xlabel=_NAMES[over][0], ylabel=_NAMES[value][0])
     for name, axis in ((over, ax.xaxis), (value, ax.yaxis)):
         if name in _PER_CENT:
             axis.set_major_formatter(tick_per_cent)
@@ -114,12 +97,11 @@ def _colors(n: int) -> list[Any]:
     return list(colormaps["viridis"](np.linspace(0, 0.75, n)))
 
 
-def _written(name: str, value: float) -> str:
-    return f"{_SYMBOLS[name]} = {tick_per_cent(value) if name in _PER_CENT else f'{value:g}'}"
-
-
 def _written_all(values: Mapping[str, float]) -> str:
-    return ", ".join(_written(name, value) for name, value in values.items())
+    return ", ".join(
+        f"{_NAMES[name][1]} = {tick_per_cent(value) if name in _PER_CENT else f'{value:g}'}"
+        for name, value in values.items()
+    )
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fastfair._lib import memory, validation
+from fastfair._lib.bisection import least_whole
 from fastfair.errors import InputError
 from fastfair.group_tests.failure_counts import beta_binomial_pmf, squared_deviations
 from fastfair.group_tests.replicates import AT_ONCE, draw_groups
@@ -497,10 +498,8 @@ def _first(is_enough: Callable[[int], bool], low: int, high: int, ahead: int) ->
     1 / distance, other multiples come to lie just within the distance, so that one number can be enough and the next
     not: the search looks ahead.
     """
-    few, many = low - 1, high
-    while many - few > 1:
-        middle = (few + many) // 2
-        few, many = (few, middle) if is_enough(middle) else (middle, many)
+    many = least_whole(is_enough, low - 1, high)
+    few = many - 1
     for k in range(many, min(few + ahead, high) + 1):
         if not is_enough(k):
             few = k

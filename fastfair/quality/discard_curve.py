@@ -138,17 +138,6 @@ def cuts_of(quality: Floats, fractions: Floats) -> Floats:
     return np.asarray(levels[np.searchsorted(below, fractions, side="right") - 1])
 
 
-def kept_above(comparisons: Comparisons, quality: Floats, cut: float, *, mated: bool) -> Comparisons | None:
-    """Keep the mated, or non-mated, comparisons of at least a quality, and all of the other class.
-
-    Returns None where none is left.
-    """
-    kept = np.flatnonzero(quality >= cut)
-    if not kept.size:
-        return None
-    return subset(comparisons, kept, None) if mated else subset(comparisons, None, kept)
-
-
 def as_scores(comparisons: Comparisons, quality: Quality) -> Comparisons:
     """Return the same comparisons with their quality as score: what is below a cut, it rejects."""
     sides = comparisons.mated, comparisons.nonmated
@@ -568,8 +557,11 @@ class _Discarding:
         return rates, areas
 
     def _evaluated(self, cut: float) -> Evaluation | None:
-        left = kept_above(self.comparisons, self.quality, cut, mated=self.mated)
-        return None if left is None else evaluate_at_thresholds(left, [self.threshold], self.level)
+        kept = np.flatnonzero(self.quality >= cut)
+        if not kept.size:
+            return None
+        left = subset(self.comparisons, *((kept, None) if self.mated else (None, kept)))
+        return evaluate_at_thresholds(left, [self.threshold], self.level)
 
     def _quantity(self, evaluation: Evaluation | None, group: str | None) -> Quantity | None:
         if evaluation is None or (group is not None and group not in evaluation.groups):

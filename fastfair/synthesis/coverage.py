@@ -93,14 +93,10 @@ class CoverageExperiment:
         """
         m, c, k = (axis.ravel() for axis in np.indices(self.coverage.shape))
         columns: dict[str, Any] = {
-            "method": np.array(self.methods, object)[m],
-            "confidence_level": self.confidence_level[c],
-            "fmr": self.fmr[k],
-            "coverage": self.coverage.ravel(),
-            "standard_error": self.standard_error.ravel(),
-            "width": self.width.ravel(),
-            "truth": self.truth[k],
-        }
+            "method": np.array(self.methods, object)[m], "confidence_level": self.confidence_level[c],
+            "fmr": self.fmr[k], "coverage": self.coverage.ravel(), "standard_error": self.standard_error.ravel(),
+            "width": self.width.ravel(), "truth": self.truth[k],
+        }  # fmt: skip
         return frames.build(columns, backend)
 
     @checked
@@ -252,33 +248,19 @@ def coverage_experiment(
     low, high = np.moveaxis(low, 0, 2), np.moveaxis(high, 0, 2)
     coverage = ((low <= truth) & (truth <= high)).mean(axis=2)
     return CoverageExperiment(
-        methods=names,
-        confidence_level=nominal,
-        fmr=levels,
-        coverage=coverage,
+        methods=names, confidence_level=nominal, fmr=levels, coverage=coverage,
         standard_error=np.sqrt(np.maximum(coverage * (1 - coverage), 0.25 / n_datasets) / n_datasets),
-        width=(high - low).mean(axis=2),
-        truth=truth,
-        threshold=threshold,
-        estimates=estimates,
-        v_statistics=expected,
-    )
+        width=(high - low).mean(axis=2), truth=truth, threshold=threshold, estimates=estimates, v_statistics=expected,
+    )  # fmt: skip
 
 
 class _Population:
     """Data sets of the same identities, each of which depends only on the seed and its own number."""
 
     def __init__(
-        self,
-        n_subjects: int,
-        n_samples: int | ArrayLike,
-        dim: int,
-        concentration: float | tuple[float, float],
-        levels: Floats,
-        weighting: str,
-        unit: str,
-        rng: seeds.Seed,
-    ) -> None:
+        self, n_subjects: int, n_samples: int | ArrayLike, dim: int, concentration: float | tuple[float, float],
+        levels: Floats, weighting: str, unit: str, rng: seeds.Seed,
+    ) -> None:  # fmt: skip
         seed = seeds.fixed(rng)
         self._root = seed if isinstance(seed, np.random.SeedSequence) else np.random.SeedSequence(seed)
         self._identities = VonMisesFisherIdentities.random(n_subjects, dim, concentration, rng=self._root)

@@ -204,7 +204,9 @@ def synthesize(
     >>> ff.rates(made.comparisons(), ff.at_fnmr(0.05)).fmr
     0.005
     """
-    kind, target, at = _target(fmr, tmr, fnmr, tnmr)
+    if (fmr is None) == (fnmr is None):
+        raise InputError("give either fmr (at a tmr) or fnmr (at a tnmr)")
+    kind, target, at = ("fnmr", fnmr, tnmr) if fmr is None else ("fmr", fmr, tmr)
     made = synthesize_each(
         n_mated, n_nonmated, kind, [target], at=at, n_steps=n_steps, step=step, accept=accept, stop=stop, rng=rng
     )
@@ -348,32 +350,17 @@ class _Climb:
             last = np.partition(scores[self.n_mated :], held - accepted_of_held)[held - accepted_of_held]
             threshold = float(np.nextafter(last, -np.inf))
             fmr, fnmr = (held - accepted_of_held) / held, errors / free
-        mated = np.zeros(scores.size, np.bool_)
-        mated[: self.n_mated] = True
+        mated = np.arange(scores.size) < self.n_mated
         return Synthesis(
-            distances=read_only(scores),
-            mated=read_only(mated),
-            threshold=threshold,
-            fmr=fmr,
-            fnmr=fnmr,
-            history=read_only(history + abs(accepted_of_held / held - self.at)),
-            n_steps=n_made,
-            n_accepted=n_accepted,
-            kind=self.kind,
-            target=target,
-            at=self.at,
-        )
+            distances=read_only(scores), mated=read_only(mated), threshold=threshold, fmr=fmr, fnmr=fnmr,
+            history=read_only(history + abs(accepted_of_held / held - self.at)), n_steps=n_made,
+            n_accepted=n_accepted, kind=self.kind, target=target, at=self.at,
+        )  # fmt: skip
 
 
 def _is_reached(made: Synthesis, free: int) -> bool:
     best = abs(round(made.target * free) / free - made.target)
     return abs(getattr(made, made.kind) - made.target) < best + 1e-12
-
-
-def _target(fmr: float | None, tmr: float, fnmr: float | None, tnmr: float) -> tuple[str, float, float]:
-    if (fmr is None) == (fnmr is None):
-        raise InputError("give either fmr (at a tmr) or fnmr (at a tnmr)")
-    return ("fmr", fmr, tmr) if fmr is not None else ("fnmr", fnmr, tnmr)  # type: ignore[return-value]
 
 
 def _reachable(name: str, value: object, n: int) -> float:

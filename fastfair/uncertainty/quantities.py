@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Any, ClassVar, Protocol, Self, TypeVar
+from typing import Any, ClassVar, Self, TypeVar
 
 from fastfair._lib import validation
 from fastfair._lib.tables import columns_of
@@ -40,6 +40,14 @@ Group = str | tuple[str, str] | None  # a group, the reference's and the probe's
 
 class Estimated:
     """A row of a result: how its operating point and its title are written, and whether it has an interval."""
+
+    name: str
+    group: str | None
+    probe_group: str | None
+    at: OperatingPoint | None
+    estimate: float
+    low: float | None
+    high: float | None
 
     @property
     def operating_point(self) -> str | None:
@@ -216,16 +224,7 @@ def base_metric_of_ratio(name: str) -> str:
     return metric.removesuffix(")") if measure in RATIOS else ""
 
 
-class _Interval(Protocol):
-    @property
-    def estimate(self) -> float: ...
-    @property
-    def low(self) -> float | None: ...
-    @property
-    def high(self) -> float | None: ...
-
-
-def in_words(one: _Interval) -> str:
+def in_words(one: Estimated) -> str:
     """Write an estimate with its interval: rates in per cent, all else as a number; what is held has no interval.
 
     Rows that name no quantity have a rate.
@@ -236,19 +235,8 @@ def in_words(one: _Interval) -> str:
     return write(one.estimate, one.low, one.high)
 
 
-class _Row(Protocol):
-    @property
-    def name(self) -> str: ...
-    @property
-    def group(self) -> str | None: ...
-    @property
-    def probe_group(self) -> str | None: ...
-    @property
-    def at(self) -> OperatingPoint | None: ...
-
-
 Key = tuple[str, str | None, str | None, "OperatingPoint | None"]
-_AnyRow = TypeVar("_AnyRow", bound=_Row)
+_AnyRow = TypeVar("_AnyRow", bound=Estimated)
 
 
 def find(rows: Sequence[_AnyRow], name: str, group: Group, at: OperatingPoint | None) -> _AnyRow:
@@ -289,7 +277,7 @@ def find(rows: Sequence[_AnyRow], name: str, group: Group, at: OperatingPoint | 
     return found[0]
 
 
-def _group_of(row: _Row) -> Group:
+def _group_of(row: Estimated) -> Group:
     return row.group if row.group is None or row.probe_group is None else (row.group, row.probe_group)
 
 
