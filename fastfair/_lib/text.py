@@ -114,6 +114,11 @@ def p_value(value: float) -> str:
     return NONE if math.isnan(value) else f"{value:.2g}" if value >= _LEAST_P else f"<{_LEAST_P:.4f}"
 
 
+def p_in_words(value: float) -> str:
+    """Write a p-value in a sentence; how small one below 0.0001 is, nobody can tell."""
+    return "p < 0.0001" if value < 1e-4 else f"p = {p_value(value)}"
+
+
 def cell(value: Any) -> str:
     """Write a value of any kind as the cell of a table."""
     if value is None:

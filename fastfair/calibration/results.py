@@ -12,7 +12,7 @@ from fastfair._lib.arguments import checked
 from fastfair._lib.axes import new_axes
 from fastfair._lib.plot_style import GREY, STANDS_OUT, USUAL, row_size
 from fastfair._lib.tables import columns_of
-from fastfair._lib.text import cell, number_with_interval, p_value
+from fastfair._lib.text import cell, number_with_interval, p_in_words
 from fastfair.errors import InputError, visible
 from fastfair.measures._registry import printed_name, quantity_name
 from fastfair.pages.parts import Chapter, Picture, Section, Table
@@ -404,10 +404,10 @@ def _sentence(row: ApplicationCost) -> str:
     brackets = f" [{row.actual_low:.3g}, {row.actual_high:.3g}]" if known else ""
     text = f"At {row.application} decisions cost {row.actual:.3g}{brackets}; at the best threshold {row.minimum:.3g}"
     if row.verdict == MISCALIBRATED:
-        return f"{text}: the ratios are miscalibrated (p = {p_value(row.pvalue)})."
+        return f"{text}: the ratios are miscalibrated ({p_in_words(row.pvalue)})."
     return f"{text}; " + (
         "there is no test of whether that is by chance." if not row.verdict
-        else f"the data do not show that the ratios are miscalibrated (p = {p_value(row.pvalue)})."
+        else f"the data do not show that the ratios are miscalibrated ({p_in_words(row.pvalue)})."
     )  # fmt: skip
 
 

@@ -14,6 +14,7 @@ from fastfair import intervals
 from fastfair._lib import argument_kinds, validation
 from fastfair._lib.arguments import checked
 from fastfair._lib.plot_style import COLORS
+from fastfair._lib.text import p_in_words
 from fastfair._lib.warnings import warn
 from fastfair.data.comparisons import Comparisons
 from fastfair.data.group_labels import chosen
@@ -156,7 +157,7 @@ class ErrorModel(Result):
         text += map(self._sentence, self.effects)
         for test in self.tests:
             if test.n_effects > 1 and not math.isnan(test.pvalue):
-                text.append(f"{test.attribute} as a whole, {test.n_effects} effects: p = {test.pvalue:.2g}.")
+                text.append(f"{test.attribute} as a whole, {test.n_effects} effects: {p_in_words(test.pvalue)}.")
         text += contradictions_in(self.contradictions, self.rate)
         return text
 
@@ -168,7 +169,7 @@ class ErrorModel(Result):
                 return f"{name}: not known, {effect.note}."
             limit = f"at most {effect.high:.3g}" if effect.low == 0 else f"at least {effect.low:.3g}"
             odds = f"{limit} times the odds of a {METRICS[self.rate].error}"
-            return f"{name}: {odds}, p = {effect.pvalue:.2g} ({effect.note})."
+            return f"{name}: {odds}, {p_in_words(effect.pvalue)} ({effect.note})."
         change = ""
         if not math.isnan(effect.difference):
             change = (
@@ -178,7 +179,7 @@ class ErrorModel(Result):
         note = f" ({effect.note})" if effect.note else ""
         return (
             f"{name}: {effect.odds_ratio:.3g} times the odds of a {METRICS[self.rate].error} "
-            f"[{effect.low:.3g}, {effect.high:.3g}]{change}, p = {effect.pvalue:.2g}{note}."
+            f"[{effect.low:.3g}, {effect.high:.3g}]{change}, {p_in_words(effect.pvalue)}{note}."
         )
 
     @checked

@@ -16,7 +16,7 @@ from fastfair._lib import argument_kinds, seeds, validation
 from fastfair._lib.arguments import checked
 from fastfair._lib.plot_style import STANDS_OUT, USUAL
 from fastfair._lib.progress import reporting
-from fastfair._lib.text import p_value, per_cent
+from fastfair._lib.text import p_in_words, per_cent
 from fastfair._lib.warnings import warn
 from fastfair._lib.workers import Workers
 from fastfair.data.comparisons import Comparisons
@@ -231,7 +231,7 @@ class GroupTest(Result):
             f"({self.groups[int(self.group_rate.argmin())]}) to {per_cent(self.group_rate.max())} "
             f"({self.groups[int(self.group_rate.argmax())]}) over {n} groups.",
             f"If all groups had the same {rate}, {_how_often(self.pvalue)} like this one would have differences "
-            f"as large as these (p = {p_value(self.pvalue)}, {_NAMES[self.statistic_name]} = {self.statistic:.3g}, "
+            f"as large as these ({p_in_words(self.pvalue)}, {_NAMES[self.statistic_name]} = {self.statistic:.3g}, "
             f"{self.settings['n_resamples']:,} replicates).",
         ]
         text.append(
