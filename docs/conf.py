@@ -19,6 +19,7 @@ copyright = "the fastfair developers"
 version = release = __version__
 
 extensions = [
+    "command_tables",
     "counted_plots",
     "format_tables",
     "measure_tables",

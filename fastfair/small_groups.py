@@ -157,6 +157,8 @@ class ShrunkenRates(Result):
     confidence_level: float
 
     _title = "Rates of groups that borrow from the others"
+    _printed = "group n_comparisons n_errors raw shrunken borrowed"
+    _estimate = "shrunken"
 
     def _sentences(self) -> list[str]:
         """Return the sentences of the summary."""
@@ -219,7 +221,7 @@ def shrunken_rates(evaluation: Evaluation, rate: str = "fnmr", at: OperatingPoin
     evaluation : Evaluation
         Rates of three groups or more, with replicates and intervals to both sides, which hold one at a time.
     rate : {"fnmr", "fmr"}
-        The rate.
+        The error rate.
     at : OperatingPoint, optional
         The operating point; needed where the evaluation has more than one.
 

@@ -80,8 +80,9 @@ def test_import_brings_in_nothing_heavy():
 
 @pytest.mark.slow
 def test_the_command_line_starts_without_what_draws_and_computes():
-    heavy = ("numba", "scipy", "matplotlib", "jinja2", "pandas", "pyarrow")
-    assert loaded("import fastfair.cli.main", *heavy) == "[]"
+    heavy = ("numba", "matplotlib", "jinja2", "pandas", "pyarrow")
+    assert loaded("import fastfair.cli.actions", *heavy) == "[]"
+    assert loaded("import fastfair.cli.main", *heavy, "numpy", "scipy", "polars") == "[]"
 
 
 @pytest.mark.slow

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import reprlib
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -39,7 +40,7 @@ def typed(threshold: float) -> str:
 
 def per_cent(rate: float, digits: int = 3) -> str:
     """Format a rate in per cent, in significant digits: for rates that stand without an interval."""
-    return NONE if math.isnan(rate) else f"{100 * rate:.{digits}g} %"
+    return NONE if math.isnan(rate) else f"{100 * rate:.{3 if rate >= 0.995 else digits}g} %"
 
 
 def rate_with_interval(value: float, low: float | None = None, high: float | None = None) -> str:
@@ -130,6 +131,25 @@ def cell(value: Any) -> str:
     if isinstance(value, int):
         return f"{value:,}"
     return visible(str(value))
+
+
+def in_lines(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+    """Write a table as lines of text: the first column and words to the left, numbers to the right."""
+    shown = [[visible(cell) for cell in row] for row in (headings, *rows)]
+    columns = list(zip(*shown, strict=True))
+    widths = [max(map(len, column)) for column in columns]
+    is_left = [not k or not any(map(_is_number, column[1:])) for k, column in enumerate(columns)]
+    return [
+        "  ".join(
+            cell.ljust(width) if left else cell.rjust(width)
+            for cell, width, left in zip(row, widths, is_left, strict=True)
+        ).rstrip()
+        for row in shown
+    ]
+
+
+def _is_number(text: str) -> bool:
+    return text[:1].isdigit() or text[:1] in ("-", "<", NONE)
 
 
 def shortened(label: str, most: int) -> str:

@@ -18,9 +18,10 @@ from fastfair.error_rates.curve_results import ERROR_RATES
 from fastfair.error_rates.operating_points import ENOUGH_ERRORS, at_fmr
 from fastfair.errors import FairValueOutsideWarning, InputError, visible
 from fastfair.measures import MEASURES
-from fastfair.measures._registry import at_any_threshold, measure_name
+from fastfair.measures._registry import at_any_threshold, measure_name, measure_of
 from fastfair.pages.parts import Chapter, Picture, Section, Table
 from fastfair.pages.vector import drawing, svg_of
+from fastfair.results.printed import Printed, measures_table, printed
 from fastfair.results.result import Result
 from fastfair.uncertainty.quantities import Quantity, table_of
 
@@ -36,6 +37,7 @@ from .roc import RocBand
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 Floats = NDArray[np.float64]
 DEFAULT_MEASURES = ("max_geomean_ratio", "max_min_ratio", "log_geomean_sum", "gini")
@@ -105,6 +107,28 @@ class Bands(Result):
 
     def _columns(self) -> dict[str, list[Any]]:
         return table_of(self.quantities)
+
+    def _tables(self) -> list[Printed]:
+        points = [at_fmr(level) for level in self._levels()]
+        shown = [q for q in self.quantities if q.at in points and measure_of(q.name) is None]
+        star = [replace(q, group=f"{q.group or 'all'}{'*' * (FEW in q.note)}") for q in shown]
+        tables = []
+        for name, title in (("threshold", "Thresholds"), ("fnmr", "FNMR"), ("fmr", "FMR inside groups")):
+            rows = [q for q in star if q.name == name]
+            if rows:
+                names = "group operating_point estimate uncertainty n_comparisons n_errors n_subjects"
+                tables.append((title, *printed(table_of(rows), names.split())[1:]))
+        if any(FEW in q.note for q in shown):
+            tables.append((f"* {FEW} behind the number (Doddington's rule of {ENOUGH_ERRORS})", [], []))
+        if self.fairness:
+            headings, rows_of_measures = measures_table(self.quantities, points)
+            tables.append((f"Fairness over {len(self.groups)} groups", headings, rows_of_measures))
+        return tables
+
+    def _figures(self) -> dict[str, Figure]:
+        from .plots import figures_of
+
+        return figures_of(self)
 
     def plot(self, ax: Axes | None = None, **kwargs: Any) -> Axes:
         """Draw the FNMR of all pairs over the FMR, as `RocBand.plot` does."""

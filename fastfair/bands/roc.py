@@ -115,15 +115,15 @@ def roc_band(
     weighting : {"identity", "comparison"}, optional
         "identity", the default for embeddings, gives every subject, and every pair of subjects, the same weight;
         "comparison", the only one for `Comparisons`, gives every comparison the same weight.
-    unit : str, optional
+    unit : {"subject", "comparison", "sample", "subject+sample"}, optional
         What is drawn with replacement, by default "subject": what would other people give? "sample" draws the samples
         of each subject: what would other images of these very people give? The others are those of `evaluate`;
         embeddings have no "comparison".
     n_resamples : int, optional
         Number of replicates; by default 1000 for embeddings and 2000 for comparisons.
     confidence_level : float, default 0.95
-        In (0, 1).
-    method : str, optional
+        Confidence level of the intervals, in (0, 1).
+    method : {"auto", "recentered", "gaussian", "percentile", "basic", "normal", "bca"}, optional
         Method of the pointwise interval. "auto", the default: "logit" about the curve, as in `evaluate`, with no more
         degrees of freedom than the FMR has that is held, and with few errors at least the quantiles. For embeddings
         also "recentered" (quantiles of replicate minus V-statistic, added to the curve [1]_), "gaussian" (normal

@@ -26,6 +26,7 @@ from .curves import Application, BayesError, Tippett, draw_bayes_errors, draw_ti
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 MISCALIBRATED, DIFFERENT, UNDECIDED = "miscalibrated", "different", "undecided"
 _Row = TypeVar("_Row", "ApplicationCost", "CostMeasure")
@@ -212,6 +213,7 @@ class Calibration(Reported, Result):
 
     _page_title = "Calibration of log-likelihood ratios"
     _title = "Calibration"
+    _printed = "application group actual minimum miscalibration fnmr fmr pvalue_adjusted verdict"
 
     costs: tuple[ApplicationCost, ...]
     ratio_costs: tuple[RatioCost, ...]
@@ -325,6 +327,13 @@ class Calibration(Reported, Result):
         asked = columns.pop("application")
         parts = {name: [getattr(one, name) for one in asked] for name in ("p_target", "c_miss", "c_fa")}
         return {"application": list(map(str, asked))} | parts | columns
+
+    def _figures(self) -> dict[str, Figure]:
+        axes = {
+            "costs": self.plot(), "bayes_error": self.plot_bayes_error(), "tippett": self.plot_tippett(),
+            "normalized_bayes_error": self.plot_bayes_error(normalize=True),
+        }  # fmt: skip
+        return {name: one.figure for name, one in axes.items()}  # type: ignore[misc]  # they are in no sub-figure
 
     @checked(application=_application)
     def plot(self, ax: Axes | None = None, application: Application | None = None) -> Axes:

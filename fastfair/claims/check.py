@@ -338,6 +338,7 @@ class Check(Result):
     allow_undecided: bool = False
 
     _title = "Are the requirements met?"
+    _printed = "title relation bound estimate limit n_comparisons n_errors n_subjects verdict"
     _derived = ("passed", "verdict", "verdicts")
 
     @property
@@ -504,7 +505,7 @@ def check(
     comparisons : Comparisons or ScannedComparisons
         The comparisons that the judgement rests on.
     requirements : str or sequence of str
-        Each a quantity, a relation and a number, such as "fnmr[f]@fmr=0.001 <= 5 %"; see Notes.
+        What must hold: a quantity, a relation and a number each, such as "fnmr[f]@fmr=0.001 <= 5 %"; see Notes.
     at : OperatingPoint
         The operating point of rates, and of measures of rates, whose requirement names none.
     n_resamples : int, default 2000

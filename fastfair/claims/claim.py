@@ -141,6 +141,7 @@ class Claim(Result):
     settings: dict[str, Any]
 
     _title = "Do the data support the claim?"
+    _printed = "group n_comparisons n_errors n_subjects estimate limit independent_limit pvalue pvalue_adjusted verdict"
     _derived = ("holds_in_every_group",)
 
     @property

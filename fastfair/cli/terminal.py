@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+import io
+import os
 import re
-from typing import Any
+import signal
+import sys
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 import click
-from rich.console import Console
-from rich.table import Table as _PlainTable
-from rich.text import Text
 
-from fastfair.errors import visible
+from fastfair.errors import OutputError, visible
+
+if TYPE_CHECKING:
+    from fastfair.results.printed import Printed
+    from fastfair.results.result import Result
 
 # Services that run jobs obey such lines: GitHub Actions those that begin with "::" or have "##[".
 _COMMANDS = re.compile(r"(?<!\S)::|##\[")
+_CUT_OFF = 128 + getattr(signal, "SIGPIPE", 13)  # exit status of a tool whose output is no longer read
 
 
 def harmless(text: str) -> str:
@@ -32,24 +39,69 @@ def say_json(text: str) -> None:
     click.echo(text.replace("##[", r"\u0023#["))
 
 
-class Terminal(Console):
-    """Prints text and tables, so wide that no table is cut and loses digits; labels are text, not markup."""
-
-    def __init__(self) -> None:
-        super().__init__(width=1000, highlight=False, markup=False, emoji=False)
-
-    def render_str(self, text: str, **options: Any) -> Text:
-        """Make text ready to be printed, which all text passes through; see rich."""
-        return super().render_str(harmless(text), **options)
+def print_result(result: Result, title: str = "") -> None:
+    """Print a result: its sentences, and its tables."""
+    if title:
+        say(f"\n{title}")
+    say(result.summary())
+    for table in result._tables():
+        print_table(table)
 
 
-class Table(_PlainTable):
-    """A table that shows line ends in labels as escapes."""
+def print_table(table: Printed) -> None:
+    """Print a table below its title."""
+    from fastfair._lib.text import in_lines
 
-    def add_column(self, header: Any = "", *args: Any, **kwargs: Any) -> None:
-        """Add a column; see rich."""
-        super().add_column(visible(header), *args, **kwargs)
+    title, headings, rows = table
+    say(f"\n{visible(title)}" if title else "")
+    if rows:
+        say("\n".join(in_lines(headings, rows)))
 
-    def add_row(self, *cells: Any, **kwargs: Any) -> None:
-        """Add a row; see rich."""
-        super().add_row(*(visible(cell) if isinstance(cell, str) else cell for cell in cells), **kwargs)
+
+class _Stream(io.FileIO):
+    """A standard stream that calls a function when it cannot be written, as its pipe is closed or its disk full."""
+
+    def __init__(self, descriptor: int, on_fault: Callable[[OSError], None]) -> None:
+        super().__init__(descriptor, "w", closefd=False)
+        self._on_fault = on_fault
+        self._broken = False
+
+    def write(self, data: Any, /) -> int:
+        if not self._broken:
+            try:
+                return super().write(data)
+            except OSError as error:
+                self._broken = True  # from here on, writes are dropped
+                self._on_fault(error)
+        return memoryview(data).nbytes
+
+
+def _end(error: OSError) -> None:
+    """End as other tools do when their output is no longer read, or say that results cannot be printed."""
+    if isinstance(error, BrokenPipeError):
+        sys.exit(_CUT_OFF)
+    raise OutputError(f"the results cannot be printed: {error.strerror}") from error
+
+
+def _go_on(_: OSError) -> None:
+    """Ignore that a warning cannot be printed: the results still matter."""
+
+
+def guard_streams() -> None:
+    """Print characters that the terminal lacks as "?", and end without a traceback if the output is closed."""
+    for name, on_fault in (("stdout", _end), ("stderr", _go_on)):
+        stream = getattr(sys, name)
+        if stream is None:  # it was closed before the program began
+            stream = _text(os.open(os.devnull, os.O_WRONLY), on_fault, "utf-8")
+        elif isinstance(stream, io.TextIOWrapper) and os.name == "posix":  # on Windows, consoles are not files
+            stream = _text(stream.fileno(), on_fault, stream.encoding, stream.line_buffering)
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
+        setattr(sys, name, stream)
+
+
+def _text(
+    descriptor: int, on_fault: Callable[[OSError], None], encoding: str, line_buffering: bool = False
+) -> io.TextIOWrapper:
+    raw = _Stream(descriptor, on_fault)
+    return io.TextIOWrapper(io.BufferedWriter(raw), encoding=encoding, line_buffering=line_buffering)

@@ -1,239 +1,492 @@
-"""What all verbs share: help in sections with examples, and options that come from a file."""
+"""The verbs of the command line: what each calls, and the options that its help shows first.
+
+Options, their types, choices, defaults and texts come from the signatures and docstrings of the functions that a verb
+calls, by way of `options.json`, which `python -m fastfair.cli.signatures` writes.
+"""
 
 from __future__ import annotations
 
 import json
-import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
-import click
-from click.core import ParameterSource
-
-from fastfair._lib import validation, whole_files
-from fastfair._lib.seeds import fixed
-from fastfair._version import __version__
-from fastfair.errors import FileFormatError
-from fastfair.io import files
-
-from .compiling import told_of_compiling
-
-_GIVEN = "fastfair.given"  # what a command line or a configuration says, before it is checked
-_COMPILING = "fastfair.compiling"  # set while compiled kernels are told of
-_VERB = "verb"
-_LAST = "Output"
-# Options that are in none of these sections say what is computed.
-_SECTIONS = {
-    "Input": """score mated mated_value reference probe second_score second_score_kind subject_pattern metadata
-        metadata_id metadata_per metadata_subject missing_labels format trials embeddings second_embeddings name
-        same_name score_kind label_conflicts look_alikes keep unmatched impostor self_comparisons vectors subject
-        samples similarity role template template_score kind failures attempts failed pilot fmr_global fnmr_global
-        percent config system development quality reference_quality probe_quality""",
-    "Groups": "groups group reference_group probe_group by incomplete_groups baseline mix",
-    "What is computed": "",
-    "Intervals": """n_resamples unit confidence_level scheme method alternative simultaneous quantile center rng
-        n_simulations weighting""",
-    _LAST: "n_threads progress checkpoint as_json output plots report suffix worst junit github",
-}
-_SECTION_OF = {name: section for section, names in _SECTIONS.items() for name in names.split()}
-_NOT_REPEATED = ("config", "checkpoint", "output", "report", "junit", "progress", "as_json")
+TABLE = Path(__file__).with_name("options.json")
+Table = Mapping[str, Mapping[str, Mapping[str, Any]]]  # of functions, their parameters, and what options these are
 
 
-class Verb(click.Command):
-    """A verb: its help has sections and ends with examples, and `--config` gives it options out of a file.
+@dataclass(frozen=True)
+class Option:
+    """An option.
 
-    Parameters
+    Attributes
+    ----------
+    name : str
+        The name of the parameter.
+    text : str
+        Its help; the first sentence stands in `--help`.
+    type : str
+        A key of `commands.TYPES`, "choice", "flag" or "switch", which has a --no-; by default text.
+    choices : sequence of str
+        What it may be.
+    default : any
+        The default of the function, which help shows; the function itself sets it.
+    multiple, required : bool
+        Whether it may be repeated, and whether it must be given.
+    flag : str
+        How it is written, where not as the parameter.
+    section : str
+        The section of the help.
+    record : str
+        "module:class" of the record that numbers with commas between them make.
+    like : str
+        "function.parameter" whose type, choices and text it has, too.
+    """
+
+    name: str
+    text: str = ""
+    type: str = ""
+    choices: Sequence[str] = ()
+    default: Any = None
+    multiple: bool = False
+    required: bool = False
+    flag: str = ""
+    section: str = ""
+    record: str = ""
+    like: str = ""
+
+
+@dataclass(frozen=True)
+class Verb:
+    """A verb.
+
+    Attributes
     ----------
     summary : str
         What the list of verbs says of it, in one line.
-    examples : str
-        Command lines, one on each line.
+    help : str
+        The first lines of its help.
+    examples : sequence of str
+        Command lines.
+    first : str
+        The options that `--help` shows; `--help-all` has all.
+    calls, reads : str
+        Functions of which all parameters are options: what is computed, and how files are read.
+    arguments : str
+        Names of arguments; "name..." takes all that are left, and "statement" is no file.
+    own : sequence of Option
+        Options that no function has, or that differ from those of the functions.
+    without : str
+        Parameters that are no options.
+    writes : str
+        Which options of `OUTPUT` it has.
+    flags : mapping
+        Flags that differ from those of other verbs.
+    asks : bool
+        Whether what the functions need is required at once; else the verb itself says what is missing.
+    hidden : bool
+        Whether the list of verbs leaves it out.
     """
 
-    def __init__(self, *args: Any, summary: str, examples: str, **kwargs: Any) -> None:
-        lines = [line.strip() for line in examples.strip().splitlines()]
-        super().__init__(*args, **kwargs)
-        self.short_help = summary
-        self.epilog = "\n".join(["\b", "Examples:", *lines])
-        self.examples = [line for line in lines if line.startswith("fastfair ")]
-        self.params.append(
-            click.Option(
-                ["--config"], type=click.Path(path_type=Path), metavar="FILE", is_eager=True, expose_value=False,
-                callback=_take_configuration,
-                help="File of options (TOML), such as the config.toml that --output writes; options given here count "
-                "before those of the file.",
+    summary: str
+    help: str
+    examples: Sequence[str]
+    first: str
+    calls: str = ""
+    reads: str = ""
+    arguments: str = "scores"
+    own: Sequence[Option] = ()
+    without: str = ""
+    writes: str = "as_json output plots report"
+    flags: Mapping[str, str] = field(default_factory=dict)
+    asks: bool = True
+    hidden: bool = False
+
+
+SECTIONS = ("Input", "Vectors", "Groups", "What is computed", "Intervals", "Output")
+_OF_SECTION = {
+    "Groups": "groups group reference_group probe_group by incomplete_groups missing_labels baseline mix",
+    "Intervals": """n_resamples quick unit confidence_level scheme method alternative simultaneous quantile center rng
+        n_simulations weighting""",
+    "Output": "n_threads progress checkpoint",
+}
+SECTION_OF = {name: section for section, names in _OF_SECTION.items() for name in names.split()}
+FLAGS = {
+    "as_json": "json", "rng": "seed", "groups": "group", "measures": "measure", "requirements": "require",
+    "claims": "claim", "applications": "application", "kind": "input", "name": "vector-name", "n_subjects": "subjects",
+    "n_groups": "groups", "n_attempts": "attempts", "n_partners": "partners", "n_folds": "folds", "suffix": "format",
+}  # fmt: skip
+OUTPUT = (
+    Option("as_json", "Print JSON instead of tables.", "flag"),
+    Option("output", "Folder to write the results to, as JSON and CSV, and these options as config.toml.", "folder"),
+    Option("plots", "With --output: draw the results as well, as PNG and SVG.", "flag"),
+    Option("report", "Write one HTML page with everything: plots, tables and numbers.", "path"),
+    Option("title", "With --report: the title of the page."),
+    Option(
+        "config",
+        "File of options (TOML), such as the config.toml that --output writes. Options given here count before those "
+        "of the file.",
+        "path",
+    ),
+)
+_SIDES = (
+    Option("reference_group", "Column with an attribute of the references; give --probe-group too. Repeat for "
+           "intersections.", multiple=True),
+    Option("probe_group", "Column with the same attribute of the probes, in the order of --reference-group.",
+           multiple=True),
+)  # fmt: skip
+_SCORES, _VECTORS = "read_comparisons read_named_vectors", "read_embeddings"
+_KIND = Option(
+    "kind",
+    "What files hold. Scores, or lists of trials to score with --embeddings; or vectors, as `fastfair embeddings` "
+    "reads them, every two of which are compared.",
+    "choice",
+    ("scores", "vectors"),
+    "scores",
+    section="Input",
+)
+_QUICK = Option("quick", "No replicates: intervals of rates alone, in closed form.", "flag", section="Intervals")
+_EVALUATED = (
+    _QUICK,
+    Option("claims", 'Claim to judge, as "fmr <= 1e-4" or "fnmr <= 2 %". It is judged at each --at that does not hold '
+           "its rate.", multiple=True),
+    Option("requirements", 'What must hold, as "fnmr@fmr=0.001 <= 0.05" or "fnmr[*] <= 5 %", of each group. See '
+           "`fastfair check`.", multiple=True),
+)  # fmt: skip
+_PAGE = "as_json output plots report title"
+
+VERBS: dict[str, Verb] = {
+    "evaluate": Verb(
+        "Evaluate scores: error rates of groups, fairness, intervals.",
+        "Evaluate the comparisons of the file SCORES: error rates of groups, fairness measures, and intervals.",
+        (
+            "fastfair evaluate scores.csv --group sex --group age --at fmr=0.001 --report report.html",
+            "fastfair evaluate trials.txt --embeddings voices.npz --metadata speakers.csv --metadata-id id --group sex",
+            "fastfair evaluate faces.npz --input vectors --group sex",
+        ),
+        "metadata metadata_id groups at measures unit n_resamples rng output report",
+        "evaluate", f"{_SCORES} {_VECTORS}", own=(_KIND, *_SIDES, *_EVALUATED), writes=_PAGE,
+    ),
+    "compare": Verb(
+        "Compare systems by scores of the same comparisons.",
+        "Compare systems, whose scores of the same comparisons are in the files FIRST, SECOND and OTHERS. More than "
+        "two are called as their files are without suffix, and ranked.",
+        (
+            "fastfair compare first.csv second.csv --group sex --at fmr=0.001",
+            "fastfair compare old.csv new.csv small.csv --baseline old --report report.html",
+            "fastfair compare first.csv second.csv --second-score-kind distance --group sex --output results",
+        ),
+        "second_score groups at baseline measures n_resamples rng output report",
+        "compare evaluate", f"{_SCORES} {_VECTORS}", "first second others...",
+        (
+            _KIND, *_SIDES, _QUICK,
+            Option("second_score", "Column of SECOND's scores, if it differs from --score."),
+            Option("second_score_kind", "Kind of SECOND's scores, if it differs from --score-kind.",
+                   like="read_comparisons.score_kind"),
+            Option("second_embeddings", "Vectors of the second system, if --embeddings has those of the first.",
+                   "path"),
+        ),
+        "alternative simultaneous", "as_json output report title",
+    ),
+    "check": Verb(
+        "Pass or fail requirements, by confidence limits; for CI.",
+        "Judge whether the file SCORES shows that requirements are met, by confidence limits instead of estimates. "
+        "Exit codes: 0 if all are met, 1 if one is not, 3 if the data do not decide, 2 for wrong options and files.",
+        (
+            'fastfair check scores.csv --require "fnmr@fmr=0.001 <= 0.05" --require "fnmr[*] <= 8 %" --group sex',
+            'fastfair check scores.csv --require "max_geomean_ratio(fnmr) <= 1.5" --group sex --junit junit.xml',
+        ),
+        "requirements groups at allow_undecided worst rng output report junit",
+        "check", _SCORES,
+        own=(
+            *_SIDES,
+            Option("worst", "List so many of the worst comparisons behind each rate that is not met or undecided.",
+                   "integer", section="Output"),
+            Option("junit", "Write the verdicts as JUnit XML, too.", "path", section="Output"),
+            Option("github", "Print annotations of GitHub Actions to standard error, by default if GITHUB_ACTIONS is "
+                   "true.", "switch", section="Output"),
+        ),
+    ),
+    "apply": Verb(
+        "Apply a threshold that development data give.",
+        "Compute error rates of the file SCORES at a threshold found on development data, whose uncertainty is kept.",
+        (
+            "fastfair apply scores.csv --development dev.csv --at fmr=0.001 --group sex",
+            "fastfair apply scores.csv --development dev.csv --at eer --output results --plots",
+        ),
+        "development metadata metadata_id groups at confidence_level output plots report",
+        "apply_threshold", _SCORES,
+        own=(
+            *_SIDES,
+            Option("development", "Score file of the development data, on which the threshold is found; read as SCORES "
+                   "is.", "path", required=True, section="Input"),
+        ),
+    ),
+    "calibration": Verb(
+        "Tell what decisions by log-likelihood ratios cost.",
+        "Tell what decisions by the log-likelihood ratios in the file SCORES cost, overall and in each group.",
+        (
+            "fastfair calibration ratios.csv --score-kind log-likelihood-ratio --application 0.05,1,10",
+            "fastfair calibration scores.csv --calibrate logistic --group sex --report calibration.html",
+        ),
+        "score_kind groups applications method n_resamples rng output plots report",
+        "evaluate_calibration calibrate", _SCORES,
+        own=(
+            *_SIDES,
+            Option("method", "Make log-likelihood ratios of the scores first, trained on other subjects.",
+                   like="calibrate.method", section="What is computed"),
+            Option("by", "With --calibrate: what folds consist of.", like="calibrate.by", section="What is computed"),
+        ),
+        flags={"method": "calibrate", "p_target": "training-prior"},
+    ),
+    "claim": Verb(
+        'Judge whether scores support a claim such as "fmr <= 1e-4".',
+        'Judge whether the file SCORES supports the claim STATEMENT, such as "fmr <= 1e-4".',
+        (
+            'fastfair claim scores.csv "fmr <= 1e-4" --at threshold=0.62',
+            'fastfair claim scores.csv "fnmr <= 2 %" --at fmr=0.001 --group sex --output results --plots',
+        ),
+        "metadata metadata_id groups at unit n_resamples confidence_level rng output report",
+        "claim", f"{_SCORES} {_VECTORS}", "scores statement", (_KIND, *_SIDES), "statement",
+    ),
+    "discard": Verb(
+        "Tell what an error rate becomes when low quality is discarded.",
+        "Compute error rates of the file SCORES after discarding comparisons of low quality, and whose these are.",
+        (
+            "fastfair discard scores.csv --at fmr=0.001 --quality quality --group sex",
+            "fastfair discard scores.csv --at threshold=0.6 --reference-quality q1 --probe-quality q2 --output results",
+        ),
+        "quality reference_quality probe_quality groups at rate fractions share_of output report",
+        "discard_curve", _SCORES,
+        own=(
+            *_SIDES,
+            Option("quality", "Column with the quality of the comparison, or what the names of two columns share, as "
+                   "reference_quality and probe_quality do.", section="Input"),
+            Option("reference_quality", "Column with the quality of the references.", section="Input"),
+            Option("probe_quality", "Column with the quality of the probes.", section="Input"),
+        ),
+    ),
+    "embeddings": Verb(
+        "Measure vectors: FNMR at false match rates, groups, fairness.",
+        "Measure the vectors in the file PATH: FNMR at false match rates, of groups too, and fairness, with intervals. "
+        "PATH may be a pattern in quotes, such as 'vectors/*.npy', of files with parts of the vectors.",
+        (
+            "fastfair embeddings faces.npz --group sex --output results --plots --report report.html",
+            "fastfair embeddings faces.npy --samples images.csv --subject file --subject-pattern '^([^/]+)/'",
+        ),
+        "samples subject subject_pattern groups fmr measures n_resamples rng output report",
+        "bands.all_bands.bands_of roc_band", _VECTORS, "path",
+        (
+            Option("fmr", "False match rates at which to measure, as in 0.001,0.01. By default those of 0.0001, 0.001 "
+                   "and 0.01 that are at least 30 false matches.", "numbers", multiple=True),
+            Option("n_resamples", default=1000, like="evaluate.n_resamples", section="Intervals"),
+            Option("unit", choices=("sample", "subject", "subject+sample"), like="roc_band.unit", section="Intervals"),
+        ),
+        "group scheme", flags={"samples": "samples"},
+    ),
+    "group-test": Verb(
+        "Test whether error rates of groups differ by more than chance.",
+        "Test whether FNMRs, and FMRs, of groups in the file DATA differ by more than chance, with a margin of error.",
+        (
+            "fastfair group-test scores.csv --group sex --at fmr=0.001",
+            "fastfair group-test counts.csv --input counts --group sex --output results --plots",
+        ),
+        "kind groups at rate statistic n_resamples confidence_level rng output plots",
+        "fnmr_test margin_of_error", f"{_SCORES} {_VECTORS} read_failure_counts", "data",
+        (
+            Option("kind", "What DATA is. Scores as `evaluate` reads them; vectors, every two of which are compared; a "
+                   "table of failures and attempts with one row for each subject (counts); or a table with one row for "
+                   "each attempt (decisions): to be recognised, or, with --rate fta or fte, to have a sample acquired "
+                   "or to be enrolled.", "choice", ("scores", "vectors", "counts", "decisions"), "scores",
+                   section="Input"),
+            *_SIDES,
+            Option("failures", "Counts: column of failed attempts, by default failures. Scores: what to do with "
+                   "comparisons that failed, error, exclude or non-match.", section="Input"),
+            Option("subject", "Decisions: column of whose attempt it was. Vectors: array or column of subjects or "
+                   "paths.", section="Input"),
+            Option("rate", "Error rates to test, by default both of scores and vectors. Of counts and decisions fnmr, "
+                   "or the failure-to-acquire (fta) or failure-to-enrol rate (fte).", "choice",
+                   ("fnmr", "fmr", "both", "fta", "fte")),
+            Option("fmr_statistic", like="fmr_test.statistic", default="deviance"),
+        ),
+        "follow_up",
+    ),
+    "measures": Verb(
+        "Compute all fairness measures of a table of error rates.",
+        "Compute all fairness measures of the table RATES, such as a published one of error rates of groups.",
+        (
+            "fastfair measures published.csv --fmr-column 'FMR.{group}' --fnmr-column 'FNMR.{group}' --by Algorithm",
+            "fastfair measures table.csv --fmr-column fmr --fnmr-column fnmr --by system --group nationality --percent",
+        ),
+        "fmr fnmr by group fmr_global fnmr_global percent alpha as_json output",
+        "measures.table", "", "rates", writes="as_json output",
+        flags={"fmr": "fmr-column", "fnmr": "fnmr-column", "group": "group"},
+    ),
+    "model": Verb(
+        "Tell what each attribute does to errors, others held fixed.",
+        "Model errors of the file SCORES by all its groups at once: what does each attribute do, others held fixed?",
+        (
+            "fastfair model scores.csv --at fmr=0.001 --group sex --group age",
+            "fastfair model scores.csv --at threshold=0.6 --group sex --group age --baseline sex=m --output results",
+        ),
+        "metadata metadata_id groups baseline at rate unit confidence_level output plots",
+        "error_model", _SCORES, own=_SIDES, without="attributes",
+    ),
+    "plan": Verb(
+        "Plan a study of groups' FNMRs: margins, power, subjects.",
+        "Plan a study of groups' FNMRs: its margin of error, its power, or how many subjects it needs; with the "
+        "command `fmr`, a study that is to support a claimed FMR. Of several numbers with commas between them every "
+        "combination is planned.",
+        (
+            "fastfair plan --groups 3,10 --subjects 100,400 --attempts 2 --fnmr 0.05 --correlation 0.25",
+            "fastfair plan --groups 10 --attempts 2 --fnmr 0.05 --correlation 0.25 --difference 0.05 --power 0.8",
+            "fastfair plan --groups 10 --pilot counts.csv --fnmr 0.05 --correlation 0.25 --margin 0.03",
+        ),
+        "n_groups n_subjects n_attempts fnmr correlation margin difference power pilot output",
+        "plan_subjects plan_margin", "", "",
+        (
+            Option("n_subjects", "Subjects in each group; without them, the plan computes them.", "numbers"),
+            Option("assurance", "Share of studies that are to stay within the margin of error. By default 0.8 with "
+                   "--margin; without it, the margin is that for a known FNMR.", "numbers"),
+            Option("power", "How often the test should find --difference; the plan computes the subjects. By default "
+                   "0.8.", "numbers"),
+            Option("pilot", "Failure counts of a pilot, with columns attempts and failures. Subjects have so many "
+                   "attempts as these, in place of --attempts.", "path", section="Input"),
+            Option("study", "Plan the 4,000 settings of the paper's study, instead of the options above.", "flag"),
+            Option("method", "Compute margins of error exactly, or from simulated studies as the paper does. By "
+                   "default exactly, but by simulation with --pilot and --assurance.", like="plan_margin.method",
+                   section="Intervals"),
+            Option("n_simulations", "Simulated studies for each setting, by default 1000 for margins of error, else "
+                   "2000.", "integer", section="Intervals"),
+        ),
+        "attempts", asks=False,
+    ),
+    "plan fmr": Verb(
+        "Plan how many subjects support a claimed FMR.",
+        "Plan how many subjects support a claimed FMR, whose false matches come together by subject.",
+        (
+            "fastfair plan fmr --claimed 1e-4 --fmr 5e-5 --covariance 1.2",
+            "fastfair plan fmr --claimed 1e-4 --pilot scores.csv --at threshold=0.6 --partners 50",
+        ),
+        "claimed fmr covariance pilot at n_partners n_samples assurance rng output",
+        "plan_fmr", _SCORES, "",
+        (*_SIDES, Option("pilot", "Scores of a pilot.", "path", section="Input"),
+         Option("progress", like="evaluate.progress"), Option("n_threads", like="evaluate.n_threads")),
+        flags={"n_samples": "samples"},
+    ),
+    "shrink": Verb(
+        "Estimate rates of small groups with the help of the others.",
+        "Estimate the error rates of small groups in the file SCORES by drawing each towards the other groups.",
+        (
+            "fastfair shrink scores.csv --at fmr=0.001 --group nationality",
+            "fastfair shrink scores.csv --at threshold=0.6 --group nationality --rate fmr --output results --plots",
+        ),
+        "metadata metadata_id groups at rate n_resamples confidence_level rng output plots",
+        "shrunken_rates", _SCORES,
+        own=(
+            *_SIDES,
+            Option("at", "Operating point: threshold=0.4, fmr=0.001, fnmr=0.05, eer or mean-group-eer.", "point",
+                   required=True),
+            *(Option(name, like=f"evaluate.{name}")
+              for name in ("n_resamples", "confidence_level", "rng", "n_threads", "progress")),
+        ),
+    ),
+    "strata": Verb(
+        "Compare rates by one attribute within strata of others.",
+        "Compute rates of the file SCORES by one attribute, overall and within strata of its other groups.",
+        (
+            "fastfair strata scores.csv --at fmr=0.001 --group sex --group age --by sex",
+            "fastfair strata scores.csv --at fmr=0.001 --group sex --group age --by sex --mix equal --output results",
+        ),
+        "metadata metadata_id groups by mix at rate confidence_level output plots",
+        "stratified_rates", _SCORES, own=_SIDES, without="strata",
+    ),
+    "synthesize": Verb(
+        "Make scores with given error rates, or of a biased system.",
+        "Make scores with given error rates: a biased system, the 44 systems of the paper, or one set. With --output: "
+        "groups.csv and overall.csv of a system, or scores.csv of a set, and measures.csv. Scores are distances.",
+        (
+            "fastfair synthesize --ratios 1:1:3:5 --output system",
+            "fastfair synthesize --fmr 0.01 --n-nonmated 30000 --format parquet --output set",
+            "fastfair synthesize --fmr 0.01 --generator binormal --subjects 500 --subject-effect 0.3 --output set",
+        ),
+        "ratios family fmr fnmr at n_mated n_nonmated generator rng output",
+        "biased_system synthesize binormal_comparisons", "", "",
+        (
+            Option("ratios", "Make a system whose groups have error rates in these ratios, as in 1:1:3:5."),
+            Option("family", "Make the 44 systems of the paper.", "flag"),
+            Option("fmr", "Make one set with this FMR where the TMR is --at.", "number"),
+            Option("fnmr", "Make one set with this FNMR where the TNMR is --at.", "number"),
+            Option("at", "TMR (for --fmr) or TNMR (for --fnmr) of a set, or of groups.", "number", default=0.95),
+            Option("generator", "One set: hill climbing, or normal scores, whose rates differ by chance from those "
+                   "asked for.", "choice", ("climb", "binormal"), "climb"),
+            Option("n_subjects", "Binormal: subjects of the comparisons.", "integer"),
+            Option("suffix", "Format of score files.", "choice", ("csv", "tsv", "parquet"), "csv", section="Output"),
+        ),
+        "tmr tnmr step accept stop group", "as_json output plots", {"kind": "kind"}, asks=False,
+    ),
+    "demo": Verb(
+        "Evaluate real data: VoxCeleb1-H, 550,894 trials.",
+        "Evaluate real data, VoxCeleb1-H by gender and nationality, and write a page about it: report.html.",
+        (
+            "fastfair demo",
+            "fastfair demo --system resnetse34l --at fmr=0.01 --report other.html",
+        ),
+        "system at measures claims requirements n_resamples rng output report title",
+        "evaluate datasets.voxceleb1_h", "", "", _EVALUATED, "groups", _PAGE,
+    ),
+    "warm-up": Verb(
+        "Compile all kernels now, so that no later run has to.",
+        "Compile all kernels in parallel processes, once on this machine, so that no later run has to.",
+        ("fastfair warm-up", "fastfair warm-up --n-processes 2 --no-progress"),
+        "n_processes progress",
+        "warm_up", "", "", writes="",
+    ),
+}  # fmt: skip
+VERBS["fnmr-test"] = replace(
+    VERBS["group-test"],
+    summary="The old name of group-test, until version 1.0; it tests FMRs if --fmr says so.",
+    own=(*VERBS["group-test"].own, Option("fmr", "Test FMRs, too.", "flag")),
+    hidden=True,
+)
+
+
+@cache
+def table() -> Table:
+    """Read the options of functions."""
+    content: Table = json.loads(TABLE.read_text("utf-8"))
+    return content
+
+
+def options_of(verb: Verb, of_functions: Table) -> list[Option]:
+    """Return the options of a verb: its own, those of the functions, and what all have, by section."""
+    found: dict[str, Option] = {}
+    for one in verb.own:
+        function, _, parameter = one.like.rpartition(".")
+        like = of_functions[function][parameter] if one.like else {}
+        given = {name: value for name, value in vars(one).items() if value or name not in like}
+        found[one.name] = Option(**{**like, **given})
+    for section, functions in (("Input", verb.reads), ("What is computed", verb.calls)):
+        for function in functions.split():
+            for name, facts in of_functions[function].items():
+                if name not in found and name not in verb.without.split():
+                    place = "Vectors" if function in ("read_named_vectors", "read_embeddings") else section
+                    found[name] = Option(name=name, section=SECTION_OF.get(name, place), **facts)
+    found |= {one.name: one for one in OUTPUT if one.name in (*verb.writes.split(), "config")}
+    of_samples = {"samples": "vector-table"} if "read_named_vectors" in verb.reads else {}
+    flags = FLAGS | of_samples | dict(verb.flags)
+    return sorted(
+        (
+            replace(
+                one,
+                type=one.type or "text",
+                required=one.required and verb.asks,
+                flag=f"--{flags.get(one.name, one.name).replace('_', '-')}",
+                section=one.section or ("Output" if one in OUTPUT else SECTION_OF.get(one.name, "What is computed")),
             )
-        )  # fmt: skip
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Parse options, and remember them as they were written."""
-        ctx.meta[_GIVEN] = {}
-        args = _with_genuine_scores(args)
-        if args or not self.no_args_is_help:
-            given = self.make_parser(ctx).parse_args(args=list(args))[0]
-            ctx.meta[_GIVEN] = {name: value for name, value in given.items() if value != () and _is_written(value)}
-        return super().parse_args(ctx, args)
-
-    def invoke(self, ctx: click.Context) -> Any:
-        """Run the verb, and where it shows its progress, tell of kernels that are compiled."""
-        seed_is_random = ctx.get_parameter_source("rng") is ParameterSource.DEFAULT
-        if ctx.params.get("checkpoint") is not None and seed_is_random:
-            raise click.UsageError("--checkpoint needs --seed, as a run with another seed cannot go on from it")
-        if _COMPILING in ctx.meta or "progress" not in ctx.params or not watched(ctx.params["progress"]):
-            return super().invoke(ctx)
-        ctx.meta[_COMPILING] = True
-        with told_of_compiling():
-            return super().invoke(ctx)
-
-    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the options in sections."""
-        records: dict[str, list[tuple[str, str]]] = {section: [] for section in _SECTIONS}
-        for param in self.get_params(ctx):
-            record = None if isinstance(param, click.Argument) else param.get_help_record(ctx)
-            if record is not None:
-                section = _LAST if "--help" in param.opts else _SECTION_OF.get(param.name or "", "What is computed")
-                records[section].append(record)
-        for section, rows in records.items():
-            if rows:
-                with formatter.section(section):
-                    formatter.write_dl(rows)
-
-
-def _with_genuine_scores(args: list[str]) -> list[str]:
-    """Put the file after --genuine in the place of SCORES, for those who name both of two files."""
-    for place, word in enumerate(args):
-        flag, is_given, file = word.partition("=")
-        if flag == "--genuine":
-            file, rest = (file, args[place + 1 :]) if is_given else ("".join(args[place + 1 :][:1]), args[place + 2 :])
-            return [*args[:place], *rest] if not file else [file, *args[:place], *rest]
-    return args
-
-
-class Remaining(click.Argument):
-    """An argument that takes all that is left, and the list in a configuration file where nothing is."""
-
-    def consume_value(self, ctx: click.Context, opts: Mapping[str, Any]) -> Any:
-        """Tell click before 8.3 that an empty list was not given."""
-        return super().consume_value(ctx, {name: value for name, value in opts.items() if value != ()})
-
-
-class VerbGroup(Verb, click.Group):
-    """A verb that has further verbs."""
-
-    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the options in sections, and then the further verbs."""
-        super().format_options(ctx, formatter)
-        self.format_commands(ctx, formatter)
-
-
-def write_configuration(path: Path) -> None:
-    """Write the options of the verb that runs, with the seed that it uses, so that `--config` repeats it."""
-    context = click.get_current_context()
-    given = {name: value for name, value in context.meta[_GIVEN].items() if name not in _NOT_REPEATED}
-    if context.params.get("rng") is not None:
-        given["rng"] = str(context.params["rng"])
-    names = _names(context.command)
-    lines = [
-        f"# The options of a run of fastfair {__version__}. Repeat it with: fastfair {_verb(context)} --config FILE"
-    ]
-    lines.append(f"{_VERB} = {_toml(_verb(context))}")
-    lines += [f"{name} = {_toml(given[key])}" for name, key in names.items() if key in given]
-    with whole_files.written(path) as file:
-        file.write("".join(f"{line}\n" for line in lines).encode("utf-8", "backslashreplace"))
-
-
-def input_files() -> list[Path]:
-    """List the files that the verb that runs reads: its arguments, and options of its help's section of input."""
-    context = click.get_current_context()
-    read = [
-        context.params.get(param.name or "")
-        for param in context.command.params
-        if isinstance(param.type, click.Path)
-        and (isinstance(param, click.Argument) or _SECTION_OF.get(param.name or "") == "Input")
-    ]
-    several = [one if isinstance(one, tuple) else (one,) for one in read if one is not None]
-    names = [Path(name) for one in several for name in one]
-    return [file for name in names for file in (files.files_of(name, "rows") if files.is_pattern(name) else [name])]
-
-
-def watched(progress: bool | None) -> bool:
-    """Return whether to show a progress bar; by default, whether standard error is a terminal."""
-    return sys.stderr.isatty() if progress is None else progress
-
-
-def seeded(_context: click.Context, _param: click.Parameter, seed: int | None) -> int:
-    """Choose a seed where none is given, so that it can be told."""
-    found = fixed(seed)
-    assert isinstance(found, int)
-    return found
-
-
-def _take_configuration(context: click.Context, _param: click.Parameter, path: Path | None) -> None:
-    """Make the options in a file the defaults of a command line."""
-    if path is None:
-        return
-    import tomllib
-
-    file = files.check_file(path)
-    try:
-        content = tomllib.loads(file.read_text("utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise FileFormatError(f"{path} is not TOML: {error}") from None
-    verb = content.pop(_VERB, None)
-    if verb not in (None, _verb(context)):
-        raise click.UsageError(f"{path} holds options of fastfair {verb}, not of fastfair {_verb(context)}")
-    names = _names(context.command)
-    params = {param.name: param for param in context.command.params}
-    found: dict[str, Any] = {}
-    for key, value in content.items():
-        name = names.get(key.replace("_", "-"))
-        if name is None or key.replace("_", "-") == "config":
-            raise click.UsageError(
-                f"{path}: fastfair {_verb(context)} has no option {key!r}{validation.did_you_mean(key, names)}"
-            )
-        found[name] = _as_written(f"{path}: {key}", params[name], value)
-    context.default_map = {**(context.default_map or {}), **found}
-    context.meta[_GIVEN] = found | context.meta[_GIVEN]
-
-
-def _as_written(place: str, param: click.Parameter, value: Any) -> Any:
-    """Return a value of a file as a command line would have it."""
-    if isinstance(param, click.Option) and param.is_flag:
-        if not isinstance(value, bool):
-            raise click.UsageError(f"{place} is true or false, not {value!r}")
-        return value
-    several = param.multiple or param.nargs == -1
-    values = value if isinstance(value, list) else [value]
-    if (isinstance(value, list) and not several) or not all(type(one) in (str, int, float) for one in values):
-        raise click.UsageError(f"{place} is text or a number{', or a list of them' if several else ''}, not {value!r}")
-    written = [str(one) for one in values]
-    return written if several else written[0]
-
-
-def _names(command: click.Command) -> dict[str, str]:
-    """Return the names of arguments and options in a file, and those of their parameters."""
-    found = {}
-    for param in command.params:
-        name = max(param.opts, key=len).lstrip("-") if isinstance(param, click.Option) else str(param.name)
-        found[name] = str(param.name)
-    return found
-
-
-def _verb(context: click.Context) -> str:
-    """Return the name of the verb that runs: that of the command, also where it was called by an old name."""
-    above = context.parent
-    if above is not None and isinstance(above.command, VerbGroup):
-        return f"{above.command.name} {context.command.name}"
-    return str(context.command.name)
-
-
-def _is_written(value: object) -> bool:
-    return isinstance(value, str | bool) or (isinstance(value, list | tuple) and all(isinstance(v, str) for v in value))
-
-
-def _toml(value: Any) -> str:
-    """Write text, truth values and lists of text as TOML."""
-    if isinstance(value, list | tuple):
-        return f"[{', '.join(map(_toml, value))}]"
-    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+            for one in found.values()
+        ),
+        key=lambda one: SECTIONS.index(one.section),
+    )

@@ -144,6 +144,8 @@ class ErrorModel(Result):
 
     _title = "Which attributes go with errors?"
     _rows = "effects"
+    _printed = "attribute value baseline n_comparisons n_errors odds_ratio difference pvalue"
+    _estimate = "odds_ratio"
 
     def _sentences(self) -> list[str]:
         """Return the sentences of the summary."""
@@ -237,7 +239,7 @@ def error_model(
     unit : {"subject", "comparison"}
         What is independent. Where subjects are not known, "comparison" gives intervals that are likely too narrow.
     confidence_level : float, default 0.95
-        In (0, 1).
+        Confidence level of the intervals, in (0, 1).
 
     Returns
     -------

@@ -17,7 +17,7 @@ from fastfair._lib import argument_kinds, validation
 from fastfair._lib.arguments import checked
 from fastfair._lib.axes import axes_or_new
 from fastfair._lib.plot_style import COLORS, LONGEST_LABEL, row_size
-from fastfair._lib.text import shortened
+from fastfair._lib.text import drawn, shortened
 from fastfair._lib.warnings import warn
 from fastfair.data.comparisons import Comparisons
 from fastfair.error_rates.curve_results import ERROR_RATES
@@ -25,6 +25,7 @@ from fastfair.error_rates.operating_points import OperatingPoint, threshold_key
 from fastfair.errors import ContradictingStrataWarning, InputError, NotComputableWarning
 from fastfair.measures._registry import METRICS
 from fastfair.results.charts import Bar, draw_rows
+from fastfair.results.printed import Printed, printed
 from fastfair.results.result import Result
 from fastfair.uncertainty.quantities import Estimate, in_words
 
@@ -381,6 +382,11 @@ class StratifiedRates(Result):
 
     _title = "Rates within strata"
     _rows = "rates"
+    _printed = "group stratum n_comparisons n_errors estimate"
+
+    def _tables(self) -> list[Printed]:
+        places = [row.stratum or ("same mix" if row.standardised else "overall") for row in self.rates]
+        return [printed(self._columns() | {"stratum": places}, self._printed.split())]
 
     @property
     def contradictions(self) -> tuple[StratifiedDifference, ...]:
@@ -426,7 +432,7 @@ class StratifiedRates(Result):
                 if row.group == value and not math.isnan(row.estimate):
                     y = places.index(row.stratum or places[int(row.standardised)]) + step
                     ends = row.estimate, row.low, row.high
-                    bars.append(Bar(y, *ends, color=color, marker=marker, label=shortened(value, LONGEST_LABEL)))
+                    bars.append(Bar(y, *ends, color=color, marker=marker, label=drawn(shortened(value, LONGEST_LABEL))))
         logarithmic = self.rate == "fmr" and any(bar.value > 0 for bar in bars)
         ax = draw_rows(ax, places, bars, xlabel=METRICS[self.rate].long_title, logarithmic=logarithmic)
         ax.axhline(1.5, color="0.7", linewidth=0.8)
@@ -464,14 +470,14 @@ def stratified_rates(
     at : OperatingPoint
         The operating point, whose threshold is found from all comparisons.
     rate : {"fmr", "fnmr"}
-        Which rate.
+        The error rate.
     mix : {"pooled", "equal"}
         What all values are standardised to: the shares that strata have of the comparisons of all values together, or
         the same share for each. Strata in which a value has no comparisons are left out of it.
     unit : {"subject", "comparison"}
         What is independent. Where subjects are not known, "comparison" gives intervals that are likely too narrow.
     confidence_level : float, default 0.95
-        In (0, 1).
+        Confidence level of the intervals, in (0, 1).
 
     Returns
     -------

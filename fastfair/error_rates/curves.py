@@ -102,10 +102,10 @@ def eer(comparisons: Comparisons, method: str = "nearest") -> Eer:
     comparisons : Comparisons
         Scores of mated and non-mated comparisons.
     method : {"nearest", "nearest-max", "interpolated", "convex-hull"}
-        "nearest": the mean of FMR and FNMR at the score where the two are nearest (of two such scores, the less similar
-        one). "nearest-max": the larger of the two rates at that score [1]_. "interpolated": the rate where the straight
-        line between the ROC points on either side of FMR = FNMR meets it. "convex-hull": the rate where the ROC's
-        convex hull meets it.
+        How the EER is read off the curve. "nearest": the mean of FMR and FNMR at the score where the two are nearest
+        (of two such scores, the less similar one). "nearest-max": the larger of the two rates at that score [1]_.
+        "interpolated": the rate where the straight line between the ROC points on either side of FMR = FNMR meets it.
+        "convex-hull": the rate where the ROC's convex hull meets it.
 
     Returns
     -------
@@ -154,11 +154,13 @@ def min_dcf(
     comparisons : Comparisons
         Scores of mated and non-mated comparisons.
     p_target : float, default 0.05
-        Prior probability of a mated comparison, in (0, 1).
-    c_miss, c_fa : float, default 1
-        Costs of a false non-match and of a false match.
+        Prior probability of a mated comparison in the minDCF, in (0, 1).
+    c_miss : float, default 1
+        Cost of a false non-match in the minDCF.
+    c_fa : float, default 1
+        Cost of a false match in the minDCF.
     normalize : bool, default False
-        Whether to divide by the cost of accepting everything or of rejecting everything, whichever is lower.
+        Whether to divide the minDCF by the cost of accepting or of rejecting everything, whichever is lower.
 
     Returns
     -------

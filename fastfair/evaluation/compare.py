@@ -90,12 +90,12 @@ def compare(
     measures : "all" or sequence of str or function
         As in `evaluate`.
     baseline : str, optional
-        Of a dict or a list, the name of the system that the others are compared with; by default every two are.
+        The name of the system that the others, of a dict or a list, are compared with; by default every two are.
     n_resamples : int, default 2000
         Replicates, the same for all systems. With 0, differences of rates have intervals in closed form, and nothing
         else is compared; see Notes.
     confidence_level : float, default 0.95
-        In (0, 1).
+        Confidence level of the intervals, in (0, 1).
     method : {"auto", "percentile", "basic", "normal", "bca"}
         Method of the intervals. "auto" computes those of differences and ratios from the systems' own intervals of the
         method "auto" of `evaluate`, by MOVER [1]_ [2]_, with the correlation of rates in closed form, and of the

@@ -103,7 +103,7 @@ def evaluate(
     n_resamples : int, default 2000
         Number of replicates. With 0, rates have intervals in closed form, and nothing else has any; see Notes.
     confidence_level : float, default 0.95
-        In (0, 1).
+        Confidence level of the intervals, in (0, 1).
     method : {"auto", "percentile", "basic", "normal", "bca", "dyadic"}
         How intervals are computed from replicates; see `intervals.confidence_interval`. "auto" uses the method that
         simulations found right for each kind of quantity: "logit" for rates and EERs, test inversion for fairness

@@ -14,6 +14,7 @@ from fastfair._lib.arguments import checked
 from fastfair.error_rates.operating_points import OperatingPoint
 from fastfair.errors import InputError
 from fastfair.pages.reported import Reported
+from fastfair.results.printed import Printed
 from fastfair.results.result import Result
 from fastfair.results.written import UNWRITTEN, nothing
 from fastfair.uncertainty.quantities import Group, find, table_of
@@ -142,6 +143,11 @@ class PairedEvaluation(Reported, Result):
 
     def _columns(self) -> dict[str, list[Any]]:
         return table_of(self.contrasts)
+
+    def _tables(self) -> list[Printed]:
+        from .systems_chapter import printed_contrasts
+
+        return printed_contrasts(self.contrasts, [rates.at for rates in self.first.rates])
 
     @checked
     def plot_det(self, ax: Axes | None = None) -> Axes:

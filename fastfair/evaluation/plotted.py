@@ -21,6 +21,26 @@ if TYPE_CHECKING:
 class Plotted:
     """The methods of `Evaluation` that draw."""
 
+    def _figures(self: Any) -> dict[str, Figure]:
+        """Return curves, scores, and at each operating point rates, the matrix of FMRs and measures."""
+        from .summary import has_comparisons_between_groups
+
+        axes: dict[str, Axes] = {}
+        if self.comparisons is not None:  # else only pairs of vectors near the errors are kept
+            axes = {"det": self.plot_det(), "scores": self.plot_scores()}
+        for rates in self.rates if self.groups else ():
+            at = f"at_{str(rates.at).lower().replace('=', '_').replace(' ', '_')}"
+            for rate in ("fmr", "fnmr"):
+                axes[f"{rate}_{at}"] = self.plot_rates(rate, rates.at)
+            if has_comparisons_between_groups(rates):
+                axes[f"fmr_matrix_{at}"] = self.plot_fmr_matrix(rates.at)
+            if self.settings["measures"]:
+                axes[f"measures_{at}"] = self.plot_measures(rates.at)
+        figures = {name: one.get_figure(root=True) for name, one in axes.items()}
+        if self.groups and self.comparisons is not None:
+            figures |= {f"{kind}_by_group": self.plot_groups(kind) for kind in ("det", "scores")}
+        return {name: figure for name, figure in figures.items() if figure is not None}
+
     @checked
     def plot_det(
         self: Evaluated, groups: str | Sequence[str] | None = None, ax: Axes | None = None, **kwargs: Any

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from fastfair.error_rates.curve_results import Rates
 from fastfair.error_rates.operating_points import ENOUGH_ERRORS
-from fastfair.errors import visible
 from fastfair.measures._registry import printed_name
 from fastfair.uncertainty.quantities import FAILURE_RATES, Quantity, find, in_words
 
@@ -55,16 +53,6 @@ def rates_table(evaluation: Evaluated, rates: Rates) -> tuple[list[str], list[li
             row.append(in_words(found[name, group, None, None]))
         rows.append([*row, *("" if number is None else f"{number:,}" for number in behind)])
     return headings, rows
-
-
-def in_lines(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
-    """Write a table as lines of text: the first column to the left, numbers to the right."""
-    shown = [[visible(cell) for cell in row] for row in (headings, *rows)]
-    widths = [max(map(len, column)) for column in zip(*shown, strict=True)]
-    return [
-        "  ".join(cell.ljust(width) if k == 0 else cell.rjust(width) for k, (cell, width) in enumerate(pairs)).rstrip()
-        for pairs in (list(zip(row, widths, strict=True)) for row in shown)
-    ]
 
 
 def rate_cell(quantity: Quantity) -> str:

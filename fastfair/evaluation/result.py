@@ -20,6 +20,7 @@ from fastfair.error_rates.curve_results import Rates
 from fastfair.error_rates.operating_points import OperatingPoint
 from fastfair.errors import InputError
 from fastfair.pages.reported import Reported
+from fastfair.results.printed import Printed
 from fastfair.results.result import Result
 from fastfair.results.written import UNWRITTEN
 from fastfair.uncertainty.interval_maker import NO_REPLICATES, IntervalMaker, IntervalsAsRead, require_method
@@ -278,6 +279,11 @@ class Evaluation(Plotted, Reported, Result):
     def _columns(self) -> dict[str, list[Any]]:
         return table_of(self.quantities)
 
+    def _tables(self) -> list[Printed]:
+        from .summary import printed_tables
+
+        return printed_tables(self)
+
     def _as_read(self) -> Evaluation:
         """Give an evaluation that was read the intervals of its file."""
         if not self.together:
@@ -296,7 +302,7 @@ class Evaluation(Plotted, Reported, Result):
         Returns
         -------
         str
-            What `fastfair demo` prints; `fastfair evaluate` prints these tables, too.
+            What `fastfair demo` prints, and `fastfair evaluate` above further tables.
 
         Examples
         --------

@@ -6,19 +6,22 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from fastfair._lib.text import p_value, per_cent, rate_with_interval, typed
+from fastfair._lib.text import in_lines, p_value, per_cent, rate_with_interval, typed
+from fastfair._lib.validation import LOG_LIKELIHOOD_RATIO
 from fastfair.error_rates.curve_results import Rates
 from fastfair.error_rates.operating_points import ENOUGH_ERRORS, OperatingPoint
 from fastfair.errors import visible
-from fastfair.measures._registry import METRICS, printed_name
+from fastfair.measures._registry import METRICS, measure_of, printed_name
+from fastfair.results.printed import Printed, measures_table
 from fastfair.uncertainty.quantities import FAILURE_RATES, WITH_FAILURES, Quantity, find, in_words
 
 from .evaluated import Evaluated
-from .rates_table import FEW_ERRORS, failure_rates_of, failures_table, has_failures, in_lines, rates_table
+from .rates_table import FEW_ERRORS, failure_rates_of, failures_table, has_failures, rate_cell, rates_table
 
 CLASSES = ("mated", "non-mated")
 Said = list[tuple[str, str]]
 _FEW_PEOPLE = 10
+_MOST_COLUMNS = 10  # with more groups a matrix of FMRs does not fit a terminal
 _MOST_NAMED = 4  # groups that a sentence names
 _AS_NONMATCHES = (
     "They count as non-matches at every threshold: FNMR is here the false rejection rate (FRR), and FMR the false "
@@ -230,9 +233,10 @@ def size_of(evaluation: Evaluated) -> str:
 def brackets_of(settings: Mapping[str, Any]) -> str:
     """Say what intervals stand in brackets."""
     drawn = f"from {settings['n_resamples']:,} replicates" if settings["n_resamples"] else "in closed form"
-    return (
-        f"Numbers in brackets are {100 * settings['confidence_level']:g} % intervals, {drawn} over {settings['unit']}s."
-    )
+    kind = {"less": "upper limits", "greater": "lower limits"}.get(settings.get("alternative", ""), "intervals")
+    kind += " that hold in all groups together" if settings.get("simultaneous") else ""
+    unit = settings["unit"].replace("+", "s and ")
+    return f"Numbers in brackets are {100 * settings['confidence_level']:g} % {kind}, {drawn} over {unit}s."
 
 
 def sentences_on_failures(evaluation: Evaluated) -> list[str]:
@@ -252,6 +256,34 @@ def sentences_on_failures(evaluation: Evaluated) -> list[str]:
 def has_rates_with_failures(evaluation: Evaluated) -> bool:
     """Return whether an evaluation has FRRs and FARs beside FNMRs and FMRs."""
     return any(one.name in WITH_FAILURES for one in evaluation.quantities)
+
+
+def printed_tables(evaluation: Evaluated) -> list[Printed]:
+    """Return the tables of the terminal below the summary: metrics, FMRs between groups, and measures."""
+    metrics = [q for q in evaluation.quantities if q.group is None and q.at is None and measure_of(q.name) is None]
+    if evaluation.settings["score_kind"] != LOG_LIKELIHOOD_RATIO:  # of other scores Cllr tells their scale
+        metrics = [one for one in metrics if one.name != "cllr"]
+    tables: list[Printed] = []
+    if metrics:
+        rows = [[printed_name(one.name), in_words(one)] for one in metrics if one.name not in FAILURE_RATES]
+        tables.append(("All thresholds", ["metric", "all comparisons"], rows))
+    found = {q.key: q for q in evaluation.quantities}
+    for rates in evaluation.rates if len(evaluation.groups) <= _MOST_COLUMNS else ():
+        if has_comparisons_between_groups(rates):
+            cells = [
+                [found.get(("fmr_matrix", reference, probe, rates.at)) for probe in evaluation.groups]
+                for reference in evaluation.groups
+            ]
+            rows = [
+                [group, *("-" if cell is None else rate_cell(cell) for cell in row)]
+                for group, row in zip(evaluation.groups, cells, strict=True)
+            ]
+            title = f"FMR by group of reference (rows) and of probe (columns) at {rates.at}"
+            tables.append((title, ["", *evaluation.groups], rows))
+    if evaluation.measured_groups and evaluation.settings["measures"]:
+        headings, rows = measures_table(evaluation.quantities, [rates.at for rates in evaluation.rates])
+        tables.append((f"Fairness over {len(evaluation.measured_groups)} groups", headings, rows))
+    return tables
 
 
 def tables_of(evaluation: Evaluated) -> list[str]:

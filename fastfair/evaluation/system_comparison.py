@@ -18,6 +18,7 @@ from fastfair.errors import InputError
 from fastfair.measures._registry import is_fairer_above, measure_of, quantity_name
 from fastfair.pages.reported import Reported
 from fastfair.results import written
+from fastfair.results.printed import Printed
 from fastfair.results.result import Result
 from fastfair.uncertainty.quantities import HELD, Group, Key, Quantity, find, table_of
 
@@ -290,6 +291,11 @@ class SystemComparison(Reported, Result):
         for one in self._rankings():
             rankings.setdefault((one.name, one.group, one.probe_group, one.at), []).append(one)
         return list(rankings.values())
+
+    def _tables(self) -> list[Printed]:
+        from .systems_chapter import printed_rankings
+
+        return printed_rankings(self._as_shown(self.evaluations))
 
     def _content(self) -> dict[str, Any]:
         return super()._content() | {"rankings": written.to_plain(self._rankings())}

@@ -7,16 +7,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from fastfair._lib.tables import columns_of
 from fastfair._lib.text import cell, number_with_interval, p_value, per_cent, value_and_interval
 from fastfair.error_rates.operating_points import OperatingPoint
 from fastfair.errors import visible
 from fastfair.measures._registry import measure_of, printed_name
 from fastfair.pages.drawings import Scale, det_panel, difference, interval
 from fastfair.pages.parts import Cell, Chapter, Column, FirstScreen, Panels, Row, Section, Table
+from fastfair.results.printed import Printed, printed
 from fastfair.uncertainty.quantities import IN_PER_CENT, find, in_words
 
 from .chapter import det_curve, det_limits, left_out_of
-from .contrasts import Contrast
+from .contrasts import WITHHELD, Contrast
+from .difference_tests import REASONS
 from .evaluated import Evaluated, has_curves
 from .ranks import RankedSystem, possible_ranks, quantity_in_words, table_of_groups
 from .summary import Said, brackets_of, facts_of, limits, size_of
@@ -318,3 +321,61 @@ def _pairs_table(found: ManySystems, point: OperatingPoint | None) -> Table:
     columns: list[str | Column] = ["First", "Second", "Quantity", "First minus second", "Adjusted p-value"]
     columns.append(Column("Better or fairer", "text"))
     return Table(f"Differences, with {100 * level:g} % intervals in brackets", columns, rows)
+
+
+_OF_CONTRASTS = [
+    "name",
+    "group",
+    "operating_point",
+    "first",
+    "second",
+    "difference",
+    "ratio",
+    "pvalue_adjusted",
+    "verdict",
+]
+
+
+def printed_contrasts(contrasts: Sequence[Contrast], points: Sequence[OperatingPoint]) -> list[Printed]:
+    """Return the tables of differences between two systems that the terminal prints, one for each operating point."""
+    shown = [
+        one for one in contrasts if one.name != "fmr_matrix" and (one.group is None or measure_of(one.name) is None)
+    ]
+    tables = []
+    for point in (None, *points):
+        here = [one for one in shown if one.at == point]
+        if here:
+            _, headings, rows = printed(columns_of(here), _OF_CONTRASTS, of="difference")
+            tables.append(("Without a threshold" if point is None else f"At {point}", headings, rows))
+    withheld = [[reason] for reason in REASONS if any(reason in one.note for one in shown)]
+    if withheld:
+        tables.append((f"{WITHHELD}: no test that would not too often tell equal systems apart", ["why"], withheld))
+    return tables
+
+
+def printed_rankings(found: ManySystems) -> list[Printed]:
+    """Return the tables that the terminal prints: rankings of all and of groups, or the differences to a baseline."""
+    if found.settings["baseline"] is not None:
+        tables = []
+        for (system, baseline), contrasts in found.contrasts.items():
+            titled = printed_contrasts(contrasts, list(dict.fromkeys(one.at for one in contrasts if one.at)))
+            tables += [(f"{system} minus {baseline}. {title}", headings, rows) for title, headings, rows in titled]
+        return tables
+    tables = [
+        (
+            f"Ranks by {quantity_in_words(ranking[0])}",
+            ["system", "value", "rank", "possible ranks"],
+            [[one.system, in_words(one), str(one.rank), possible_ranks(one)] for one in ranking],
+        )
+        for ranking in found.rankings
+        if ranking[0].group is None
+    ]
+    for name, at in dict.fromkeys((ranking[0].name, ranking[0].at) for ranking in found.rankings):
+        rankings = [
+            each for each in found.rankings if each[0].group is not None and (each[0].name, each[0].at) == (name, at)
+        ]
+        if rankings and name in IN_PER_CENT:
+            of = printed_name(name) + ("" if at is None else f" at {at}")
+            title = f"{of} of each group, and the ranks that are possible in it"
+            tables.append((title, *table_of_groups(rankings, list(found.evaluations))))
+    return tables

@@ -30,6 +30,7 @@ from fastfair.errors import FewResamplesWarning, InputError, NotComputableWarnin
 from fastfair.measures._registry import METRICS
 from fastfair.resampling.units import require_units
 from fastfair.results.charts import Bar, Line, draw_rows
+from fastfair.results.printed import Printed, printed
 from fastfair.results.result import Result
 from fastfair.results.written import UNWRITTEN, nothing
 
@@ -210,6 +211,10 @@ class GroupTest(Result):
         """
         found = self.group_pvalue_adjusted < self.level
         return tuple(group for group, is_different in zip(self.groups, found, strict=True) if is_different)
+
+    def _tables(self) -> list[Printed]:
+        names = f"group n_subjects n_{self.trials} n_errors {self.error} group_pvalue group_pvalue_adjusted"
+        return [printed(self._columns(), names.split(), of=self.error)]
 
     def _columns(self) -> dict[str, list[Any]]:
         names = (
@@ -419,9 +424,9 @@ def fnmr_test(
         The operating point; needed for all but failures. The threshold is the same for all groups and in all
         replicates.
     statistic : {"f", "max-difference", "max-ratio"}
-        "f": the variance between groups divided by that within groups, where attempts of a subject are correlated.
-        "max-difference": the largest difference between a group's rate and the overall rate. "max-ratio": the largest
-        ratio of the two, whichever is larger on top.
+        The test statistic. "f": the variance between groups divided by that within groups, where attempts of a subject
+        are correlated. "max-difference": the largest difference between a group's rate and the overall rate.
+        "max-ratio": the largest ratio of the two, whichever is larger on top.
     n_resamples : int, default 9999
         Number of replicates.
     confidence_level : float, default 0.95
@@ -527,8 +532,8 @@ def fmr_test(
     at : OperatingPoint
         The operating point. The threshold is the same for all groups and in all replicates.
     statistic : {"deviance", "f", "max-difference", "max-ratio"}
-        "deviance": how improbable the groups' numbers of false matches are at one rate, for comparisons that share
-        subjects. The others are those of `fnmr_test`.
+        The test statistic of false match rates. "deviance": how improbable the groups' numbers of false matches are at
+        one rate, for comparisons that share subjects. The others are those of `fnmr_test`.
     n_resamples : int, default 2000
         Number of replicates.
     confidence_level : float, default 0.95

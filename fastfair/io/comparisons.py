@@ -83,16 +83,20 @@ def read_comparisons(
     path : path or data frame
         The score file; text files may be compressed with gzip, bzip2 or xz. A data frame (pandas, polars, pyarrow, ...)
         is taken as a file with named columns.
-    score, mated, reference, probe : str, optional
-        Columns of files with named columns; by default those of the same names where they exist, and
-        "reference_sample" and "probe_sample" for the samples. Without `mated`, comparisons of a subject with itself are
-        mated. For a ``.npz`` of score matrices, `score` names the array.
+    score : str, optional
+        Column of scores, by default "score"; in a ``.npz`` the name of the matrix.
+    mated : str, optional
+        Column of mated or non-mated, by default "mated". Without it, comparisons of a subject with itself are mated.
+    reference : str, optional
+        Column of the reference's subject or path, by default "reference". That of samples is "reference_sample".
+    probe : str, optional
+        Column of the probe's subject or path, by default "probe". That of samples is "probe_sample".
     subject_pattern : str, optional
         Regular expression (Rust syntax) that finds the subject id in `reference` and `probe`, such as
-        ``r"^([^/]+)/"`` for "id10001/Y8hIVOBuels/00001.wav": its first group, or else the whole match, is the subject
+        ``"^([^/]+)/"`` for "id10001/Y8hIVOBuels/00001.wav": its first group, or else the whole match, is the subject
         id. The full text is then the id of the sample.
     metadata : path or data frame, optional
-        One row for each subject, sample or pair: CSV, TSV or Parquet, or any data frame.
+        Table with one row for each subject, sample or pair: CSV, TSV or Parquet, or any data frame.
     metadata_id : str or pair of str, optional
         The column of `metadata` with the ids of subjects or of samples. A pair of columns says that each row is about
         one pair: what the score file names in `reference`, and in `probe`.

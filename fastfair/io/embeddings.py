@@ -73,7 +73,7 @@ def read_embeddings(
         Regular expression (Rust syntax) that finds the subject id in `subject` if that holds paths: its first group, or
         else the whole match, is the subject id.
     metadata : path or data frame, optional
-        One row for each subject: CSV, TSV or Parquet, or any data frame.
+        Table with one row for each subject: CSV, TSV or Parquet, or any data frame.
     metadata_id : str, optional
         The column of `metadata` with subject ids.
     groups : str, sequence of str, or dict of str to (n,) array_like, optional

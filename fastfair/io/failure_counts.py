@@ -41,13 +41,17 @@ def read_failure_counts(
     ----------
     path : path or data frame
         CSV, TSV or Parquet, or any data frame.
-    failures, attempts : str, optional
-        Columns of a table with one row for each subject; by default those of the same names.
+    failures : str, optional
+        Column of failed attempts of each subject, by default "failures".
+    attempts : str, optional
+        Column of all attempts of each subject, by default "attempts".
     groups : str or sequence of str, default "group"
         Columns that make the groups. Several make intersections.
-    failed, subject : str, optional
-        Columns of a table with one row for each attempt: whether it failed (1 or 0, true or false), and the subject.
-        If either is given, rows are attempts, and the other is by default the column of the same name.
+    failed : str, optional
+        Column that says of each attempt whether it failed (1 or 0, true or false), by default "failed". With this or
+        `subject`, rows are attempts.
+    subject : str, optional
+        Column with the subject of each attempt, by default "subject".
     rate : {"fnmr", "fta", "fte"}, default "fnmr"
         What failures are: false non-matches, or failures to acquire or to enrol. With "fte" a table of attempts has one
         enrolment for each subject, which failed if all of the subject's attempts did.

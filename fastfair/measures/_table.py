@@ -46,16 +46,19 @@ def table(
     ----------
     frame : data frame
         Rates of groups: one row for each system with columns for each group, or one row for each system and group.
-    fmr, fnmr : str, optional
-        Columns of FMRs and FNMRs. With a column for each group, the text "{group}" stands for the name of the group, as
-        in ``"FMR.{group}"``. With one of the two alone, measures that need the other are left out.
+    fmr : str, optional
+        Column of FMRs. With a column for each group, the text "{group}" stands for the name of the group, as in
+        ``"FMR.{group}"``.
+    fnmr : str, optional
+        Column of FNMRs, in the same way. With one of the two alone, measures that need the other are left out.
     by : str or sequence of str, optional
         Columns that name the system, such as the algorithm; without them the table is about one system.
     group : str, optional
         The column with the group, for a table with one row for each system and group.
-    fmr_global, fnmr_global : str, optional
-        Columns with the rates of all comparisons; without them, or where a rate is missing, measures that compare
-        groups with all comparisons are NaN.
+    fmr_global : str, optional
+        Column with the FMR of all comparisons. Without it, measures that compare groups with all comparisons are NaN.
+    fnmr_global : str, optional
+        Column with the FNMR of all comparisons, in the same way.
     percent : bool, default False
         Whether the rates are percentages.
     alpha : float, default 0.5

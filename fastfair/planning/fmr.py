@@ -337,6 +337,7 @@ class FmrPlan(Result):
 
     _title = "How many subjects the claim needs"
     _rows = "studies"
+    _printed = "n_subjects n_pairs n_comparisons expected_errors limit limit_assured assurance independent_limit"
     _derived = ("rule_of_3", "rule_of_30")
 
     @property

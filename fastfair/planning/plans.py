@@ -18,6 +18,7 @@ from fastfair._lib.plot_style import USUAL
 from fastfair._lib.tables import records
 from fastfair._lib.text import per_cent
 from fastfair.errors import InputError
+from fastfair.results.printed import Printed
 from fastfair.results.result import Result
 from fastfair.results.written import UNWRITTEN
 
@@ -25,9 +26,11 @@ from .studies import SETTINGS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]
+_MOST_PRINTED = 200  # settings in a table of the terminal
 _MOST_SENTENCES = 10  # settings that a summary describes one by one
 Columns = Mapping[str, NDArray[Any]]
 # The number of subjects of a plan of a single setting, and what plans the same for other numbers, which plots draw.
@@ -175,6 +178,19 @@ class _Plan(Result):
 
     def _columns(self) -> dict[str, list[Any]]:
         return {name: array.tolist() for name, array in self._arrays().items()}
+
+    def _tables(self) -> list[Printed]:
+        return super()._tables() if getattr(self, self._value).size <= _MOST_PRINTED else []
+
+    def _figures(self) -> dict[str, Figure]:
+        """Return a plot over the setting with the most values."""
+        from matplotlib.figure import Figure
+
+        n_values = {name: np.unique(array).size for name, array in self._arrays().items() if name in self._given}
+        most = max(n_values, key=lambda name: n_values[name])
+        figure = Figure(figsize=(6.4, 4.4), layout="constrained")
+        self.plot(figure.add_subplot(), over=most if n_values[most] > 1 else None)
+        return {"": figure}
 
     @checked
     def plot(self, ax: Axes | None = None, *, over: str | None = None, **kwargs: Any) -> Axes:

@@ -46,6 +46,7 @@ from fastfair.uncertainty.quantities import (
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 Floats = NDArray[np.float64]
 SIDES = ("reference", "probe")
@@ -313,6 +314,7 @@ class DiscardCurve(Result):
 
     _title = "Errors after discarding comparisons of low quality"
     _rows = "rates"
+    _printed = "group fraction cut discarded n_comparisons n_errors estimate"
 
     @checked
     def of(self, group: str | None = None) -> tuple[DiscardedRate, ...]:
@@ -369,6 +371,9 @@ class DiscardCurve(Result):
                 + (", the most and the least." if len(known) > 2 else ".")
             )
         return text
+
+    def _figures(self) -> dict[str, Figure]:
+        return {f"discard_{show}": self.plot(show=show).figure for show in SHOWN}  # type: ignore[misc]
 
     @checked
     def plot(self, ax: Axes | None = None, *, show: str = "rate") -> Axes:
@@ -451,7 +456,7 @@ def discard_curve(
         What these are shares of: of the mated comparisons (for the FMR: the non-mated ones), or of all samples. A
         sample that is discarded takes all its comparisons with it.
     confidence_level : float, default 0.95
-        In (0, 1).
+        Confidence level of the intervals, in (0, 1).
 
     Returns
     -------

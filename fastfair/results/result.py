@@ -18,7 +18,11 @@ from fastfair.pages.parts import Chapter, Picture, Section, Table
 from fastfair.pages.vector import drawing, svg_of
 
 from . import written
+from .printed import Printed, printed
 from .written import SCHEMA_VERSION
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 _MOST_COLUMNS = 8  # that a notebook shows
 _MOST_ON_PAPER = 8  # columns; with more, cells are smaller
@@ -35,6 +39,8 @@ class Result(Shown):
     _title: ClassVar[str] = ""  # of its chapter, a question that the result answers
     _rows: ClassVar[str] = "rows"  # the attribute that the table is made of
     _derived: ClassVar[tuple[str, ...]] = ()  # properties that JSON has, too
+    _printed: ClassVar[str] = ""  # columns that the terminal prints; by default all
+    _estimate: ClassVar[str] = "estimate"  # the column whose interval is from "low" to "high"
 
     if TYPE_CHECKING:
         plot: Callable[..., Any]
@@ -60,6 +66,16 @@ class Result(Shown):
     def _columns(self) -> dict[str, list[Any]]:
         """Return the columns of the table."""
         return columns_of(getattr(self, self._rows))
+
+    def _tables(self) -> list[Printed]:
+        """Return the tables that the terminal prints below the summary."""
+        columns = self._columns()
+        return [printed(columns, self._printed.split() or columns, of=self._estimate)]
+
+    def _figures(self) -> dict[str, Figure]:
+        """Return what `--plots` draws, by the names of the files; "" stands for that of the result."""
+        figure = self.plot().get_figure(root=True)
+        return {} if figure is None else {"": figure}
 
     def _content(self) -> dict[str, Any]:
         """Return what JSON has."""

@@ -207,8 +207,9 @@ def synthesize(
     if (fmr is None) == (fnmr is None):
         raise InputError("give either fmr (at a tmr) or fnmr (at a tnmr)")
     kind, target, at = ("fnmr", fnmr, tnmr) if fmr is None else ("fmr", fmr, tmr)
+    targets: Any = [target]
     made = synthesize_each(
-        n_mated, n_nonmated, kind, [target], at=at, n_steps=n_steps, step=step, accept=accept, stop=stop, rng=rng
+        n_mated, n_nonmated, kind, targets, at=at, n_steps=n_steps, step=step, accept=accept, stop=stop, rng=rng
     )
     return made[0]
 

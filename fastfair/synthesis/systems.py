@@ -10,8 +10,10 @@ import numpy as np
 
 from fastfair._lib import argument_kinds, frames, seeds, validation
 from fastfair._lib.arguments import checked
-from fastfair._lib.plot_style import USUAL
+from fastfair._lib.axes import new_axes
+from fastfair._lib.plot_style import USUAL, legend_below, line_style
 from fastfair._lib.tables import columns_of
+from fastfair._lib.text import per_cent
 from fastfair.data import score_keys
 from fastfair.data.comparisons import Comparisons
 from fastfair.error_rates.operating_points import (
@@ -136,6 +138,7 @@ TABLES = {
     "VIII": ("fnmr", ("1:1:1:1", "1:1:1:2", "1:1:1:3", "1:1:1:5", "1:1:1:10", "1:1:1:20", "1:1:1:50")),
 }  # fmt: skip
 _MOST_GROUPS = 100
+_STEPS_SIZE = 6.4, 4.4  # inches, without the legend
 
 
 @dataclass(frozen=True, eq=False)
@@ -525,3 +528,34 @@ def draw_systems(measures: Sequence[SystemMeasure], columns: int = 4) -> Figure:
         ax.set_visible(False)
     figure.supxlabel("Systems, by table of the paper", fontsize="small")
     return figure
+
+
+def figures_of_scores(
+    scores: Mapping[str, Comparisons], climbed: Sequence[Any], measures: Sequence[SystemMeasure]
+) -> dict[str, Figure]:
+    """Draw what was synthesized: curves and scores of each file, the steps of each climb, and measures of systems.
+
+    climbed: the `Synthesis` of each set.
+    """
+    figures: dict[str, Figure | None] = {}
+    for name, comparisons in scores.items():
+        evaluation = evaluate(comparisons, (), (), metrics="eer", n_resamples=0)
+        for kind, ax in (("det", evaluation.plot_det()), ("distributions", evaluation.plot_scores())):
+            figures[f"{name}_{kind}"] = ax.get_figure(root=True)
+        if evaluation.groups:
+            figures[f"{name}_distributions_by_group"] = evaluation.plot_groups("scores")
+    if climbed:
+        figures["steps"] = _steps(climbed)
+    if len({(one.table, one.ratios) for one in measures}) > 1:
+        figures["measures"] = draw_systems(measures)
+    return {name: figure for name, figure in figures.items() if figure is not None}
+
+
+def _steps(climbed: Sequence[Any]) -> Figure | None:
+    width, height = _STEPS_SIZE
+    ax = new_axes((width, height + 0.18 * len(climbed)))
+    for k, made in enumerate(climbed):
+        rate = f"{made.kind.upper()} {per_cent(made.target)} at {'TMR' if made.kind == 'fmr' else 'TNMR'} {made.at:g}"
+        made.plot(ax, label=rate, **line_style(k))
+    legend_below(ax, ax.get_lines())
+    return ax.get_figure(root=True)

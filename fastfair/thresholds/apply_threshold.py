@@ -45,6 +45,7 @@ from fastfair.uncertainty.quantities import Estimate, Quantity, ends_of, in_word
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 KINDS = ("fmr", "fnmr", "eer")
 
@@ -296,6 +297,7 @@ class AppliedThreshold(Result):
 
     _title = "Errors at the threshold of development data"
     _rows = "rates"
+    _printed = "group name n_comparisons n_errors estimate given"
 
     @checked
     def rate(self, name: str, group: str | None = None) -> AppliedRate:
@@ -340,6 +342,9 @@ class AppliedThreshold(Result):
             )
             text.append(f"This {held} {word} the {per_cent(aim)} that the development data hold.")
         return text
+
+    def _figures(self) -> dict[str, Figure]:
+        return {f"applied_{rate}": self.plot(rate=rate).figure for rate in ERROR_RATES}  # type: ignore[misc]
 
     @checked
     def plot(self, ax: Axes | None = None, *, rate: str = "fmr") -> Axes:
@@ -399,11 +404,11 @@ def apply_threshold(
     comparisons : Comparisons
         The evaluation data, with subjects; with or without groups.
     at : OperatingPoint
-        What the development data hold: `at_fmr`, `at_fnmr` or `at_eer`.
+        What the development data hold: an FMR, an FNMR or the EER.
     development : Comparisons
         The development data, with subjects. Those with an id that is in the evaluation data, too, are the same people.
     confidence_level : float, default 0.95
-        In (0, 1).
+        Confidence level of the intervals, in (0, 1).
 
     Returns
     -------

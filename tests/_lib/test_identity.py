@@ -11,7 +11,7 @@ from helpers.each import each
 from helpers.refusals import refused
 
 import fastfair as ff
-from fastfair.cli.tables import print_evaluation
+from fastfair.cli.terminal import print_result
 from fastfair.error_rates.operating_points import OperatingPoint
 
 pytestmark = pytest.mark.filterwarnings("ignore::fastfair.errors.FastfairWarning")
@@ -49,10 +49,10 @@ def test_thresholds_that_print_alike_keep_their_own_rates(near):
 
 
 def test_the_terminal_shows_each_threshold_its_own_rates(near, capsys):
-    print_evaluation(ff.evaluate(near, NEAR, n_resamples=0))
+    print_result(ff.evaluate(near, NEAR, n_resamples=0))
     shown = capsys.readouterr().out
     for point in NEAR:
-        row = next(line for line in shown.partition(f"At {point}: ")[2].splitlines() if line.startswith("all"))
+        row = next(line for line in shown.partition(f"\nAt {point}\n")[2].splitlines() if line.startswith("all"))
         assert f"{100 * ff.rates(near, point).fmr:.3g} %" in row
 
 
@@ -144,7 +144,7 @@ def slashed():
 
 def test_the_terminal_shows_every_cell_its_own_rate(slashed, capsys):
     at = ff.at_threshold(1.0)
-    print_evaluation(ff.evaluate(slashed, at, n_resamples=0))
+    print_result(ff.evaluate(slashed, at, n_resamples=0))
     table = capsys.readouterr().out.partition("FMR by group of reference")[2].splitlines()[2:5]
     for line, row in zip(table, ff.rates(slashed, at).fmr_matrix, strict=True):
         assert [float(part) for part in line.replace("%", "").replace("*", "").split()[-3:]] == [

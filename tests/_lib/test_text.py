@@ -13,7 +13,7 @@ from helpers.each import each
 
 import fastfair as ff
 from fastfair._lib.text import cell, drawn, interval_of_rate, number_with_interval, rate_with_interval
-from fastfair.cli import tables
+from fastfair.cli.terminal import print_result
 from fastfair.errors import DroppedWarning, FastfairWarning, InputError, visible
 
 WILD = ("\x1b[31mred", "a\nb", "\x1b]0;x\x07", "$x$", "\u202eabc", "_hidden", "c\r\x9bd\u2028e")
@@ -51,18 +51,19 @@ def test_control_characters_are_written_as_escapes():
 def test_tables_show_labels_escaped(comparisons, capsys):
     at = ff.at_fmr(0.05)
     evaluation = ff.evaluate(comparisons, at, n_resamples=20, rng=0)
-    tables.print_evaluation(evaluation)
-    tables.print_contrasts(ff.compare(comparisons, comparisons, at, measures="gini", n_resamples=20, rng=0))
+    print_result(evaluation)
+    print_result(ff.compare(comparisons, comparisons, at, measures="gini", n_resamples=20, rng=0))
     assert is_safe(capsys.readouterr().out)
     mixed = ff.FailureCounts([1, 0, 2, 1] * 7, [4, 5, 4, 5] * 7, np.repeat(np.array(WILD, object), 4))
     test, margin = (call(mixed, n_resamples=50, rng=0) for call in (ff.fnmr_test, ff.margin_of_error))
-    tables.print_group_tests(test, margin, None)
+    print_result(test)
+    print_result(margin)
     assert is_safe(capsys.readouterr().out)
 
 
 def test_left_out_groups_are_shown_escaped(capsys):
     c = ff.Comparisons([0.9, 0.1, 0.8, 0.2, 0.7], [1, 0, 1, 0, 1], reference_group=["a", "a", "b", "b", "\x1b[2J"])
-    tables.print_evaluation(ff.evaluate(c, n_resamples=0, incomplete_groups="drop"))
+    print_result(ff.evaluate(c, n_resamples=0, incomplete_groups="drop"))
     assert is_safe(capsys.readouterr().out, ["\x1b[2J"])
 
 

@@ -11,7 +11,6 @@ import pytest
 from helpers.command_line import refused, run, run_program, succeeded
 
 import fastfair as ff
-from fastfair.cli import plan as plan_verb
 from fastfair.errors import (
     FileFormatError,
     InputError,
@@ -152,15 +151,14 @@ def test_subjects_and_power(tmp_path):
     expected = ff.plan_subjects(margin=0.03, assurance=0.7, **settings)
     assert [row[-3] for row in rows_of(of_margin.stdout)][::2] == [f"{n:g}" for n in expected.n_subjects]
     power = plan("--subjects", 200, "--difference", 0.05, *drawn)
-    assert "Power: how often" in power.stdout
     expected = ff.plan_power(n_subjects=200, difference=0.05, **settings)
     assert [row[-1] for row in rows_of(power.stdout)] == [f"{100 * value:.3g}%" for value in expected.power]
     with pytest.warns(OutOfReachWarning, match="not enough"):
         done = plan("--margin", 0.01, "--max-subjects", 50, *drawn, "--json")
-    assert json.loads(done.stdout)["n_subjects"] == [None, None]
+    assert np.ravel(json.loads(done.stdout)["n_subjects"]).tolist() == [None, None]
     with pytest.warns(OutOfReachWarning, match="not enough"):
         done = plan("--margin", 0.01, "--max-subjects", 50, *drawn)
-    assert [row[-3] for row in rows_of(done.stdout)] == ["-", "-"]
+    assert [row[-3] for row in rows_of(done.stdout)] == ["–", "–"]
 
 
 @pytest.mark.slow
@@ -168,18 +166,18 @@ def test_subjects_and_power(tmp_path):
 @pytest.mark.parametrize(
     ("asked", "sizes", "named"),
     [
-        ({"n_subjects": (100.0,)}, [25, 50, 100, 200, 400], ["100 subjects"]),
-        ({"margin": (0.03,)}, None, ["wanted: 3 %"]),
-        ({"difference": (0.05,)}, None, ["wanted: 80 %"]),
+        ({"n_subjects": 100}, [25, 50, 100, 200, 400], ["100 subjects"]),
+        ({"margin": 0.03}, None, ["wanted: 3 %"]),
+        ({"difference": 0.05}, None, ["wanted: 80 %"]),
     ],
 )
 def test_a_plan_of_one_setting_is_drawn_over_subjects(asked, sizes, named):
-    settings = {"n_groups": (10.0,), "n_attempts": (2.0,), "fnmr": (0.05,), "correlation": (0.25,), **asked}
-    options = dict.fromkeys(("pilot", "goats", "method", "max_subjects", "n_threads"))
-    options |= {"confidence_level": 0.95, "quantile": "family-wise", "progress": False, "rng": 3}
-    options["n_simulations"] = None if asked == {"n_subjects": (100.0,)} else 100
-    planned = plan_verb._planned(settings, **options)
-    (ax,) = plan_verb._figures(planned, settings)["plan"].axes
+    settings = {"n_groups": 10, "n_attempts": 2, "fnmr": 0.05, "correlation": 0.25, "rng": 3, **asked}
+    if "n_subjects" in asked:
+        planned = ff.plan_margin(**settings, method="exact")
+    else:
+        planned = ff.plan_subjects(**settings, n_simulations=100)
+    (ax,) = planned._figures()[""].axes
     line, *lines = ax.get_lines()
     if sizes is None:
         n = int(planned.n_subjects.item())
@@ -199,7 +197,6 @@ def test_attempts_of_a_pilot(tmp_path):
     settings = {"n_groups": [3], "fnmr": 0.05, "correlation": 0.25, "attempts": attempts, "rng": 3}
     done = run("plan", *others, "--subjects", 100, "--assurance", 0.9)
     expected = ff.plan_margin(**settings, n_subjects=100, assurance=0.9)
-    assert "90 % of studies stay within their margin" in done.stdout
     assert [row[2::3] for row in rows_of(done.stdout)] == [["3", f"{100 * expected.margin[0]:.3g}%"]]
     content = json.loads(run("plan", *others, "--subjects", 100, "--json").stdout)
     assert content["margin"][0] == ff.plan_margin(**settings, n_subjects=100).margin[0]

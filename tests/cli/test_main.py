@@ -19,7 +19,6 @@ from helpers.each import each
 from helpers.quiet import quietly
 
 import fastfair as ff
-from fastfair.cli.tables import print_summary
 from fastfair.errors import DroppedWarning, FileFormatError
 
 OVER_ROWS = ["--unit", "comparison", "--seed", 3, "--n-resamples", 200]
@@ -79,7 +78,7 @@ def test_every_estimate_has_its_interval(scores):
     output = run(
         *options(scores), *OVER_ROWS, "--at", "fmr=0.01", "--confidence-level", 0.9, "--method", "basic"
     ).output
-    assert "[low, high]: 90 % intervals, 200 replicates over comparisons, basic method" in output
+    assert "in brackets are 90 % intervals, from 200 replicates over comparisons." in output
     for line in output.splitlines():
         if line.startswith(("EER", "all", "f & UK", "m & US", "FDR", "GARBE", "NRB", "STD")):
             assert line.count("[") >= 1
@@ -291,7 +290,7 @@ def test_cllr_is_printed_of_log_likelihood_ratios(scores):
 def test_quick_is_without_replicates(two_systems, tmp_path):
     asked = ["--score", "a", "--group", "sex", "--at", "threshold=1", "--quick"]
     done = run("evaluate", two_systems[0], *asked, "--output", tmp_path / "out")
-    assert "95 % intervals of rates over subjects, in closed form, without replicates" in done.output
+    assert "in brackets are 95 % intervals, in closed form over subjects." in done.output
     written = json.loads((tmp_path / "out" / "evaluation.json").read_text())
     c = ff.read_comparisons(two_systems[0], score="a", groups=["sex"])
     expected = json.loads(ff.evaluate(c, ff.at_threshold(1), n_resamples=0).to_json())
@@ -301,15 +300,13 @@ def test_quick_is_without_replicates(two_systems, tmp_path):
     assert "no p-value and no verdict without replicates" in compared.output
 
 
-def test_a_summary_is_what_the_terminal_prints(scores, capsys):
+def test_a_summary_is_what_the_terminal_prints(scores):
     """Each row of its tables stands in those of `fastfair evaluate`, too."""
     at = ["--at", "fmr=0.1", "--at", "threshold=0.5"]
     full = run(*options(scores), *OVER_ROWS, *at).stdout
     c = ff.read_comparisons(scores, score="sc", mated="same", groups=["sex", "land"])
     ev = ff.evaluate(c, [ff.at_fmr(0.1), ff.at_threshold(0.5)], unit="comparison", n_resamples=200, rng=3)
-    print_summary(ev)
     said = ev.summary().splitlines()
-    assert [line.rstrip() for line in capsys.readouterr().out.splitlines()] == said
     rows = [line for line in said if line.startswith(("all ", *(f"{group} " for group in ev.groups)))]
     assert len(rows) == 2 * (1 + len(ev.groups))
     assert {" ".join(row.split()) for row in rows} <= {" ".join(line.split()) for line in full.splitlines()}

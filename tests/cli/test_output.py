@@ -16,7 +16,7 @@ from click.testing import CliRunner
 from helpers.command_line import COMMAND
 from helpers.each import each
 
-from fastfair.cli import main, plan, synthesize
+from fastfair.cli import actions, main
 
 PLAN = ["plan", "--groups", 3, "--subjects", 100, "--attempts", 2, "--fnmr", 0.05, "--correlation", 0.2]
 VERBS = {
@@ -50,9 +50,8 @@ def no_work(monkeypatch):
     def work(*_args, **_kwargs):
         pytest.fail("worked before the output was checked")
 
-    monkeypatch.setattr(main, "_run", work)  # of `demo`, as the others are stopped by files that are not there
-    monkeypatch.setattr(plan, "_planned", work)
-    monkeypatch.setattr(synthesize, "_one_set", work)
+    for verb in ("demo", "plan", "synthesize"):  # the others are stopped by files that are not there
+        monkeypatch.setattr(actions, verb, work)
 
 
 @pytest.mark.parametrize("verb", VERBS)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 import sys
 import tomllib
@@ -12,8 +13,9 @@ import pytest
 from helpers.command_line import refused, run, succeeded
 from helpers.each import each
 
+from fastfair.cli.commands import Command, GroupCommand
 from fastfair.cli.main import cli
-from fastfair.cli.verbs import Verb, VerbGroup
+from fastfair.cli.verbs import SECTIONS
 from fastfair.errors import FileFormatError, MissingFileError
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "fuzz"))
@@ -30,7 +32,7 @@ def test_the_list_of_verbs_is_not_cut():
     assert "..." not in listed.partition("Commands:")[2]
     assert max(map(len, listed.splitlines())) <= 80
     for name, verb in ALL.items():
-        assert isinstance(verb, Verb), name
+        assert isinstance(verb, Command), name
         shown = listed if " " not in name else run("plan", "--help").output
         assert f"{name.split()[-1]} " in shown
         assert verb.short_help in shown
@@ -39,20 +41,48 @@ def test_the_list_of_verbs_is_not_cut():
 @each("name", ALL)
 def test_help_has_sections_and_ends_with_examples_that_parse(name):
     verb = ALL[name]
-    shown = run(*name.split(), "--help").output
-    sections = [line for line in shown.splitlines() if line.endswith(":") and not line.startswith(" ")]
-    assert [s for s in ("Input:", "Groups:", "What is computed:", "Intervals:", "Output:", "Commands:")
-            if s in sections] == sections  # fmt: skip
-    assert {"Input:", "Output:"} <= set(sections)
-    assert len(verb.examples) >= 2
-    assert [line.strip() for line in shown.splitlines()][-len(verb.examples) :] == verb.examples
+    brief, shown = (run(*name.split(), option).output for option in ("--help", "--help-all"))
+    assert len(brief.splitlines()) <= 40
+    for text in (brief, shown):
+        sections = [line[:-1] for line in text.splitlines() if line.endswith(":") and not line.startswith(" ")]
+        assert [one for one in (*SECTIONS, "Commands", "Examples") if one in sections] == sections
+        assert {"Output", "Examples"} <= set(sections)
+        assert len(verb.examples) >= 2
+        assert [line.strip() for line in text.splitlines()][-len(verb.examples) :] == verb.examples
     for example in verb.examples:
         words = shlex.split(example)
         assert words[: 1 + len(name.split())] == ["fastfair", *name.split()]
         context = verb.make_context(name, words[1 + len(name.split()) :])
-        assert not isinstance(verb, VerbGroup) or not context.args
-    documented = [param for param in verb.params if isinstance(param, click.Option) and not param.hidden]
-    assert all(param.opts[0] in shown for param in documented)
+        assert not isinstance(verb, GroupCommand) or not context.args
+    options = [param for param in verb.params if isinstance(param, click.Option) and param.opts[0] != "--help-all"]
+    assert all(param.opts[0] in shown and param.help for param in options)
+    first = [param for param in options if param.name in verb.verb.first.split()]
+    assert 2 <= len(first) == len(verb.verb.first.split()) <= 10
+    assert all(param.opts[0] in brief for param in first)
+
+
+def documented_commands() -> list[str]:
+    """Return the commands in blocks of README and docs."""
+    root, found = Path(__file__).parents[2], []
+    for page in (root / "README.md", *sorted((root / "docs").glob("*.md"))):
+        for block in re.findall(r"^```(?:sh|console)\n(.*?)^```", page.read_text("utf-8"), re.M | re.S):
+            lines = block.replace("\\\n", " ").splitlines()
+            found += [line.removeprefix("$ ") for line in lines if re.match(r"(\$ )?fastfair ", line)]
+    return found
+
+
+def test_every_command_of_readme_and_docs_can_be_read(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name in ("results", "again", "other"):
+        Path(name).mkdir()
+        Path(name, "config.toml").write_text('scores = "scores.csv"\n')
+    commands = documented_commands()
+    assert len(commands) > 25
+    for command in commands:
+        words = shlex.split(command, comments=True)[1:]
+        if "|" not in words:
+            name = " ".join(words[:2]) if " ".join(words[:2]) in ALL else words[0]
+            ALL[name].make_context(name, words[len(name.split()) :])
 
 
 @pytest.mark.jit

@@ -1,0 +1,672 @@
+"""What verbs do: read, call the library, and hand over results. A verb `group-test` is the function `group_test`."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import os
+import sys
+import time
+import warnings
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import click
+import numpy as np
+import polars as pl
+
+import fastfair as ff
+from fastfair._lib.tables import columns_of, records, write_json
+from fastfair._lib.text import number_with_interval
+from fastfair._lib.warnings import warn
+from fastfair.bands.all_bands import bands_of
+from fastfair.claims.check import MET, NOT_MET, Check, check_evaluation, requirements_of
+from fastfair.claims.claim import read_statement
+from fastfair.claims.judging import UNDECIDED
+from fastfair.data.failed_comparisons import FAILURES
+from fastfair.error_rates.operating_points import ENOUGH_ERRORS, OperatingPoint, at_fmr, at_fnmr
+from fastfair.errors import FastfairWarning, FewResamplesWarning, InputError, visible
+from fastfair.group_tests.failure_counts import RATES_OF_SAMPLES
+from fastfair.io.failure_counts import read_rates
+from fastfair.measures._registry import measure_of, printed_name
+from fastfair.planning.studies import SETTINGS
+from fastfair.results.printed import measures_table, printed
+from fastfair.synthesis.hill_climbing import Synthesis
+from fastfair.synthesis.systems import figures_of_scores
+from fastfair.uncertainty.quantities import Quantity
+
+from .run import Run, default_of
+from .signatures import arguments_for
+from .terminal import print_result, print_table, say
+
+_POINT = at_fmr(1e-3)
+_LEAST_REPLICATES = 2  # that limits are made of
+
+
+# evaluate and demo
+
+
+def evaluate(run: Run) -> None:
+    """Evaluate a file."""
+    _check_claims(run)
+    _evaluate(run, run.read(run.context.params["scores"]), print_result)
+
+
+def demo(run: Run) -> None:
+    """Evaluate real data, and write a page about it."""
+    run.options.setdefault("report", run.options.get("output", Path()) / "report.html")
+    _check_claims(run)
+    _evaluate(run, run.call(ff.datasets.voxceleb1_h), lambda evaluation: say(evaluation.summary()))
+
+
+def _evaluate(run: Run, data: Any, show: Callable[[Any], None]) -> None:
+    points = list(run.options.get("at", default_of(ff.evaluate, "at")))
+    wanted = requirements_of(run.options.get("requirements", ()), points[0]) if "requirements" in run.options else []
+    if wanted:
+        _require_replicates(run, "--require")
+    points += dict.fromkeys(one.at for one in wanted if one.at is not None and one.at not in points)
+    more: dict[str, Any] = {"at": points}
+    if "measures" in run.options:
+        named = [measure.name for one in wanted if (measure := measure_of(one.name))]
+        more["measures"] = [*run.options["measures"], *named]
+    evaluation = run.call(ff.evaluate, data, **more)
+    checks = [check_evaluation(evaluation, wanted)] if wanted else []
+    claims = [run.call(ff.claim, data, one, at) for one in run.take("claims", ()) for at in _points_of(one, points)]
+
+    def text() -> str:
+        told = {"claims": [json.loads(one.to_json()) for one in claims]} if claims else {}
+        return write_json(json.loads(evaluation.to_json()) | told, None)
+
+    def show_all() -> None:
+        show(evaluation)
+        for one in checks:
+            say("\n" + one.summary())
+        for each in claims:
+            say()
+            print_result(each)
+
+    run.deliver(
+        "evaluation",
+        evaluation,
+        json={"evaluation": text, **({"check": checks[0].to_json} if checks else {})},
+        tables={
+            name: partial(one.to_frame, "polars")
+            for name, one in [("evaluation", evaluation), *(("check", one) for one in checks)]
+        },
+        show=show_all,
+        page=lambda: [*_with_each_attribute(run, data, evaluation, more), *checks, *claims],
+    )
+
+
+def _check_claims(run: Run) -> None:
+    """Refuse, before any work, claims that cannot be read or judged."""
+    statements, points = run.options.get("claims", ()), run.options.get("at", default_of(ff.evaluate, "at"))
+    if statements:
+        _require_replicates(run, "--claim")
+    for statement in statements:
+        if not _points_of(statement, points):
+            raise click.UsageError(
+                f"--claim {statement!r}: each --at holds the rate that is claimed; add another, as threshold=0.4"
+            )
+
+
+def _require_replicates(run: Run, option: str) -> None:
+    if run.options.get("n_resamples", _LEAST_REPLICATES) < _LEAST_REPLICATES:
+        raise click.UsageError(f"{option} needs replicates: give --n-resamples 2 or more, and leave --quick out")
+
+
+def _points_of(statement: str, points: Iterable[OperatingPoint]) -> list[OperatingPoint]:
+    return [at for at in points if at.kind != read_statement(statement)[0]]
+
+
+_REPLICATES = 999
+_REPLICATES_OF_A_GROUP = 50  # so many that p-values adjusted for all groups can be as small as 0.02
+
+
+def _with_each_attribute(run: Run, data: Any, evaluation: Any, more: Mapping[str, Any]) -> list[Any]:
+    """Evaluate by each attribute, too, from the same draws of subjects, and test the groups at the first point."""
+    seed = evaluation.settings["rng"] if run.options.get("n_resamples", 1) else run.options["rng"]
+    alone = []
+    for name in data.grouping if len(data.grouping) > 1 else ():
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", FastfairWarning)  # the page has them as notes
+            again = {**more, "rng": seed, "checkpoint": None}
+            alone.append((data.by(name), run.call(ff.evaluate, data.by(name), **again)))
+    found = [*alone, (data, evaluation)]
+    tests: list[Any] = []
+    for part, one in found:
+        if len(part.groups) > 1 and part.subjects is not None and one.rates:
+            try:
+                tests += _tests_of(part, one.rates[0].at, {"rng": seed, "n_threads": run.options.get("n_threads")})
+            except InputError as error:
+                warn(f"the report has no tests of groups: {error}", FewResamplesWarning)
+    return [*(one for _, one in found), *tests]
+
+
+def _tests_of(data: Any, at: OperatingPoint, asked: Mapping[str, Any]) -> list[Any]:
+    """Test whether rates differ; which groups do is tested only where that is not known by then."""
+    n_groups = len(data.groups)
+    asked = {**asked, "n_resamples": max(_REPLICATES, _REPLICATES_OF_A_GROUP * n_groups)}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FastfairWarning)  # those of the follow-up, or of the other test, are the same
+        of_failures = ff.fnmr_test(data, at, follow_up=False, **asked)
+    if n_groups > 2 and of_failures.pvalue < of_failures.level:
+        of_failures = ff.fnmr_test(data, at, **asked)
+    return [of_failures, ff.fmr_test(data, at, **asked)]
+
+
+# compare
+
+
+def compare(run: Run) -> None:
+    """Compare two systems, or more."""
+    files = [run.context.params["first"], run.context.params["second"], *run.context.params["others"]]
+    of_second = {name.removeprefix("second_"): run.take(name) for name in
+                 ("second_score", "second_score_kind", "second_embeddings") if name in run.options}  # fmt: skip
+    baseline = run.options.get("baseline")
+    if len(files) > 2 and of_second:
+        raise click.UsageError("options of the second system go with two files, not with more")
+    if baseline is not None and len(files) == 2:
+        raise click.UsageError("--baseline goes with three files or more")
+    names = _names_of(files)
+    if baseline is not None and baseline not in names:
+        raise click.UsageError(f"--baseline is {baseline!r}, but the systems are {', '.join(map(repr, names))}")
+    systems = [run.read(file, **(of_second if k == 1 else {})) for k, file in enumerate(files)]
+    args = (dict(zip(names, systems, strict=True)), None) if len(files) > 2 else systems
+    found = run.call(ff.compare, *args, **arguments_for(ff.evaluate, run.options))
+    run.write(
+        "comparison",
+        json={"comparison": found.to_json},
+        tables={"comparison": partial(found.to_frame, "polars")},
+        show=partial(print_result, found),
+        page=lambda: [found],
+    )
+
+
+def _names_of(files: Sequence[Path]) -> list[str]:
+    """Name systems by their files: without suffix, or as given where others have the same name; files may repeat."""
+    stems = [file.stem for file in files]
+    names = [str(file) if stems.count(file.stem) > 1 else file.stem for file in files]
+    repeats = [names[:k].count(name) for k, name in enumerate(names)]
+    return [f"{name} ({1 + n})" if n else name for name, n in zip(names, repeats, strict=True)]
+
+
+# check
+
+
+def check(run: Run) -> None:
+    """Judge requirements."""
+    data = run.read(run.context.params["scores"])
+    found = run.call(ff.check, data)
+    listed = _worst_of(data, found, run.take("worst", 0))
+
+    def text() -> str:
+        worst = {"worst": [{"of": title} | json.loads(one.to_json()) for title, one in listed]} if listed else {}
+        return write_json(json.loads(found.to_json()) | worst, None)
+
+    def show() -> None:
+        print_result(found)
+        for title, one in listed:
+            print_result(one, f"The worst comparisons behind the {title}")
+
+    names = [f"worst_{k}" if len(listed) > 1 else "worst" for k in range(1, len(listed) + 1)]
+    of_worst = {name: partial(one.to_frame, "polars") for name, (_, one) in zip(names, listed, strict=True)}
+    junit = run.take("junit")
+    run.deliver(
+        "check", found, json={"check": text}, tables={"check": partial(found.to_frame, "polars"), **of_worst},
+        show=show, files={} if junit is None else {junit: found.to_junit},
+    )  # fmt: skip
+    if run.take("github", os.environ.get("GITHUB_ACTIONS") == "true"):
+        for line in _annotations(found):
+            click.echo(line, err=True)
+    sys.exit({MET: 0, NOT_MET: 1, UNDECIDED: 3}[MET if found.passed else found.verdict])  # 2 is that of wrong options
+
+
+def _worst_of(data: Any, found: Check, n: int) -> list[tuple[str, Any]]:
+    """List the comparisons behind each rate that is not shown to be as required."""
+    rows = {row.title: row for row in reversed(found.rows) if row.verdict != MET and row.name in ("fmr", "fnmr")}
+    return [
+        (title, ff.worst_comparisons(data, row.at, row.group, n, rate=row.name))
+        for title, row in reversed(rows.items())
+        if n and row.at is not None
+    ]
+
+
+def _annotations(found: Check) -> list[str]:
+    """Return one line for each quantity that is not met or undecided, as GitHub Actions shows it beside a run."""
+
+    def escaped(text: str) -> str:
+        return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+    lines = []
+    for row in found.rows:
+        if row.verdict != MET:
+            kind = "warning" if found.allow_undecided and row.verdict == UNDECIDED else "error"
+            title = escaped(f"fastfair check, {row.verdict}").replace(":", "%3A").replace(",", "%2C")
+            told = f"{visible(row.requirement)}: {visible(row.title)}: {visible(row.reason)}"
+            lines.append(f"::{kind} title={title}::{escaped(told)}")
+    return lines
+
+
+# verbs of one call
+
+
+def apply(run: Run) -> None:
+    """Apply a threshold that development data give."""
+    data, development = run.read(run.context.params["scores"]), run.read(run.take("development"))
+    run.deliver("applied", run.call(ff.apply_threshold, data, run.take("at"), development))
+
+
+def calibration(run: Run) -> None:
+    """Tell what decisions by log-likelihood ratios cost."""
+    data, method = run.read(run.context.params["scores"]), run.take("method")
+    if method is not None:
+        data = run.call(ff.calibrate, data, method).comparisons
+    run.deliver("calibration", run.call(ff.evaluate_calibration, data))
+
+
+def claim(run: Run) -> None:
+    """Judge a claim."""
+    data = run.read(run.context.params["scores"])
+    run.deliver("claim", run.call(ff.claim, data, run.context.params["statement"]))
+
+
+def discard(run: Run) -> None:
+    """Discard comparisons of low quality."""
+    quality, *sides = (run.take(name) for name in ("quality", "reference_quality", "probe_quality"))
+    if (sides[0] is None) != (sides[1] is None) or (quality and sides[0]):
+        raise click.UsageError("give --quality, or both of --reference-quality and --probe-quality")
+    named = tuple(sides) if sides[0] else quality or "quality"
+    data = run.read(run.context.params["scores"], quality=named)
+    run.deliver("discard", run.call(ff.discard_curve, data))
+
+
+def model(run: Run) -> None:
+    """Model errors by all attributes."""
+    data = run.read(run.context.params["scores"])
+    more = {"baseline": dict(run.take("baseline"))} if "baseline" in run.options else {}
+    run.deliver("model", run.call(ff.error_model, data, list(data.attributes), **more))
+
+
+def strata(run: Run) -> None:
+    """Compare rates within strata."""
+    data, by = run.read(run.context.params["scores"]), run.take("by")
+    run.deliver("strata", run.call(ff.stratified_rates, data, by, [name for name in data.attributes if name != by]))
+
+
+def shrink(run: Run) -> None:
+    """Draw the rates of small groups towards those of the others."""
+    data = run.read(run.context.params["scores"])
+    evaluation = run.call(ff.evaluate, data, run.take("at"), [], metrics=[], incomplete_groups="nan")
+    run.deliver("shrunken", run.call(ff.shrunken_rates, evaluation))
+
+
+def warm_up(run: Run) -> None:
+    """Compile all kernels."""
+    begun = time.monotonic()
+    compiled = run.call(ff.warm_up)
+    took = f"{compiled:,} kernels were compiled in {time.monotonic() - begun:.0f} s"
+    say(f"{took}; later runs find them." if compiled else "All kernels are compiled.")
+
+
+# embeddings
+
+
+_LEVELS = np.array([1e-4, 1e-3, 1e-2])
+_LAST_RESORT = 0.1  # the FMR for few pairs: the highest one that bands over embeddings have by default
+_DRAWN, _ON_PAGE = 50, 20  # FMRs at which a plot draws a curve, and at which a page does, which holds their numbers
+
+
+def embeddings(run: Run) -> None:
+    """Measure vectors at false match rates."""
+    data = run._vectors(run.context.params["path"])
+    given = run.take("fmr")
+    asked = np.unique([rate for rates in given for rate in rates]) if given else _default_levels(data)
+    levels = asked
+    if run.options.get("plots") or "report" in run.options:
+        levels = _curve_to(asked, data, _DRAWN if run.options.get("plots") else _ON_PAGE)
+    found = run.call(bands_of, data, levels, **arguments_for(ff.roc_band, run.options))
+    shown = replace(found, asked=tuple(asked.tolist()))
+    run.deliver("bands", found, show=partial(print_result, shown), page=lambda: [shown])
+
+
+def _default_levels(data: Any) -> Any:
+    """Choose the default FMRs for which there are enough pairs, and print which are left out."""
+    enough = _LEVELS * data.n_nonmated >= ENOUGH_ERRORS
+    if enough.all():
+        return _LEVELS
+    chosen = _LEVELS[enough] if enough.any() else np.array([_LAST_RESORT])
+    left_out, kept = (", ".join(f"{level:g}" for level in levels) for levels in (_LEVELS[~enough], chosen))
+    say(
+        f"FMR {left_out} would be fewer than {ENOUGH_ERRORS} of {data.n_nonmated:,} non-mated pairs, so FNMR is "
+        f"measured at FMR {kept}; choose others with --fmr.",
+        err=True,
+    )
+    return chosen
+
+
+def _curve_to(asked: Any, data: Any, n: int) -> Any:
+    """Add FMRs below the highest one asked for, so that a curve can be drawn; this needs no further pairs."""
+    least = min(asked[0], ENOUGH_ERRORS / data.n_nonmated)
+    if least == asked[-1]:
+        raise InputError(
+            f"there is no curve to draw: an FMR below {least:g} would be fewer than {ENOUGH_ERRORS} of "
+            f"{data.n_nonmated:,} non-mated pairs; add a higher --fmr, or leave --plots and --report out"
+        )
+    return np.union1d(asked, np.geomspace(least, asked[-1], n))
+
+
+# group-test
+
+
+def group_test(run: Run) -> None:
+    """Test whether error rates of groups differ."""
+    kind, rate = run.options.get("kind", "scores"), run.take("rate")
+    run.take("fmr")
+    has_scores = kind in ("scores", "vectors")
+    run.refuse_options_of_others(kind)
+    if not has_scores and rate in ("fmr", "both"):
+        raise click.UsageError(f"--rate {rate} needs scores, but --input is {kind}: they have failures only")
+    if has_scores and rate in RATES_OF_SAMPLES:
+        raise click.UsageError(
+            f"--rate {rate} needs samples that failed, but --input is {kind}: give --input decisions or counts"
+        )
+    if kind == "scores" and run.options.get("failures", FAILURES[0]) not in FAILURES:
+        raise click.UsageError("--failures names a column with --input counts, but --input is scores")
+    rate = rate or ("both" if has_scores else "fnmr")
+    at = run.take("at", _POINT) if has_scores else None
+    data = run.read(run.context.params["data"]) if has_scores else _failure_counts(run, kind, rate)
+    n_resamples = run.take("n_resamples", default_of(ff.fnmr_test, "n_resamples"))
+    found: dict[str, Any] = {}
+    if rate != "fmr":
+        name = f"{rate if rate in RATES_OF_SAMPLES else 'fnmr'}_test"
+        found[name] = run.call(ff.fnmr_test, data, at, n_resamples=n_resamples)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", FastfairWarning)  # the test has given the same warnings
+            found["margin"] = run.call(ff.margin_of_error, data, at, n_resamples=n_resamples)
+    if at is not None and rate != "fnmr":
+        statistic = run.take("fmr_statistic", default_of(ff.fmr_test, "statistic"))
+        found["fmr_test"] = run.call(ff.fmr_test, data, at, n_resamples=n_resamples, statistic=statistic)
+    _deliver_tests(run, found, at)
+
+
+def fnmr_test(run: Run) -> None:
+    """Test by the old name, where FMRs are tested if --fmr says so."""
+    run.options.setdefault("rate", "both" if run.options.get("fmr") else "fnmr")
+    group_test(run)
+
+
+def _failure_counts(run: Run, kind: str, rate: str) -> Any:
+    names = ("failures", "attempts") if kind == "counts" else ("failed", "subject")
+    columns = {name: run.options.get(name, name) for name in names}
+    more = {"failed_value": run.options["failed_value"]} if "failed_value" in run.options else {}
+    groups = run.options.get("groups", "group")
+    return ff.read_failure_counts(run.context.params["data"], **columns, **more, groups=groups, rate=rate)
+
+
+def _deliver_tests(run: Run, found: Mapping[str, Any], at: OperatingPoint | None) -> None:
+    of_failures = next(iter(found.values())) if "margin" in found else None
+
+    def of_groups() -> Any:
+        outside = found["margin"].to_frame("polars")["outside"]
+        return of_failures.to_frame("polars").with_columns(outside)  # type: ignore[union-attr]
+
+    def show() -> None:
+        say(repr(of_failures.counts) if of_failures is not None else f"{sum(found['fmr_test'].n_trials):,} comparisons")
+        where = "" if at is None else f" at {at}"
+        for name, result in found.items():
+            symbol = f"{result.error.upper()}s" if name != "margin" else ""
+            print_result(
+                result, "By more than the margin of error?" if name == "margin" else f"Do {symbol} differ{where}?"
+            )
+
+    tables: dict[str, Callable[[], Any]] = {} if of_failures is None else {"groups": of_groups}
+    if "fmr_test" in found:
+        tables["groups_fmr"] = partial(found["fmr_test"].to_frame, "polars")
+    run.write(
+        "group_test",
+        json={name: result.to_json for name, result in found.items()},
+        tables=tables,
+        show=show,
+        figures=lambda: {name: result.plot().figure for name, result in found.items()},
+        page=lambda: list(found.values()),
+        in_all=lambda: json.dumps({name: json.loads(result.to_json()) for name, result in found.items()}),
+    )
+
+
+# measures
+
+
+_MOST_SYSTEMS = 8  # more systems than this are the rows of the printed table, and measures its columns
+
+
+def measures(run: Run) -> None:
+    """Compute all measures of a table of rates."""
+    by, group = list(run.take("by", ())), run.options.get("group")
+    found = run.call(ff.measures.table, read_rates(run.context.params["rates"], [*by, *([group] if group else [])]),
+                     by=by)  # fmt: skip
+    text = write_json({"measures": records(found.to_dict(as_series=False))}, None)
+    run.write("measures", json={"measures": lambda: text}, tables={"measures": lambda: found},
+              show=partial(_print_measures, found, by))  # fmt: skip
+
+
+def _print_measures(found: pl.DataFrame, by: Sequence[str]) -> None:
+    values = {}
+    for row in found.filter(found["group"].is_null()).iter_rows(named=True):
+        values[printed_name(row["name"]), " & ".join(row[name] for name in by) or "value"] = row["value"]
+    names, systems = (list(dict.fromkeys(keys)) for keys in zip(*values, strict=True))
+    across = len(systems) <= _MOST_SYSTEMS
+    down, right = (names, systems) if across else (systems, names)
+    cells = [
+        [one, *(number_with_interval(values[(one, other) if across else (other, one)]) for other in right)]
+        for one in down
+    ]
+    print_table(("", ["measure" if across else " & ".join(by), *right], cells))
+    if found["group"].is_not_null().any():
+        say("\nMeasures with a value for each group are in the files of --output DIR and in --json.")
+
+
+# plan
+
+
+_SETTINGS = ("n_groups", "n_subjects", "n_attempts", "fnmr", "correlation", "margin", "assurance", "difference",
+             "power")  # fmt: skip
+_RULES = (  # what does not go together: options, and what is said where all are given
+    (("margin", "n_subjects"), "--margin is for computing the subjects needed: leave --subjects and --difference out, "
+     "or --margin"),
+    (("margin", "difference"), "--margin is for computing the subjects needed: leave --subjects and --difference out, "
+     "or --margin"),
+    (("power", "n_subjects"), "--power goes with --difference, without --subjects"),
+    (("assurance", "difference"), "--assurance is for margins of error: leave --difference out, or --assurance"),
+    (("pilot", "n_attempts"), "--pilot says how many attempts subjects make: leave --attempts out, or --pilot"),
+)  # fmt: skip
+
+
+def plan(run: Run) -> None:
+    """Plan margins of error, power or subjects, whichever the settings are for."""
+    if run.context.invoked_subcommand is not None:
+        return
+    asked = {name: run.options.pop(name) for name in _SETTINGS if name in run.options}
+    pilot, study = run.take("pilot"), run.take("study", False)
+    asks_margin, asks_subjects = _asked(run, asked, study=study, has_pilot=pilot is not None)
+    options, method = run.options, run.take("method")
+    if method == "exact" and not asks_margin:
+        raise click.UsageError("--method exact is for margins of error: power and subjects are always simulated")
+    method = method or ("simulation" if pilot or "assurance" in asked else "exact")
+    if "n_simulations" in options and asks_margin and method == "exact":
+        raise click.UsageError("--n-simulations goes with --method simulation")
+    if "max_subjects" in options and not asks_subjects:
+        raise click.UsageError("--max-subjects goes with --margin or --difference, without --subjects")
+    if study:
+        found = run.call(ff.margin_study, method=method)
+        figures = {"overview": found.plot_overview, "one_at_a_time": found.plot_one_at_a_time}
+        run.deliver("plan", found, figures=lambda: {name: draw() for name, draw in figures.items()})
+        return
+    alone = {"assurance": asked.pop("assurance")[0]} if asks_margin and "assurance" in asked else {}
+    grid: dict[str, Any] = dict(zip(asked, np.ix_(*map(np.array, asked.values())), strict=True)) | alone
+    if pilot is not None:
+        grid["attempts"] = ff.read_failure_counts(pilot).attempts
+    function = ff.plan_margin if asks_margin else ff.plan_subjects if asks_subjects else ff.plan_power
+    run.deliver("plan", run.call(function, **grid, **({"method": method} if asks_margin else {})))
+
+
+def _asked(run: Run, asked: Mapping[str, Any], *, study: bool, has_pilot: bool) -> tuple[bool, bool]:
+    """Return whether to compute margins of error, and whether to compute subjects; if neither, it is the power."""
+    flags = {param.name: param.opts[0] for param in run.command.params}
+    given = {*asked, *({"pilot"} if has_pilot else ())}
+    if study:
+        own = [
+            flags[name]
+            for name in (*asked, *(["pilot"] if has_pilot else []), *(["goats"] if "goats" in run.options else []))
+        ]
+        if own:
+            raise click.UsageError(f"--study has its own settings: leave {', '.join(own)} out")
+        return True, False
+    if not given & {"n_subjects", "margin", "difference"}:
+        raise click.UsageError(
+            "nothing says what to plan. Give --subjects for the margin of error, --subjects and --difference for the "
+            "power, --margin or --difference for the subjects needed, or --study"
+        )
+    known = {*given, "n_subjects", *({"n_attempts"} if has_pilot else ())}
+    for options, said in _RULES:
+        if given.issuperset(options):
+            raise click.UsageError(said)
+    missing = [flags[name] for name in SETTINGS if name not in known]
+    if missing:
+        raise click.UsageError(f"a plan also needs {', '.join(missing)}")
+    if "power" in given and "difference" not in given:
+        raise click.UsageError("--power goes with --difference, without --subjects")
+    if "n_subjects" in given and len(asked.get("assurance", ())) > 1:
+        raise click.UsageError("--assurance takes one number with --subjects")
+    return "n_subjects" in given and "difference" not in given, "n_subjects" not in given
+
+
+def plan_fmr(run: Run) -> None:
+    """Plan how many subjects support a claimed FMR."""
+    pilot = run.take("pilot")
+    more = {} if pilot is None else {"pilot": run.read(pilot)}
+    run.deliver("plan_fmr", run.call(ff.plan_fmr, **more))
+
+
+# synthesize
+
+
+_GENERATORS: dict[str, Callable[..., Any]] = {"climb": ff.synthesize, "binormal": ff.binormal_comparisons}
+_HELD = {"fmr": "tmr", "fnmr": "tnmr"}
+_OF_ALL = ("as_json", "output", "plots", "suffix", "rng", "n_threads", "progress")  # options of all that is made
+
+
+@dataclass(frozen=True)
+class _Made:
+    """The scores to write, a table of the sets to print, and the fairness measures of the systems."""
+
+    scores: Mapping[str, Any]
+    sets: Sequence[Mapping[str, Any]]
+    measures: Sequence[Any] = ()
+    climbed: Sequence[Synthesis] = ()
+
+
+def synthesize(run: Run) -> None:
+    """Make scores: a system, the family of the paper, or one set."""
+    what = [name for name in ("ratios", "family", "fmr", "fnmr") if run.options.get(name)]
+    if len(what) != 1:
+        raise click.UsageError("nothing says what to make: give one of --ratios, --family, --fmr and --fnmr")
+    asked = {name: value for name, value in run.options.items() if name not in _OF_ALL}
+    made = {"ratios": _system, "family": _family}.get(what[0], _one_set)(run, asked)
+    order = ("ratios", "family", "fmr", "fnmr", *(name for name in asked if name not in ("ratios", "family")))
+    content = {
+        "settings": {name: asked[name] for name in dict.fromkeys(order) if name in asked} | {"rng": run.options["rng"]},
+        "sets": list(made.sets),
+        "measures": [asdict(row) for row in made.measures],
+    }
+    suffix = run.options.get("suffix", "csv")
+    output = run.options.get("output", Path())
+    run.write(
+        "synthesis",
+        json={"synthesis": lambda: write_json(content, None)},
+        tables={"measures": lambda: pl.DataFrame(columns_of(made.measures))} if made.measures else {},
+        show=partial(_print_made, made),
+        figures=lambda: figures_of_scores(made.scores, made.climbed, made.measures),
+        files={
+            output / f"{name}.{suffix}": partial(ff.write_comparisons, scores)
+            for name, scores in made.scores.items() if "output" in run.options
+        },
+    )  # fmt: skip
+
+
+def _system(run: Run, asked: Mapping[str, Any]) -> _Made:
+    _refuse(run, asked, ff.biased_system, "--ratios")
+    system = run.call(ff.biased_system)
+    named = zip(system.groups.groups, system.sets, strict=True)
+    sets = [{"group": group} | _reached(made) for group, made in named]
+    return _Made({"groups": system.groups, "overall": system.overall}, sets, system.measures(), _distinct([system]))
+
+
+def _family(run: Run, asked: Mapping[str, Any]) -> _Made:
+    _refuse(run, {name: value for name, value in asked.items() if name != "family"}, ff.scenario_family, "--family")
+    family = run.call(ff.scenario_family)
+    sets = _distinct(family.systems)
+    return _Made({}, [_reached(made) for made in sets], family.measures(), sets)
+
+
+def _distinct(systems: Iterable[Any]) -> list[Synthesis]:
+    """Return each set once, as systems share sets."""
+    sets = {(made.kind, made.target): made for system in systems for made in system.sets}
+    return [sets[key] for key in sorted(sets)]
+
+
+def _one_set(run: Run, asked: Mapping[str, Any]) -> _Made:
+    kind = "fmr" if "fmr" in asked else "fnmr"
+    generator, at = asked.get("generator", "climb"), asked.get("at", default_of(ff.biased_system, "at"))
+    function = _GENERATORS[generator]
+    rest = {name: value for name, value in asked.items() if name not in ("generator", "at")}
+    _refuse(run, rest, function, f"--generator {generator} of one set")
+    sizes = {name: default_of(ff.biased_system, name) for name in ("n_mated", "n_nonmated")}
+    made = function(**sizes | rest, **{_HELD[kind]: at}, rng=run.options["rng"])
+    if isinstance(made, Synthesis):
+        return _Made({"scores": made.comparisons()}, [_reached(made)], (), [made])
+    missed = round(1 - at, 12)  # 1 - 0.9 is less than 0.1
+    found = ff.rates(made, at_fnmr(missed) if kind == "fmr" else at_fmr(missed))
+    row = {
+        "rate": _rate(kind, at),
+        "target": asked[kind],
+        "reached": getattr(found, kind),
+        "threshold": found.threshold,
+    }
+    return _Made({"scores": made}, [row])
+
+
+def _reached(made: Synthesis) -> dict[str, Any]:
+    return {
+        "rate": _rate(made.kind, made.at), "target": made.target, "reached": getattr(made, made.kind),
+        "steps": made.n_steps, "threshold": made.threshold,
+    }  # fmt: skip
+
+
+def _rate(kind: str, at: float) -> str:
+    return f"{kind.upper()} at {_HELD[kind].upper()} {at:g}"
+
+
+def _refuse(run: Run, given: Iterable[str], function: Callable[..., Any], what: str) -> None:
+    """Refuse options that do not go with the option that says what to make."""
+    known = inspect.signature(function).parameters
+    wrong = [param.opts[0] for param in run.command.params if param.name in set(given) - set(known)]
+    if wrong:
+        raise click.UsageError(f"{', '.join(wrong)} cannot go with {what}")
+
+
+def _print_made(made: _Made) -> None:
+    """Print the rate reached in each set, and the measures of one system; of many systems, only their number."""
+    columns = {name: [row[name] for row in made.sets] for name in made.sets[0]}
+    print_table(("Reached", *printed(columns, columns)[1:]))
+    systems = {(row.table, row.ratios) for row in made.measures}
+    if len(systems) > 1:
+        n = f"{len(made.measures):,}"
+        say(f"\n{len(systems)} systems with {n} values of measures; --output DIR and --json have all.")
+    elif systems:
+        points = list(dict.fromkeys(row.at for row in made.measures if row.at is not None))
+        quantities = [Quantity(row.measure, row.group, row.at, row.value) for row in made.measures]
+        print_table((f"Fairness of {made.measures[0].ratios}", *measures_table(quantities, points)))

@@ -1,0 +1,251 @@
+"""A run of a verb: the options that were given, what is read with them, and where the results go."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import sys
+from collections.abc import Callable, Mapping
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from fastfair import intervals
+from fastfair._lib import validation, whole_files
+from fastfair._lib.axes import off_screen, save
+from fastfair._lib.csv_text import write_csv
+from fastfair._lib.seeds import fixed
+from fastfair._lib.tables import write_json
+from fastfair.io import files
+from fastfair.io.comparisons import read_comparisons
+from fastfair.io.embeddings import read_embeddings, read_named_vectors
+from fastfair.pages.report import report as write_report
+
+from .commands import Command, configuration, given_options
+from .signatures import arguments_for, option_names, parameters_of
+from .terminal import print_result, say, say_json
+
+if TYPE_CHECKING:
+    from fastfair.results.result import Result
+
+_FILES = {"--report": "report.html", "--junit": "junit.xml"}  # for example
+_DOTS = 200  # per inch of a PNG
+_OF_SECOND = ("second_score", "second_score_kind", "second_embeddings")
+_OF_TRIALS = [name for name in option_names(read_named_vectors) if name not in ("samples", "failures")]
+# Options that belong to some kinds of input only; --group belongs to all.
+OF_INPUT: dict[str, set[str]] = {
+    "scores": {*option_names(read_comparisons), *_OF_TRIALS, "samples", "reference_group", "probe_group", *_OF_SECOND,
+               "fmr_statistic", "at"},
+    "vectors": {*option_names(read_embeddings), "fmr_statistic", "at"},
+    "counts": {"failures", "attempts"},
+    "decisions": {"failed", "subject", "failed_value"},
+}  # fmt: skip
+Writer = Callable[[Path], Any]
+
+
+class Run:
+    """One run of a verb.
+
+    Attributes
+    ----------
+    options : dict
+        The options that were given, by the names of parameters. Functions have the defaults of the others.
+    """
+
+    def __init__(self) -> None:
+        self.context = click.get_current_context()
+        assert isinstance(self.context.command, Command)
+        self.command = self.context.command
+        self.options = given_options(self.context)
+        names = {param.name for param in self.command.params}
+        if "progress" in names:
+            self.options["progress"] = watched(self.context.params["progress"])
+        if "rng" in names:
+            if "checkpoint" in self.options and "rng" not in self.options:
+                raise click.UsageError("--checkpoint needs --seed, as a run with another seed cannot go on from it")
+            self.options["rng"] = fixed(self.options.get("rng"))
+        if self.options.pop("quick", False):
+            self.options["n_resamples"] = 0
+        if "alpha" in self.options:  # checked before any file is read
+            validation.rate("alpha", self.options["alpha"], one_allowed=True)
+        if "confidence_level" in self.options:
+            intervals.level(self.options["confidence_level"])
+        self._require_places()
+
+    def _require_places(self) -> None:
+        """Refuse, before any work, --plots without --output and places that cannot be written to."""
+        if self.options.get("plots") and "output" not in self.options:
+            raise click.UsageError("--plots needs --output DIR")
+        if "output" in self.options:
+            whole_files.check_folder(self.options["output"])
+        for option, example in _FILES.items():
+            path = self.options.get(option[2:])
+            if path is not None:
+                if path.is_dir():
+                    raise click.UsageError(f"{option} {path} is a folder: name a file in it, such as {path / example}")
+                whole_files.check_folder(path.parent)
+
+    def take(self, name: str, default: Any = None) -> Any:
+        """Remove an option that the functions do not get, and return it."""
+        return self.options.pop(name, default)
+
+    def call(self, function: Callable[..., Any], *args: Any, **more: Any) -> Any:
+        """Call a function with the options that it takes, and with more."""
+        bound = list(inspect.signature(function).parameters)[: len(args)]
+        free = {name: value for name, value in self.options.items() if name not in bound}
+        return function(*args, **arguments_for(function, free) | more)
+
+    def read(self, path: Path, **instead: Any) -> Any:
+        """Read comparisons, or vectors all of whose pairs are compared; `instead` are options that replace others."""
+        kind = self.options.get("kind", "scores")
+        self.refuse_options_of_others(kind)
+        kept, self.options = self.options, self.options | instead
+        try:
+            return self._vectors(path) if kind == "vectors" else self._comparisons(path)
+        finally:
+            self.options = kept
+
+    def _comparisons(self, path: Path) -> Any:
+        sides = [self.options.get(f"{side}_group", ()) for side in ("reference", "probe")]
+        if len(sides[0]) != len(sides[1]):
+            raise click.UsageError(
+                f"--reference-group is given {len(sides[0])} times and --probe-group {len(sides[1])} times: give both "
+                "for each attribute"
+            )
+        more = {"groups": [*self.options.get("groups", ()), *zip(*sides, strict=True)]} if sides[0] else {}
+        more |= {"quality": self.options["quality"]} if "quality" in self.options else {}
+        return self.call(read_comparisons, path, **more | self._vectors_of_trials())
+
+    def _vectors_of_trials(self) -> dict[str, Any]:
+        """Read the vectors with which a list of trials is scored."""
+        if "embeddings" in self.options:
+            failures = "error" if self.options.get("failures", "error") == "error" else "nan"
+            return {"embeddings": self.call(read_named_vectors, self.options["embeddings"], failures=failures)}
+        for param in self.command.params:
+            if param.name in (*_OF_TRIALS, "samples") and param.name in self.options:
+                raise click.UsageError(f"{param.opts[0]} goes with --embeddings, the file of the vectors")
+        return {}
+
+    def _vectors(self, path: Path) -> Any:
+        ids = self.options.get("metadata_id")
+        if isinstance(ids, tuple) and len(ids) > 1:
+            raise click.UsageError("--metadata-id names one column of ids with --input vectors")
+        return self.call(read_embeddings, path, **({"metadata_id": ids[0]} if isinstance(ids, tuple) else {}))
+
+    def refuse_options_of_others(self, kind: str) -> None:
+        """Refuse options that were given and go with other kinds of input than the one chosen."""
+        has_kinds, given = any(param.name == "kind" for param in self.command.params), given_options(self.context)
+        for param in self.command.params if has_kinds else ():
+            others = [other for other, names in OF_INPUT.items() if param.name in names - {"groups"}]
+            if param.name in given and others and kind not in others:
+                raise click.UsageError(
+                    f"{param.opts[0]} goes with --input {' or '.join(others)}, but --input is {kind}"
+                )
+
+    def input_files(self) -> list[Path]:
+        """List the files that the verb reads: its arguments, and options of the section of input."""
+        names: list[Path] = []
+        for param in self.command.params:
+            section = getattr(getattr(param, "about", None), "section", "Input")
+            value = self.context.params.get(param.name or "")
+            if isinstance(param.type, click.Path) and section in ("Input", "Vectors") and value is not None:
+                names += map(Path, value if isinstance(value, tuple) else (value,))
+        return [file for name in names for file in (files.files_of(name, "rows") if files.is_pattern(name) else [name])]
+
+    def with_inputs(self, text: str) -> str:
+        """Add the files that the verb reads to a result's JSON."""
+        return write_json(json.loads(text) | {"inputs": [str(file) for file in self.input_files()]}, None)
+
+    def deliver(self, name: str, result: Result, **changes: Any) -> None:
+        """Write and print a result, as `write` does with `changes` in the place of what every result has."""
+        usual: dict[str, Any] = {
+            "json": {name: result.to_json},
+            "tables": {name: partial(result.to_frame, "polars")},
+            "show": partial(print_result, result),
+            "figures": result._figures,
+            "page": lambda: [result],
+        }
+        self.write(name, **usual | changes)
+
+    def write(
+        self,
+        name: str,
+        *,
+        json: Mapping[str, Callable[[], str]],
+        tables: Mapping[str, Callable[[], Any]],
+        show: Callable[[], None],
+        figures: Callable[[], Mapping[str, Any]] = dict,
+        page: Callable[[], list[Result]] = list,
+        files: Mapping[Path, Writer] | None = None,
+        in_all: Callable[[], str] | None = None,
+    ) -> None:
+        """Write all files before printing, so that nothing is lost if the output is no longer read.
+
+        Parameters
+        ----------
+        name : str
+            The name of the figure that has none.
+        json, tables : mapping of str to callable
+            By names of files: what JSON and what data frames they hold.
+        show : callable
+            Prints the results.
+        figures : callable
+            Returns figures by name; each is written as PNG and SVG.
+        page : callable
+            Returns the results of the page.
+        files : mapping of path to callable, optional
+            Further files, and the functions that write them.
+        in_all : callable, optional
+            Returns the JSON to print; by default that of the first file.
+        """
+        written: list[Path] = []
+        output = self.options.get("output")
+        in_all = in_all or next(iter(json.values()))
+        if output is not None:
+            whole_files.ready_folder(output)
+            names = {f"{name}.json": text for name, text in json.items()}
+            for file, text in names.items():
+                whole_files.write_text(output / file, self.with_inputs(text()) + "\n")
+            for file, frame in tables.items():
+                write_csv(frame(), output / f"{file}.csv")
+            whole_files.write_text(output / "config.toml", configuration(self.context, self.options.get("rng")))
+            written += [output / file for file in (*names, *(f"{file}.csv" for file in tables), "config.toml")]
+            if self.options.get("plots"):
+                written += self._draw(name, figures, output)
+        for path, write in (files or {}).items():
+            write(path)
+            written.append(path)
+        if "report" in self.options:
+            title = {"title": self.options["title"]} if "title" in self.options else {}
+            write_report(page(), self.options["report"], inputs=self.input_files(), **title)
+            written.append(self.options["report"])
+        if self.options.get("as_json"):
+            say_json(self.with_inputs(in_all()))
+        else:
+            show()
+            if "rng" in self.options and "rng" not in given_options(self.context):
+                say(f"\nThe same again: --seed {self.options['rng']}")
+        if written:
+            say(f"Written: {', '.join(map(str, written))}", err=True)
+
+    def _draw(self, name: str, figures: Callable[[], Mapping[str, Any]], output: Path) -> list[Path]:
+        written = []
+        with off_screen():
+            for given, figure in figures().items():
+                for kind in ("png", "svg"):
+                    written.append(output / f"{given or name}.{kind}")
+                    with whole_files.written(written[-1]) as file:
+                        save(figure, file, kind, _DOTS)
+        return written
+
+
+def watched(progress: bool | None) -> bool:
+    """Return whether to show a progress bar; by default, whether standard error is a terminal."""
+    return sys.stderr.isatty() if progress is None else progress
+
+
+def default_of(function: Callable[..., Any], name: str) -> Any:
+    """Return the default of a parameter."""
+    return next(one.default for one in parameters_of(function) if one.name == name)

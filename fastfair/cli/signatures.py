@@ -1,0 +1,200 @@
+"""Options from signatures: `python -m fastfair.cli.signatures` writes `options.json`, which the command line loads."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, is_dataclass
+from typing import Any
+
+from fastfair.io.formats import FORMATS
+
+from .verbs import FLAGS, TABLE, VERBS, Table, Verb
+
+_DATA = r"\b(Comparisons|ScannedComparisons|Embeddings|Evaluation|FailureCounts|_System|_Several)\b"
+_NO_OPTIONS = ("path", "frame", "quality", "executor")  # what verbs take as arguments, or have in other ways
+_IN_PYTHON = re.compile(  # what texts say that holds of functions alone
+    r"[,;] or (?:any data frame|(?:the )?(?:labels|roles|names) themselves|what `Embeddings\.enrolled` takes)"
+    r"|[;,] see (?:Notes|`[\w.]+`)|[;,] `\w+\.by` chooses among them later"
+    r"| A dict holds the labels themselves\.| With an executor, those of each task, 1 by default\."
+)
+_PROGRESS = "Show a progress bar, by default if standard error is a terminal."
+_SAID = {"progress": _PROGRESS, "rng": "Seed of the random numbers. By default a random one, which is told."}
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A parameter of a function: its annotation, and its record, if it is one."""
+
+    name: str
+    annotation: str
+    default: Any
+    record: type | None
+
+
+def function_of(name: str) -> Callable[..., Any]:
+    """Return the function of the library that has this name, such as "evaluate" or "measures.table"."""
+    module, _, last = name.rpartition(".")
+    found: Callable[..., Any] = getattr(importlib.import_module(f"fastfair.{module}".rstrip(".")), last)
+    return found
+
+
+def parameters_of(function: Callable[..., Any]) -> list[Parameter]:
+    """Return the parameters of a function that are options, or the fields of a record."""
+    found = []
+    for name, one in inspect.signature(function).parameters.items():
+        annotation = one.annotation if isinstance(one.annotation, str) else getattr(one.annotation, "__name__", "")
+        is_option = one.kind in (one.POSITIONAL_OR_KEYWORD, one.KEYWORD_ONLY) and name not in _NO_OPTIONS
+        if is_option and not re.search(_DATA, annotation):
+            default = None if one.default is one.empty else one.default
+            found.append(Parameter(name, annotation, one.default, _record_of(function, annotation, default)))
+    return found
+
+
+def option_names(function: Callable[..., Any]) -> list[str]:
+    """Return the names of the options that a function has."""
+    return [one.name for _, one in _flat(function)]
+
+
+def _record_of(function: Callable[..., Any], annotation: str, default: Any) -> type | None:
+    """Return the dataclass that a parameter is, whose fields are options; what files can be read to is none."""
+    if "Path" in annotation:
+        return None
+    names = vars(importlib.import_module(inspect.unwrap(function).__module__))
+    known = [names.get(word) for word in re.findall(r"\w+", annotation)] + [type(default)]
+    return next((one for one in known if is_dataclass(one) and isinstance(one, type) and not _is_point(one)), None)
+
+
+def _is_point(one: type) -> bool:
+    return one.__name__ == "OperatingPoint"
+
+
+def _documented(function: Callable[..., Any]) -> dict[str, tuple[str, str]]:
+    """Read the types and texts of parameters in a docstring of numpydoc, or of a class's attributes."""
+    doc = inspect.getdoc(function) or ""
+    section = re.search(r"^(?:Parameters|Attributes)\n-+\n(.*?)(?=\n\n\w|\Z)", doc, re.M | re.S)
+    found: dict[str, tuple[str, str]] = {}
+    for head, text in re.findall(r"^(\S[^\n]*)\n((?:[ \n][^\n]*\n?)*)", section[1] + "\n" if section else "", re.M):
+        names, _, kind = head.partition(" : ")
+        found |= dict.fromkeys(names.replace("*", "").split(", "), (kind, " ".join(text.split())))
+    for name, (kind, text) in found.items():
+        found[name] = _followed(name, kind, text)
+    return found
+
+
+def _followed(name: str, kind: str, text: str) -> tuple[str, str]:
+    """Replace "As in `function`" by what is said there."""
+    refers = re.match(r"As in `(\w+)`(?:[^.:;]*)([.:;])? ?(.*)", text)
+    if refers is None:
+        return kind, text
+    there = _documented(function_of(refers[1]))
+    other, said = there.get(name) or there.get(name.rpartition("_")[2]) or ("", "")
+    if refers[2] == ":":
+        said = refers[3][:1].upper() + refers[3][1:]
+    return (kind if "{" in kind else other or kind), said or text
+
+
+def option_of(one: Parameter, told: tuple[str, str], names: Iterable[str]) -> dict[str, Any]:
+    """Make the facts of an option; `told` is its type and text, which may speak of parameters that have `names`."""
+    listed = told[0] if "{" in told[0] else told[1].partition("one of ")[2]
+    choices = re.findall(r'"([^"]+)"', listed.partition("{")[2].partition("}")[0])
+    if one.name == "format":  # a new format of score files is one record
+        choices = ["auto", *(known.name for known in FORMATS)]
+    kind = _type_of(one, bool(choices))
+    default = None if one.default is inspect.Parameter.empty else one.default
+    if kind in ("point", "record") and isinstance(default, tuple):
+        default = " ".join(str(value).lower().replace("p_target=", "") for value in default)
+    facts = {
+        "text": _plain(_SAID.get(one.name, re.sub(r", one of \{.*?\}", "", told[1])), names),
+        "type": kind,
+        "choices": choices if kind in ("choice", "choice or number") else None,
+        "default": str(default).lower() if kind == "point" and default is not None else default,
+        "multiple": kind in ("text", "point", "record", "measure", "pairs") and _takes_several(one.annotation),
+        "required": one.default is inspect.Parameter.empty,
+        "record": f"{one.record.__module__}:{one.record.__name__}" if kind == "record" and one.record else None,
+    }
+    if kind == "numbers" or default in ((), "all"):
+        facts["default"] = None
+    return {name: value for name, value in facts.items() if value or (name == "default" and value == 0 and value)}
+
+
+def _takes_several(annotation: str) -> bool:
+    return any(word in annotation for word in ("Sequence", "list[", "Mapping", "_Points"))
+
+
+def _type_of(one: Parameter, has_choices: bool) -> str:
+    words = set(re.findall(r"\w+", one.annotation))
+    named = {"progress": "switch", "rng": "seed", "measures": "measure", "checkpoint": "path"}
+    if one.name in named:
+        return named[one.name]
+    if words & {"OperatingPoint", "_Points"}:
+        return "point"
+    if one.record is not None:
+        return "record"
+    if has_choices and one.name != "metrics":
+        return "choice or number" if "float" in words else "choice"
+    if one.annotation.startswith("Mapping"):
+        return "pairs"
+    kinds = {"ArrayLike": "numbers", "Path": "path", "str": "text", "bool": "flag", "int": "integer", "float": "number"}
+    found = next((kind for word, kind in kinds.items() if word in words), "text")
+    return "switch" if found == "flag" and one.default is True else found
+
+
+def _plain(text: str, names: Iterable[str]) -> str:
+    """Turn the markup of a docstring into text that speaks of options."""
+    text = _IN_PYTHON.sub("", re.sub(r" ?\[\d+\]_", "", text).replace("``", "`"))
+    known = set(names)
+
+    def option(found: re.Match[str]) -> str:
+        word = found[1]
+        return f"--{FLAGS.get(word, word).replace('_', '-')}" if word in known else word
+
+    return re.sub(r"`([^`]*)`", option, text)
+
+
+def options_from(function: Callable[..., Any]) -> dict[str, dict[str, Any]]:
+    """Make the options of a function; a record's fields are options, too, but of a sequence of records it is one."""
+    names = option_names(function)
+    return {
+        one.name: option_of(one, _documented(owner).get(one.name, ("", "")), names) for owner, one in _flat(function)
+    }
+
+
+def _flat(function: Callable[..., Any]) -> Iterator[tuple[Callable[..., Any], Parameter]]:
+    """Yield parameters, and what documents them: the function, or the record whose fields they are."""
+    for one in parameters_of(function):
+        if one.record is None or _takes_several(one.annotation):
+            yield function, one
+        else:
+            yield from _flat(one.record)
+
+
+def table_of(verbs: dict[str, Verb]) -> Table:
+    """Make the table of all functions that verbs call."""
+    likes = (one.like.rpartition(".")[0] for verb in verbs.values() for one in verb.own if one.like)
+    called = (name for verb in verbs.values() for name in f"{verb.calls} {verb.reads}".split())
+    return {name: options_from(function_of(name)) for name in sorted({*called, *likes})}
+
+
+def arguments_for(function: Callable[..., Any], options: dict[str, Any]) -> dict[str, Any]:
+    """Return those of the options that a function takes, with records made of their fields."""
+    found: dict[str, Any] = {}
+    for one in parameters_of(function):
+        if one.record is None or _takes_several(one.annotation):
+            found |= {one.name: options[one.name]} if one.name in options else {}
+        elif inner := arguments_for(one.record, options):
+            given = {} if one.default in (None, inspect.Parameter.empty) else vars(one.default)
+            found[one.name] = one.record(**given | inner)
+    return found
+
+
+def main() -> None:
+    """Write the table."""
+    TABLE.write_text(json.dumps(table_of(VERBS), indent=1, ensure_ascii=False) + "\n", "utf-8")
+
+
+if __name__ == "__main__":
+    main()
