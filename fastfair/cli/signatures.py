@@ -102,7 +102,7 @@ def option_of(one: Parameter, told: tuple[str, str], names: Iterable[str]) -> di
     listed = told[0] if "{" in told[0] else told[1].partition("one of ")[2]
     choices = re.findall(r'"([^"]+)"', listed.partition("{")[2].partition("}")[0])
     if one.name == "format":  # a new format of score files is one record
-        choices = ["auto", *(known.name for known in FORMATS)]
+        choices = ["auto", *FORMATS]
     kind = _type_of(one, bool(choices))
     default = None if one.default is inspect.Parameter.empty else one.default
     if kind in ("point", "record") and isinstance(default, tuple):
