@@ -315,7 +315,7 @@ class _Parts:
 
 def _opened(source: Any, vectors: str | None, others: Sequence[Any]) -> tables.Table | _Parts:
     """Open one or more files of vectors, or take a data frame; others: columns that are wanted, if they are names."""
-    wanted = [vectors or "vectors", *(name for name in others if isinstance(name, str))]
+    wanted = list(dict.fromkeys([vectors or "vectors", *(name for name in others if isinstance(name, str))]))
     if isinstance(source, list) or (isinstance(source, str | Path) and files.is_pattern(source)):
         parts = files.files_of(source, "vectors")
         if len(parts) > 1:

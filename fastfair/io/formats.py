@@ -252,10 +252,10 @@ def _of_scores(text: Text, trials: Text | None, how: HowToRead) -> Format:
     path, line, separator = text.path, text.first, tables.separator_of(text)
     if trials is not None:
         found = _readings_or_first(trials, "listed", how)
-        expected = f"its first line is {trials.first[:_SHOWN]!r}, but {_rows_of_lists()} is expected"
+        lists = " or ".join(f"{kind.listed!r} ({name})" for name, kind in FORMATS.items() if kind.listed)
+        expected = f"its first line is {trials.first[:_SHOWN]!r}, but {lists} is expected"
         return _only(found, f"{trials.path} {_may_be(found) or 'is no trial list'}: {expected}")
-    known = _of_content(text, how)
-    if known is not None:
+    if (known := _of_content(text, how)) is not None:
         return known
     if separator is not None and not is_number(line.split(separator)[-1]) and not _is_list(text, how):
         return FORMATS["tsv" if separator == "\t" else "csv"]
@@ -288,8 +288,7 @@ def _of_scores(text: Text, trials: Text | None, how: HowToRead) -> Format:
 
 def _of_trials(text: Text, how: HowToRead) -> Format:
     """Recognise the format of a list of trials without scores, or raise an error that says what is ambiguous."""
-    known = _of_content(text, how)
-    if known is not None:
+    if (known := _of_content(text, how)) is not None:
         return known
     separator = tables.separator_of(text)
     found = _readings(text, "listed", how) if separator in (None, "\t") else {}
@@ -314,13 +313,12 @@ def _may_be(readings: dict[str, str]) -> str:
     return f"may be {' or '.join(f'{kind} ({what})' for kind, what in readings.items())}" if readings else ""
 
 
-def _rows_of_lists() -> str:
-    return " or ".join(f"{kind.listed!r} ({name})" for name, kind in FORMATS.items() if kind.listed)
-
-
 def _of_content(text: Text, how: HowToRead) -> Format | None:
-    known = (kind for kind in FORMATS.values() if kind.fits is not None and not kind.suffixes)
-    return next((kind for kind in known if kind.fits is not None and kind.fits(text, how)), None)
+    """Recognise a text by a format's own question, where it has one."""
+    for kind in FORMATS.values():
+        if kind.fits is not None and not kind.suffixes and kind.fits(text, how):
+            return kind
+    return None
 
 
 def _is_list(text: Text, how: HowToRead) -> bool:
@@ -336,13 +334,10 @@ def _readings(text: Text, which: str, how: HowToRead) -> dict[str, str]:
     n = len(fields_of(text.first))
     known = {name: getattr(kind, which) for name, kind in FORMATS.items()}
     possible = {name: what for name, what in known.items() if what == _MATRIX or len(what.split()) == n}
-    end = -1
-    for _ in range(_HEAD):
-        if (end := text.data.find(b"\n", end + 1)) < 0:
-            break
-    for size in (end + 1, len(text.data)) if end >= 0 else (len(text.data),):
-        if len(possible) > 1 or size <= end + 1 or end < 0:
-            rows, _ = texts.split(replace(text, data=text.data[:size]), None)
+    head = b"\n".join(text.data.split(b"\n", _HEAD)[:_HEAD])
+    for data in (head, text.data):
+        if data is head or (len(possible) > 1 and len(head) < len(data)):
+            rows, _ = texts.split(replace(text, data=data), None)
             possible = {name: what for name, what in possible.items() if _fits(rows, what, how.mated_value)}
     if len(possible) > 1:
         telling = {k: what for k, what in possible.items() if _has_both_classes(rows, what, FORMATS[k])}

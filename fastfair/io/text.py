@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 _BLOCK = 2**22
 _BOM = b"\xef\xbb\xbf"
 _QUOTE, _FEED = b'"\n'
+_BLANKS = " \t\r\x0b\x0c"  # of which blank lines are
 _EXACT = 2**53  # float64 holds whole numbers exactly up to here
 _DECIMAL_COMMA = r"^[+-]?[0-9]*,[0-9]+(?:[eE][+-]?[0-9]+)?$"
 _PERHAPS_THOUSANDS = r"^[+-]?[1-9][0-9]{0,2},[0-9]{3}$"
@@ -159,7 +160,7 @@ def split(
         frame = parsed_if_regular(data)
     if frame is not None:
         return frame.fill_null(""), text.number + np.arange(frame.height * n_columns // n)
-    data, lines = _rows(text, data, mark, quoted, fields or n)
+    data, lines = _rows(text, data, mark, n, quoted, fields)
     frame = parsed(data).fill_null("")
     if frame.height * n_columns != lines.size * n:
         raise FileFormatError(f"{text.path} has {lines.size} rows, but {frame.height} could be read")
@@ -351,29 +352,27 @@ def _are_regular(data: bytes, separator: str, n: int, quoted: bool) -> bool:
     return marks == row * (len(marks) // n)
 
 
-def _rows(text: Text, data: bytes, separator: str, quoted: bool, fields: str | int) -> tuple[bytes, NDArray[np.int64]]:
-    """Remove blank lines, refuse rows with other fields (a number, or names), and return the line of each row."""
-    n, expected = (
-        (fields, f"{fields} fields, as in the header")
-        if isinstance(fields, int)
-        else (len(fields.split()), f"{len(fields.split())} fields ({fields})")
-    )
+def _rows(
+    text: Text, data: bytes, separator: str, n: int, quoted: bool, fields: str | None
+) -> tuple[bytes, NDArray[np.int64]]:
+    """Remove blank lines, refuse rows with another number of fields, and return the line of each row."""
     lines = data.decode().split("\n")[:-1]
     reader = csv.reader(lines, delimiter=separator, quoting=csv.QUOTE_MINIMAL if quoted else csv.QUOTE_NONE)
     rows, numbers, wrong, start = [], [], [], 0
     with files.reading(text.path):
         for row in reader:
-            if row and (len(row) == n or len(row) > 1 or row[0].strip()):
+            line = "\n".join(lines[start : reader.line_num])
+            if line and (n == 1 or len(row) > 1 or line.strip(_BLANKS)):
                 numbers.append(text.number + start)
-                rows.append("\n".join(lines[start : reader.line_num]))
+                rows.append(line)
                 if len(row) != n:
                     wrong.append(len(rows) - 1)
             start = reader.line_num
     if wrong:
-        line = rows[wrong[0]]
+        line, expected = rows[wrong[0]], f" ({fields})" if fields else ", as in the header"
         comment = "; comments stand before the first row only" if line.startswith("#") else ""
         raise FileFormatError(
-            f"{text.path}: line {numbers[wrong[0]]}: expected {expected}, found {line[:_SHOWN]!r} "
+            f"{text.path}: line {numbers[wrong[0]]}: expected {n} fields{expected}, found {line[:_SHOWN]!r} "
             f"({len(wrong)} such rows){comment}"
         )
     return "".join(f"{row}\n" for row in rows).encode(), np.array(numbers, np.int64)
