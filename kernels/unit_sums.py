@@ -1,8 +1,6 @@
-"""Sum what units have over the comparisons that they are in."""
+"""Sum what units have over errors, and count the comparisons that they are in."""
 
 from __future__ import annotations
-
-import numpy as np
 
 from ._jit import jit
 from .row_sums import repeats_at
@@ -23,39 +21,13 @@ def sum_errors(a, b, of_units, start, errors, found):
 
 
 @jit
-def sum_comparisons(runs, of_units, found):
-    """Sum the numbers of both units over all comparisons of each list.
+def count_comparisons(runs, chosen, counts):
+    """Count the comparisons of each unit in some runs.
 
-    runs: `partners.Runs`; of_units: (units,) float64; found: (lists,) float64, out
+    runs: `partners.Runs`; chosen: (n,) int32, which of them; counts: (units,) int64, added to
     """
-    for k in range(found.size):
-        found[k] = 0.0
-    start, unlisted = np.int64(0), 0.0
-    for run in range(runs.stop.size):
-        own, total = of_units[runs.unit[run]], 0.0
-        for p in range(start, runs.stop[run]):
-            total += repeats_at(runs.repeats, p) * (own + of_units[runs.partner[p]])
-        start = runs.stop[run]
-        if runs.list[run] > 0:
-            found[runs.list[run]] += total
-        else:
-            unlisted += total
-    for k in range(1, found.size):
-        found[0] += found[k]
-    found[0] += unlisted
-
-
-@jit
-def count_comparisons(runs, wanted, counts):
-    """Count the comparisons of each unit in a list.
-
-    runs: `partners.Runs`; wanted: the list, 0 for all; counts: (units,) int64, added to
-    """
-    start = np.int64(0)
-    for run in range(runs.stop.size):
-        if not 0 < wanted != runs.list[run]:
-            for p in range(start, runs.stop[run]):
-                m = repeats_at(runs.repeats, p)
-                counts[runs.unit[run]] += m
-                counts[runs.partner[p]] += m
-        start = runs.stop[run]
+    for run in chosen:
+        for p in range(runs.stop[run - 1] if run > 0 else 0, runs.stop[run]):
+            m = repeats_at(runs.repeats, p)
+            counts[runs.unit[run]] += m
+            counts[runs.partner[p]] += m

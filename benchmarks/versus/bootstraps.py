@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 import fastfair as ff
 from fastfair._lib import seeds
-from fastfair.resampling.comparison_replicates import Resampler
+from fastfair.resampling.engine import Resampler
 from fastfair.resampling.preparation import Metrics
 from fastfair.resampling.units import BLOCK
 

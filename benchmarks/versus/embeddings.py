@@ -16,7 +16,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 import fastfair as ff
 from benchmarks._data import embeddings_of_subjects, vectors_of_subjects
 from fastfair._lib import seeds
-from fastfair.resampling.pair_lists import VectorUnits
+from fastfair.resampling.units import VectorUnits
 
 from .clock import clocked, take_turns
 from .common import must_agree, scratch_folder, versions

@@ -17,7 +17,7 @@ from fastfair._lib.text import cell, interval_of_rate, number_with_interval, per
 from fastfair.errors import visible
 from fastfair.pages.parts import Chapter, Picture, Section, Table
 from fastfair.pages.vector import drawing, svg_of
-from fastfair.resampling.blocks import Replicates
+from fastfair.resampling.engine import Replicates
 from fastfair.results.result import Result
 from fastfair.results.written import UNWRITTEN, nothing
 from fastfair.uncertainty.quantities import Quantity

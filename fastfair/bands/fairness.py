@@ -21,8 +21,8 @@ from fastfair.errors import FairValueOutsideWarning, InputError
 from fastfair.measures import MEASURES, ZERO_POLICIES, Estimand
 from fastfair.measures._compute import BaseMetric, value_of
 from fastfair.measures._registry import at_any_threshold, measure_name, printed_name
-from fastfair.resampling.blocks import Replicates
-from fastfair.resampling.design_effects import ENOUGH_PAIRS
+from fastfair.resampling.dependence import ENOUGH_PAIRS
+from fastfair.resampling.engine import Replicates
 from fastfair.uncertainty.entries import Selection
 from fastfair.uncertainty.few_errors import OF_FEW_SUBJECTS
 from fastfair.uncertainty.interval_maker import interval_of_ratio

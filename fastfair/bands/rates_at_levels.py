@@ -25,13 +25,11 @@ from fastfair.error_rates.enough_pairs import with_enough_pairs
 from fastfair.error_rates.operating_points import ENOUGH_ERRORS, FEWEST_ERRORS, at_fmr, threshold_key
 from fastfair.error_rates.rates import rates_at_key
 from fastfair.errors import InputError
-from fastfair.resampling.blocks import Replicates
-from fastfair.resampling.comparison_replicates import SCHEMES, Resampler
-from fastfair.resampling.count_models import CountModel
-from fastfair.resampling.pair_lists import VECTOR_UNITS, WEIGHTINGS
-from fastfair.resampling.pair_replicates import Draws, PairResampler
+from fastfair.resampling.dependence import CountModel
+from fastfair.resampling.engine import SCHEMES, Replicates, Resampler
 from fastfair.resampling.preparation import NO_METRICS
-from fastfair.resampling.units import UNITS, require_units
+from fastfair.resampling.units import UNITS, VECTOR_UNITS, require_units
+from fastfair.resampling.vector_replicates import WEIGHTINGS, Draws, PairResampler
 from fastfair.uncertainty.entries import Entry
 from fastfair.uncertainty.few_errors import MOST_PER_ERROR, Limits, raised_rate
 from fastfair.uncertainty.sample_sizes import SampleSizes
@@ -229,13 +227,13 @@ def _of_embeddings(
         data, ascending, Draws(settings.weighting, settings.unit, settings.scheme), with_groups=with_groups,
         with_overall_fmr=with_overall_fmr, workers=settings.workers,
     )  # fmt: skip
-    estimate, expected_fnmr = resampler.estimate()
-    replicates = resampler.replicate(settings.n_resamples, settings.key)
+    estimate, expected_fnmr = resampler.prepared.estimate()
+    replicates = resampler.replicate(settings.n_resamples, settings.key, settings.workers)
 
     def as_asked(rates: Replicates) -> Replicates:
         return Replicates(rates.threshold[places], rates.fmr[places], rates.fnmr[places])
 
-    estimate = replace(estimate, threshold=resampler.typed(estimate.threshold))
+    estimate = replace(estimate, threshold=resampler.prepared.typed(estimate.threshold))
     estimate, expected = map(as_asked, (estimate, replace(estimate, fnmr=expected_fnmr)))
     behind = _behind_embeddings(data, levels, estimate, settings, resampler.freedom[places], with_groups)
     return RatesOverLevels(levels, estimate, expected, as_asked(replicates), behind, None, list)
@@ -346,7 +344,7 @@ def _effective_sizes(data: Embeddings, mated: bool, rows: Sequence[int], workers
         resampler = Resampler(
             scans[0].kept, [few], metrics=NO_METRICS, with_groups=max(rows) > 0, workers=Workers(workers.n_threads)
         )
-        return [resampler.independent_comparisons(mated, (row - 1, row - 1) if row else None) for row in rows]
+        return [resampler.effective_sample_size(mated, (row - 1, row - 1) if row else None) for row in rows]
 
     return with_enough_pairs([data], [few], False, of_scan, Workers(workers.n_threads))
 

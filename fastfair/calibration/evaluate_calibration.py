@@ -26,7 +26,7 @@ from fastfair.errors import InputError
 from fastfair.evaluation.described import concentrations, described
 from fastfair.evaluation.evaluate import evaluate
 from fastfair.measures import MEASURES
-from fastfair.resampling.comparison_replicates import Resampler
+from fastfair.resampling.engine import Resampler
 from fastfair.resampling.preparation import Metrics, different_groups
 from fastfair.resampling.units import UNITS
 from fastfair.uncertainty.entries import Selection, entries, estimates, measure_entries, sizes_of_groups

@@ -145,7 +145,7 @@ def read_requirement(text: str, default: OperatingPoint) -> Requirement:
     name = _name_of(text, called)
     at = _point_of(text, name, between[1:].strip() if between else None, default)
     _check_group(text, name, group)
-    if group is None and at is not None and at.kind == name:
+    if group is None and at is not None and at.rate == name:
         raise _refused(
             text, 0, called, f"{at} holds the {name.upper()} of all comparisons, so data say nothing of it: name "
             "another operating point, or a group"

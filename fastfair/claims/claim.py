@@ -291,7 +291,7 @@ def claim(
     """
     rate, claimed = read_statement(statement)
     level = intervals.level(confidence_level)
-    if at.kind == rate:
+    if at.rate == rate:
         raise InputError(
             f"at={at} holds the {rate.upper()} that is claimed, so the data say nothing of it: name the threshold, as "
             "in at_threshold(0.5)"
@@ -332,7 +332,7 @@ def _judged(evaluation: Evaluation, quantity: Quantity, claimed: float, level: f
     doubt = ""
     if evidence is not None:
         pvalue, above = evidence.pvalue(claimed), evidence.pvalue_above(claimed)
-        if evaluation.rates[0].at.kind != "threshold":  # the limits are those of the threshold, too
+        if not evaluation.rates[0].at.is_given:  # the limits are those of the threshold, too
             of_limit, row = maker_of(evaluation).pvalue_of_limit, evaluation.quantities.index(quantity)
             pvalue = max(pvalue, of_limit(row, claimed, upper=True)) if pvalue < 0.5 else pvalue
             above = max(above, of_limit(row, claimed, upper=False)) if above < 0.5 else above

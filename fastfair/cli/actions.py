@@ -119,7 +119,7 @@ def _require_replicates(run: Run, option: str) -> None:
 
 
 def _points_of(statement: str, points: Iterable[OperatingPoint]) -> list[OperatingPoint]:
-    return [at for at in points if at.kind != read_statement(statement)[0]]
+    return [at for at in points if at.rate != read_statement(statement)[0]]
 
 
 _REPLICATES = 999

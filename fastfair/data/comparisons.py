@@ -149,6 +149,8 @@ class Comparisons(Shown):
     failed: FailedComparisons | None = None
     quality: NDArray[Any] | tuple[NDArray[Any], NDArray[Any]] | None = None
     origin: Mapping[str, NDArray[Any]] = MappingProxyType({})
+    lacks: Mapping[str, str] = MappingProxyType({})  # what this kind of data cannot do, and why
+    may_keep_more = False  # whether whoever asks scans again where too few are kept, so that no limit need be wider
     _whole: Comparisons | None = None  # with the comparisons that lack labels of some attributes
 
     @checked(
@@ -515,6 +517,17 @@ class Comparisons(Shown):
     def group_of_subject(self) -> NDArray[np.uint16] | None:
         """(k,) the group of each subject; None where there are no groups, or some subject has several."""
         return self._group_codes[0] if self.groups and self._of_subject else None
+
+    @cached_property
+    def pairs(self) -> tuple[Any, Any]:
+        """All mated, and all non-mated, comparisons: as they are sorted, or as a scan counts them."""
+        return self.mated, self.nonmated
+
+    def require(self, *needs: str) -> None:
+        """Raise an error for the first need that these comparisons lack, with the reason."""
+        for need in needs:
+            if need in self.lacks:
+                raise InputError(self.lacks[need])
 
     @cached_property
     def mated_by_group(self) -> GroupedSide:

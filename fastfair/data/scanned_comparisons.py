@@ -13,12 +13,10 @@ from numpy.typing import NDArray
 from fastfair._lib import argument_kinds
 from fastfair._lib.arguments import checked
 from fastfair._lib.notebook import Shown
-from fastfair._lib.threads import count_threads, in_order
 
 from . import group_labels, score_keys
 from .comparisons import Comparisons
 from .sorted_scores import GroupedSide, SortedSide, read_only
-from .vector_pairs import PairsOfVectors
 
 if TYPE_CHECKING:
     from .temporary_files import Folder
@@ -28,7 +26,24 @@ Read = tuple[NDArray[Any], NDArray[Any], score_keys.Keys]
 Reader = Callable[[], Read]
 
 
-class Buckets(Protocol):
+class AllPairs(Protocol):
+    """All mated, or all non-mated, comparisons, most of them without their scores.
+
+    `resampling.pair_source.side_of` tells how replicates weigh them.
+    """
+
+    @property
+    def lacks(self) -> Mapping[str, str]:
+        """What is not possible without a list of them, and why."""
+
+    def count(self, group: NDArray[np.uint16], n_groups: int) -> tuple[NDArray[np.int64], NDArray[np.int64], int]:
+        """Count them, and their distinct subjects, by groups of reference and probe, and all subjects.
+
+        group: (subjects,) the group of each subject, in the order of their numbers.
+        """
+
+
+class Buckets(AllPairs, Protocol):
     """Comparisons in buckets, those of two subjects in the same one."""
 
     @property
@@ -39,15 +54,18 @@ class Buckets(Protocol):
     def most_bytes(self) -> int:
         """How much of it memory may hold."""
 
-    @property
-    def has_keys(self) -> bool:
-        """Whether all comparisons have the keys of their scores."""
-
     def share(self) -> None:
         """Make what `buckets` returns such that other processes can read it, once it is pickled."""
 
     def buckets(self, n_threads: int) -> tuple[Sequence[Reader], int]:
         """Return what reads each, and how many of them may be read at once, at most `n_threads`."""
+
+
+_LACKS = {  # all scans
+    "other units": "a scan draws subjects, and has no other units: leave unit out",
+    "all scores": 'eer_method="convex-hull" needs all scores, which a scan does not keep',
+    "closed forms": "a scan has no intervals without replicates: give n_resamples of at least 2",
+}
 
 
 class Subjects(NamedTuple):
@@ -101,7 +119,7 @@ class KeptComparisons(Comparisons):
         All subjects.
     score_kind, left_out
         As in `Comparisons`.
-    pairs : tuple of Buckets, or of PairsOfVectors
+    pairs : tuple of AllPairs
         The subjects of all mated, and of all non-mated, comparisons: in buckets, with their scores where those were
         kept, or by the numbers of vectors that subjects have.
     grouping : tuple of str
@@ -111,9 +129,9 @@ class KeptComparisons(Comparisons):
     ----------
     may_keep_more : bool
         Whether whoever asks scans again where too few are kept, so that no limit need be wider for that.
+    lacks : dict of str
+        Why a scan cannot do something.
     """
-
-    may_keep_more = False
 
     def __init__(
         self,
@@ -122,7 +140,7 @@ class KeptComparisons(Comparisons):
         subjects: Subjects,
         score_kind: str,
         left_out: tuple[str, ...],
-        pairs: tuple[Buckets | PairsOfVectors, Buckets | PairsOfVectors],
+        pairs: tuple[AllPairs, AllPairs],
         grouping: tuple[str, ...],
     ) -> None:
         self.mated, self.nonmated = mated, nonmated
@@ -130,6 +148,7 @@ class KeptComparisons(Comparisons):
         self.subjects, self.samples, self.sample_subject = read_only(subjects.labels), None, None
         self.attributes = dict(subjects.attributes)
         self.of_subjects, self.pairs = subjects, pairs
+        self.lacks = {**_LACKS, **pairs[0].lacks, **pairs[1].lacks}
         self._choose_groups(grouping)
 
     def by(self, *attributes: str) -> KeptComparisons:
@@ -140,11 +159,6 @@ class KeptComparisons(Comparisons):
         )
         made.may_keep_more = self.may_keep_more
         return made
-
-    @property
-    def has_all_scores(self) -> bool:
-        """Whether `pairs` have the score of every comparison."""
-        return all(pairs.has_keys for pairs in self.pairs)
 
     @cached_property
     def group_of_number(self) -> NDArray[np.uint16]:
@@ -157,7 +171,7 @@ class KeptComparisons(Comparisons):
     @cached_property
     def _counted(self) -> list[tuple[NDArray[np.int64], NDArray[np.int64], int]]:
         """For mated and for non-mated comparisons: their numbers and those of subjects by groups, and of subjects."""
-        return [_count(pairs, self.group_of_number, max(1, len(self.groups))) for pairs in self.pairs]
+        return [pairs.count(self.group_of_number, max(1, len(self.groups))) for pairs in self.pairs]
 
     @cached_property
     def subject_counts(self) -> tuple[int | None, int | None]:
@@ -170,33 +184,6 @@ class KeptComparisons(Comparisons):
         return _CountedSide(
             side, found.reference_group, found.probe_group, found.n_groups, found.n_subjects, cells, subjects
         )
-
-
-def _count(
-    pairs: Buckets | PairsOfVectors, group: NDArray[np.uint16], n_groups: int
-) -> tuple[NDArray[np.int64], NDArray[np.int64], int]:
-    from fastfair.kernels import scan as kernels
-
-    if isinstance(pairs, PairsOfVectors):
-        return pairs.count(group, n_groups)
-    seen = np.zeros((2, group.size, n_groups), np.bool_)
-
-    def count(read: Reader) -> NDArray[np.int64]:
-        cells = np.zeros((n_groups, n_groups), np.int64)
-        # Threads may mark the same place, but only ever with the same value.
-        reference, probe, _ = read()
-        kernels.count_by_group(reference, probe, group, cells, seen)
-        return cells
-
-    cells = sum(in_order(count, *pairs.buckets(count_threads(None))), np.zeros((n_groups, n_groups), np.int64))
-    as_reference, as_probe = seen
-    subjects = np.zeros((n_groups, n_groups), np.int64)
-    for k in range(n_groups):
-        own = group == k
-        subjects[k] += as_reference[own].sum(axis=0)
-        subjects[:, k] += as_probe[own].sum(axis=0)
-        subjects[k, k] -= int((as_reference[own, k] & as_probe[own, k]).sum())
-    return read_only(cells), read_only(subjects), int(seen.any(axis=(0, 2)).sum())
 
 
 class ScannedComparisons(Shown):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Mapping
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -10,14 +11,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastfair._lib.distinct_entries import smallest_integers
+from fastfair._lib.threads import count_threads, in_order
 
 from . import score_keys
 from .scanned_comparisons import Read, Reader
 from .score_tails import wide
+from .sorted_scores import read_only
 from .temporary_files import ArrayFile, Folder
+from .vector_pairs import NO_COSTS
 
 Codes = NDArray[np.int32]
 N_BUCKETS = 128  # a power of 2
+
+_LACKS = {
+    "units left out": 'method="bca" leaves out subjects one at a time, which a scan cannot: use another one',
+    "lists of pairs": "data is a scan of score files, which does not list who was compared with whom: read them with "
+    "read_comparisons",
+}
 
 
 class InBucket(NamedTuple):
@@ -91,6 +101,34 @@ class SpilledPairs:
         self._sizes = np.zeros(N_BUCKETS, np.int64)
         self._wide = False
         self.n_bytes = 0
+
+    @property
+    def lacks(self) -> Mapping[str, str]:
+        """As in `Buckets`."""
+        return _LACKS if self.has_keys else {**_LACKS, "costs": NO_COSTS}
+
+    def count(self, group: NDArray[np.uint16], n_groups: int) -> tuple[NDArray[np.int64], NDArray[np.int64], int]:
+        """As in `AllPairs`."""
+        from fastfair.kernels import scan as kernels
+
+        seen = np.zeros((2, group.size, n_groups), np.bool_)
+
+        def count(read: Reader) -> NDArray[np.int64]:
+            cells = np.zeros((n_groups, n_groups), np.int64)
+            # Threads may mark the same place, but only ever with the same value.
+            reference, probe, _ = read()
+            kernels.count_by_group(reference, probe, group, cells, seen)
+            return cells
+
+        cells = sum(in_order(count, *self.buckets(count_threads(None))), np.zeros((n_groups, n_groups), np.int64))
+        as_reference, as_probe = seen
+        subjects = np.zeros((n_groups, n_groups), np.int64)
+        for k in range(n_groups):
+            own = group == k
+            subjects[k] += as_reference[own].sum(axis=0)
+            subjects[:, k] += as_probe[own].sum(axis=0)
+            subjects[k, k] -= int((as_reference[own, k] & as_probe[own, k]).sum())
+        return read_only(cells), read_only(subjects), int(seen.any(axis=(0, 2)).sum())
 
     @property
     def n(self) -> int:

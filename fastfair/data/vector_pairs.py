@@ -4,11 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+NO_COSTS = (
+    "Cllr needs the scores of all comparisons: scan files with cllr=True, take comparisons() of vectors, "
+    "or leave it out"
+)
 Codes = NDArray[np.int32]
 Counts = NDArray[np.int64]
 Flags = NDArray[np.bool_]
@@ -32,7 +37,7 @@ class PairsOfVectors:
     is_probe: Flags | None
     mated: bool
 
-    has_keys = False  # of all pairs
+    lacks = MappingProxyType({"costs": NO_COSTS})
 
     @cached_property
     def vectors(self) -> tuple[Counts, Counts]:

@@ -73,7 +73,7 @@ def _share_to_keep(
     embeddings: Embeddings, points: Sequence[OperatingPoint], with_metrics: bool, n_threads: int | None
 ) -> float:
     """Guess which share of the non-mated pairs is needed."""
-    held = [point.value for point in points if point.kind == "fmr"]
+    held = [point.value for point in points if point.rate == "fmr"]
     needed = _SPARE * max(held, default=0.0)
     if with_metrics or len(held) < len(points):
         needed = max(needed, _SPARE_OF_OTHERS * _share_at_thresholds(embeddings, points, with_metrics, n_threads))
@@ -99,8 +99,8 @@ def _share_at_thresholds(
     except InputError:  # such as no mated pair among them
         return _MOST_FOR_GROUPS
     of_all = keys_of(some)
-    rates = [_fmr_at(of_all, threshold_key(some, point)) for point in points if point.kind in ("fnmr", "threshold")]
-    if with_metrics or any("eer" in point.kind for point in points):
+    rates = [_fmr_at(of_all, threshold_key(some, point)) for point in points if point.rate == "fnmr" or point.is_given]
+    if with_metrics or any(point.rule.eers for point in points):
         lists = [of_all, *(keys_of(some, k) for k in range(len(some.groups)))]
         rates += [_fmr_at(of_all, nearest_equal_error(keys).key) for keys in lists if all(keys.sizes)]
     return max(rates)

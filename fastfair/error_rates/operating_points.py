@@ -3,28 +3,185 @@
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
-from typing import Any
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fastfair._lib import argument_kinds, validation
 from fastfair._lib.arguments import checked
 from fastfair.data import score_keys
-from fastfair.data.class_keys import ClassKeys, keys_of, not_kept
+from fastfair.data.class_keys import keys_of, not_kept
 from fastfair.data.comparisons import Comparisons
 from fastfair.errors import InputError
 
 from . import score_metrics
 
-KINDS = ("fmr", "fnmr", "threshold", "eer", "mean group eer")
 ENOUGH_ERRORS = 30  # Doddington's rule of 30: fewer errors than that say little about a rate
 FEWEST_ERRORS = 10  # with fewer, nothing is told of whom they befall: tests and bands call equal rates different
+Keys = np.signedinteger[Any]
+RULES: dict[str, Rule] = {}  # by `OperatingPoint.kind`
 
 
-_NAMES = {"fmr": "FMR", "fnmr": "FNMR", "threshold": "threshold", "eer": "EER", "mean group eer": "mean group EER"}
+class Block(Protocol):
+    """A block of 64 replicates, whose thresholds are looked for; places: those of operating points among all."""
+
+    def given(self, places: NDArray[np.intp]) -> NDArray[np.int64]:
+        """Return the (points, 1) keys of thresholds in the data."""
+
+    def at_rates(self, mated: bool, places: NDArray[np.intp]) -> NDArray[np.int64] | None:
+        """Find the (points, 64) keys at which FNMRs, or FMRs, are held; None where lists do not reach far enough."""
+
+    def at_equal_error(self) -> NDArray[np.int64]:
+        """Return the (64,) keys of the EER."""
+
+    def at_mean_group_equal_error(self) -> NDArray[np.int64]:
+        """Return the (64,) keys of the means of groups' EER thresholds."""
+
+
+class Rule(ABC):
+    """What operating points of a kind hold, and how that fixes the threshold: a new kind is one class like these.
+
+    Attributes
+    ----------
+    kind, title, example : str
+        Its name in `OperatingPoint.kind`, as results print it, and what people may type, such as "fmr=0.001".
+    holds : tuple of str
+        The error rates whose errors fix the threshold.
+    signs : tuple of float, or None
+        How the FNMR and the FMR enter what is held; None where no closed form knows how the threshold moves.
+    eers : {"", "all", "groups"}
+        Whose EERs fix the threshold.
+    """
+
+    kind: ClassVar[str]
+    title: ClassVar[str]
+    example: ClassVar[str]
+    holds: ClassVar[tuple[str, ...]] = ()
+    signs: ClassVar[tuple[float, float] | None] = None
+    eers: ClassVar[str] = ""
+
+    def __init_subclass__(cls) -> None:
+        RULES[cls.kind] = cls()
+
+    @property
+    def takes_value(self) -> bool:
+        """Whether its operating points have a value."""
+        return "=" in self.example
+
+    @property
+    def is_looked_for(self) -> bool:
+        """Whether the threshold is looked for in data, in a way that closed forms know."""
+        return bool(self.holds) and self.signs is not None
+
+    @property
+    def grows(self) -> float:
+        """1 where what is held grows as the threshold gets laxer, and -1 where it falls."""
+        return 1.0 if "fmr" in self.holds else -1.0
+
+    def checked(self, value: float) -> float:
+        """Check the value of an operating point."""
+        return validation.rate(self.kind, value)
+
+    @abstractmethod
+    def key(self, comparisons: Comparisons, at: OperatingPoint, groups: Iterable[int] | None) -> Keys:
+        """Find the lowest key that is accepted in data; groups: whose EERs count, by default those of all."""
+
+    @abstractmethod
+    def keys_in_block(self, block: Block, places: NDArray[np.intp]) -> NDArray[np.int64] | None:
+        """Find the (points, 64) keys of a block of replicates; None where lists do not reach far enough."""
+
+
+class _FalseMatchRate(Rule):
+    kind, title, example = "fmr", "FMR", "fmr=0.001"
+    holds, signs = ("fmr",), (0.0, 1.0)
+
+    def key(self, comparisons: Comparisons, at: OperatingPoint, groups: Iterable[int] | None) -> Keys:
+        keys = keys_of(comparisons)
+        errors, nonmated = allowed_errors(at.value, keys.sizes[1]), keys.nonmated
+        if errors >= nonmated.size:
+            raise not_kept(f"the threshold of {at}", keys)
+        return nonmated[nonmated.size - 1 - errors] + nonmated.dtype.type(1)
+
+    def keys_in_block(self, block: Block, places: NDArray[np.intp]) -> NDArray[np.int64] | None:
+        return block.at_rates(False, places)
+
+
+class _FalseNonMatchRate(Rule):
+    kind, title, example = "fnmr", "FNMR", "fnmr=0.05"
+    holds, signs = ("fnmr",), (1.0, 0.0)
+
+    def key(self, comparisons: Comparisons, at: OperatingPoint, groups: Iterable[int] | None) -> Keys:
+        keys = keys_of(comparisons)
+        errors, mated = allowed_errors(at.value, keys.sizes[0]), keys.mated
+        if errors >= mated.size:
+            raise not_kept(f"the threshold of {at}", keys)
+        if mated[errors] == score_keys.failed_key(mated):
+            n_failed = score_keys.count_failed(mated)
+            raise InputError(
+                f"no threshold holds {at}: {n_failed} of {keys.sizes[0]} mated comparisons failed and count as "
+                f"non-matches, which alone is an FNMR of {n_failed / keys.sizes[0]:.3g}; hold a higher one, or read "
+                'them with failures="exclude"'
+            )
+        return mated[errors]
+
+    def keys_in_block(self, block: Block, places: NDArray[np.intp]) -> NDArray[np.int64] | None:
+        return block.at_rates(True, places)
+
+
+class _GivenThreshold(Rule):
+    kind, title, example = "threshold", "threshold", "threshold=0.4"
+    signs = 0.0, 0.0
+
+    def checked(self, value: float) -> float:
+        return validation.real(self.kind, value)
+
+    def key(self, comparisons: Comparisons, at: OperatingPoint, groups: Iterable[int] | None) -> Keys:
+        return comparisons.to_key(at.value)
+
+    def keys_in_block(self, block: Block, places: NDArray[np.intp]) -> NDArray[np.int64] | None:
+        return block.given(places)
+
+
+class _EqualErrorRate(Rule):
+    kind, title, example, eers = "eer", "EER", "eer", "all"
+    holds, signs = ("fmr", "fnmr"), (-1.0, 1.0)
+
+    def key(self, comparisons: Comparisons, at: OperatingPoint, groups: Iterable[int] | None) -> Keys:
+        return score_metrics.nearest_equal_error(keys_of(comparisons)).key
+
+    def keys_in_block(self, block: Block, places: NDArray[np.intp]) -> NDArray[np.int64] | None:
+        return block.at_equal_error()
+
+
+class _MeanGroupEqualErrorRate(Rule):
+    kind, title, example, eers = "mean group eer", "mean group EER", "mean-group-eer", "groups"
+    holds = "fmr", "fnmr"
+
+    def key(self, comparisons: Comparisons, at: OperatingPoint, groups: Iterable[int] | None) -> Keys:
+        comparisons.require_groups()
+        similarities = []
+        for group in range(len(comparisons.groups)) if groups is None else groups:
+            keys = keys_of(comparisons, group)
+            if not all(keys.sizes):
+                raise InputError(
+                    f"group {comparisons.groups[group]!r} has {keys.sizes[0]} mated and {keys.sizes[1]} non-mated "
+                    "comparisons of its own, so it has no EER and there is no mean of the groups' EER thresholds"
+                )
+            if keys.all_failed:
+                raise InputError(
+                    f"all comparisons of group {comparisons.groups[group]!r} failed, so it has no EER threshold, and "
+                    "there is no mean of the groups' EER thresholds"
+                )
+            similarities.append(score_keys.decode(np.array([score_metrics.nearest_equal_error(keys).key]))[0])
+        return score_keys.first_key_at_least(float(np.mean(similarities, dtype=np.float64)), comparisons.mated.keys)
+
+    def keys_in_block(self, block: Block, places: NDArray[np.intp]) -> NDArray[np.int64] | None:
+        return block.at_mean_group_equal_error()
 
 
 @checked
@@ -55,13 +212,28 @@ class OperatingPoint:
     value: float = float("nan")
 
     def __post_init__(self) -> None:
-        validation.choice("kind", self.kind, KINDS)
-        if self.kind in ("eer", "mean group eer"):
+        validation.choice("kind", self.kind, tuple(RULES))
+        if not self.rule.takes_value:
             if not (isinstance(self.value, float) and math.isnan(self.value)):
                 raise InputError(f"the operating point {self.kind!r} takes no value, but was given {self.value!r}")
             return
-        check = validation.real if self.kind == "threshold" else validation.rate
-        object.__setattr__(self, "value", check(self.kind, self.value) + 0.0)  # not -0.0
+        object.__setattr__(self, "value", self.rule.checked(self.value) + 0.0)  # not -0.0
+
+    @property
+    def rule(self) -> Rule:
+        """What operating points of this kind hold."""
+        return RULES[self.kind]
+
+    @property
+    def rate(self) -> str | None:
+        """The one error rate that is held; None where it is none or two."""
+        holds = self.rule.holds
+        return holds[0] if len(holds) == 1 else None
+
+    @property
+    def is_given(self) -> bool:
+        """Whether the threshold is given, and hangs on no data."""
+        return not self.rule.holds
 
     @property
     def _key(self) -> tuple[str, float | None]:
@@ -75,20 +247,17 @@ class OperatingPoint:
 
     def __str__(self) -> str:
         if math.isnan(self.value):
-            return _NAMES[self.kind]
+            return self.rule.title
         short = f"{self.value:g}"
         exact = short if float(short) == self.value else repr(self.value).removesuffix(".0")
-        return f"{_NAMES[self.kind]}={exact}"
+        return f"{self.rule.title}={exact}"
 
 
 def point_of(text: str) -> OperatingPoint:
     """Return the operating point whose text it is."""
     name, _, value = text.partition("=")
-    kind = {written: kind for kind, written in _NAMES.items()}[name]
+    kind = next(rule.kind for rule in RULES.values() if rule.title == name)
     return OperatingPoint(kind, float(value)) if value else OperatingPoint(kind)
-
-
-_WRITTEN = {"eer": "eer", "mean-group-eer": "mean group eer"}  # the kinds without a value, as people type them
 
 
 def read_point(text: str) -> OperatingPoint:
@@ -100,13 +269,14 @@ def read_point(text: str) -> OperatingPoint:
         For anything else.
     """
     kind, _, number = (part.strip() for part in text.lower().partition("="))
-    if kind in _WRITTEN and not number:
-        return OperatingPoint(_WRITTEN[kind])
-    if kind not in ("fmr", "fnmr", "threshold") or not number:
-        known = ", ".join(["fmr=0.001", "fnmr=0.05", "threshold=0.4", *_WRITTEN])
+    rule = next((rule for rule in RULES.values() if rule.example.partition("=")[0] == kind), None)
+    if rule is None or rule.takes_value != bool(number):
+        known = ", ".join(rule.example for rule in RULES.values())
         raise InputError(f"{text!r} is not an operating point: write one of {known}")
+    if not rule.takes_value:
+        return OperatingPoint(rule.kind)
     try:
-        if number.endswith("%") and kind == "threshold":
+        if number.endswith("%") and not rule.holds:
             raise InputError(f"{text!r} is a percentage, but a threshold is a score: write the score")
         if number.endswith("%"):
             return OperatingPoint(kind, float(Decimal(number[:-1].strip()) / 100))
@@ -276,7 +446,7 @@ def allowed_errors(rate: float, n: int) -> int:
     return errors
 
 
-def threshold_key(comparisons: Comparisons, at: OperatingPoint) -> np.signedinteger[Any]:
+def threshold_key(comparisons: Comparisons, at: OperatingPoint, groups: Iterable[int] | None = None) -> Keys:
     """Find the lowest key that is accepted at an operating point.
 
     Parameters
@@ -285,73 +455,16 @@ def threshold_key(comparisons: Comparisons, at: OperatingPoint) -> np.signedinte
         The comparisons whose scores the threshold is found from.
     at : OperatingPoint
         The operating point.
+    groups : iterable of int, optional
+        Positions of the groups whose EER thresholds count where their mean is meant; all by default.
 
     Returns
     -------
     int32 or int64
         The threshold as a key; see `fastfair.kernels.sorting`.
     """
-    keys = keys_of(comparisons)
-    key = _threshold_key(comparisons, at, keys)
-    if keys.lowest is not None and at.kind != "threshold":  # comparisons that failed are never accepted
+    key, keys = at.rule.key(comparisons, at, groups), keys_of(comparisons)
+    if keys.lowest is not None and not at.is_given:  # comparisons that failed are never accepted
         key = max(key, key.dtype.type(keys.lowest))
     keys.require(f"the threshold of {at}", key)
     return key
-
-
-def _threshold_key(comparisons: Comparisons, at: OperatingPoint, keys: ClassKeys) -> np.signedinteger[Any]:
-    mated, nonmated = keys.mated, keys.nonmated
-    if at.kind in ("fmr", "fnmr"):
-        errors = allowed_errors(at.value, keys.sizes[at.kind == "fmr"])
-        if errors >= (nonmated if at.kind == "fmr" else mated).size:
-            raise not_kept(f"the threshold of {at}", keys)
-        if at.kind == "fnmr" and mated[errors] == score_keys.failed_key(mated):
-            n_failed = score_keys.count_failed(mated)
-            raise InputError(
-                f"no threshold holds {at}: {n_failed} of {keys.sizes[0]} mated comparisons failed and count as "
-                f"non-matches, which alone is an FNMR of {n_failed / keys.sizes[0]:.3g}; hold a higher one, or read "
-                'them with failures="exclude"'
-            )
-        return mated[errors] if at.kind == "fnmr" else nonmated[nonmated.size - 1 - errors] + nonmated.dtype.type(1)
-    if at.kind == "threshold":
-        return comparisons.to_key(at.value)
-    if at.kind == "eer":
-        return score_metrics.nearest_equal_error(keys).key
-    return mean_group_eer_key(comparisons, range(len(comparisons.groups)))
-
-
-def mean_group_eer_key(comparisons: Comparisons, groups: Iterable[int]) -> np.signedinteger[Any]:
-    """Find the lowest key that is accepted at the mean of some groups' EER thresholds.
-
-    Parameters
-    ----------
-    comparisons : Comparisons
-        With groups.
-    groups : iterable of int
-        Positions in `comparisons.groups`.
-
-    Returns
-    -------
-    int32 or int64
-
-    Raises
-    ------
-    InputError
-        For a group without an EER.
-    """
-    comparisons.require_groups()
-    similarities = []
-    for group in groups:
-        keys = keys_of(comparisons, group)
-        if not all(keys.sizes):
-            raise InputError(
-                f"group {comparisons.groups[group]!r} has {keys.sizes[0]} mated and {keys.sizes[1]} non-mated "
-                "comparisons of its own, so it has no EER and there is no mean of the groups' EER thresholds"
-            )
-        if keys.all_failed:
-            raise InputError(
-                f"all comparisons of group {comparisons.groups[group]!r} failed, so it has no EER threshold, and there "
-                "is no mean of the groups' EER thresholds"
-            )
-        similarities.append(score_keys.decode(np.array([score_metrics.nearest_equal_error(keys).key]))[0])
-    return score_keys.first_key_at_least(float(np.mean(similarities, dtype=np.float64)), comparisons.mated.keys)

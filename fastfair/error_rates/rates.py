@@ -114,10 +114,10 @@ def rates_at_key(comparisons: Comparisons, at: OperatingPoint, key: np.signedint
         matrix_subjects=nonmated_subject_cells,
     )
     fmr_matrix = _ratio(false_matches, nonmated_cells)
-    expected = {"fmr": len(nonmated), "fnmr": len(mated)}.get(at.kind)
+    expected = {"fmr": len(nonmated), "fnmr": len(mated)}.get(at.rate or "")
     return Rates(
         at=at,
-        threshold=at.value if at.kind == "threshold" else comparisons.to_threshold(key),
+        threshold=at.value if at.is_given else comparisons.to_threshold(key),
         fmr=accepted / len(nonmated),
         fnmr=rejected / len(mated),
         groups=comparisons.groups,

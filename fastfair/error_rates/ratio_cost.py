@@ -40,9 +40,9 @@ def ratio_costs_of_groups(comparisons: Comparisons) -> NDArray[np.float64]:
     groups = range(len(comparisons.groups))
     lists = [keys_of(comparisons), *(keys_of(comparisons, k) for k in groups)]
     exact = exact_costs(lists[0])
+    comparisons.require("costs")
     if not isinstance(comparisons, KeptComparisons):
         return np.array([log_likelihood_ratio_cost(keys, exact) if all(keys.sizes) else np.nan for keys in lists])
-    require_costs(comparisons)
     sizes = np.array([keys.sizes for keys in lists]).T
     found = np.zeros(len(lists))
     for pairs, of_class, n in zip(comparisons.pairs, exact, sizes, strict=True):
@@ -57,15 +57,6 @@ def require_ratios(comparisons: Comparisons, what: str) -> None:
         raise InputError(
             f"{what} is that of log-likelihood ratios, but these scores are declared as {comparisons.score_kind}: pass "
             f'score_kind="{LOG_LIKELIHOOD_RATIO}" where they are, or make them so with calibrate'
-        )
-
-
-def require_costs(comparisons: KeptComparisons) -> None:
-    """Raise an error where a scan has not kept what comparisons cost."""
-    if not comparisons.has_all_scores:
-        raise InputError(
-            "Cllr needs the scores of all comparisons: scan files with cllr=True, take comparisons() of vectors, or "
-            "leave it out"
         )
 
 

@@ -16,7 +16,6 @@ from .operating_points import ENOUGH_ERRORS, OperatingPoint, threshold_key
 
 Integers = NDArray[np.int64]
 Cell = tuple[int, int] | None  # groups of reference and probe, or all comparisons
-KINDS = ("threshold", "fmr", "fnmr", "eer")  # of operating points whose thresholds are known here
 _LEAST_SHARE = 1 / 3  # of a rate held, below which its slope is not looked for
 
 
@@ -28,12 +27,12 @@ class HeldThreshold:
     comparisons : Comparisons
         The comparisons in which the threshold is found.
     point : OperatingPoint
-        An operating point of one of `KINDS`. Where it holds a threshold there are no slopes.
+        An operating point whose rule has signs. Where its threshold is given there are no slopes.
 
     Attributes
     ----------
-    kind : str
-        What the operating point holds.
+    at : OperatingPoint
+        As given.
     key : int
         The threshold's key.
     sizes : tuple of int
@@ -41,10 +40,10 @@ class HeldThreshold:
     """
 
     def __init__(self, comparisons: Comparisons, point: OperatingPoint) -> None:
-        self.comparisons, self.kind = comparisons, point.kind
+        self.comparisons, self.at = comparisons, point
         self.sizes = len(comparisons.mated), len(comparisons.nonmated)
         self.key = int(threshold_key(comparisons, point))
-        self._point, self._keys = point, keys_of(comparisons)
+        self._keys = keys_of(comparisons)
         self._not_kept = self.sizes[1] - self._keys.nonmated.size  # whose scores are the lowest
 
     def errors_below(self, key: int) -> tuple[int, int]:
@@ -60,7 +59,7 @@ class HeldThreshold:
     def held(self, key: int) -> float:
         """Return what the operating point holds, at another threshold: a rate, or FMR minus FNMR."""
         fnmr, fmr = self._rates(key)
-        return {"fmr": fmr, "fnmr": fnmr, "eer": fmr - fnmr}[self.kind]
+        return self.signs[0] * fnmr + self.signs[1] * fmr
 
     def _rates(self, key: int) -> tuple[float, float]:
         below = self.errors_below(key)
@@ -75,7 +74,8 @@ class HeldThreshold:
     @property
     def signs(self) -> tuple[float, float]:
         """How the FNMR and the FMR enter what is held."""
-        return {"fmr": (0.0, 1.0), "fnmr": (1.0, 0.0), "eer": (-1.0, 1.0)}[self.kind]
+        assert self.at.rule.signs is not None
+        return self.at.rule.signs
 
     def rates_at(self) -> tuple[float, float]:
         """Return the FNMR and the FMR at the threshold."""
@@ -84,13 +84,13 @@ class HeldThreshold:
     def near(self, spread: float) -> tuple[int, int]:
         """Return the thresholds at which what is held lies a standard error to either side."""
         at = self.held(self.key)
-        least = at - spread if self.kind == "eer" else max(at - spread, at * _LEAST_SHARE)
+        least = at - spread if self.at.rate is None else max(at - spread, at * _LEAST_SHARE)
         return self._first_key(least), self._first_key(at + spread)
 
     def _first_key(self, aim: float) -> int:
         """Return the lowest threshold at which a falling rate is at most `aim`, or the FNMR, which grows, at least."""
         reached: Callable[[float], bool] = (
-            (lambda rate: rate >= aim) if self.kind == "fnmr" else (lambda rate: rate <= aim)
+            (lambda rate: rate >= aim) if self.at.rule.grows < 0 else (lambda rate: rate <= aim)
         )
         sides, limits = (self._keys.mated, self._keys.nonmated), self._keys.limits
         low, high = int(min(keys[0] for keys in sides)), int(max(keys[-1] for keys in sides)) + 1
@@ -100,7 +100,7 @@ class HeldThreshold:
             middle = (low + high) // 2
             low, high = (low, middle) if reached(self.held(middle)) else (middle + 1, high)
         if limits is not None and (low == limits[0] or (low == limits[1] and not reached(self.held(low)))):
-            raise not_kept(f"how rates change near the threshold of {self._point}", self._keys)
+            raise not_kept(f"how rates change near the threshold of {self.at}", self._keys)
         return low
 
     def slopes(self, spread: float) -> Callable[[bool, Cell], tuple[float, float]]:
@@ -113,7 +113,7 @@ class HeldThreshold:
         keys = self.near(spread)
         ends = [self.held(key) for key in keys]
         run = ends[1] - ends[0]
-        if self.kind != "eer" and min(ends) > 0 and self.errors_held() >= ENOUGH_ERRORS:
+        if self.at.rate is not None and min(ends) > 0 and self.errors_held() >= ENOUGH_ERRORS:
             # Rates grow with the logarithm of others, rather than with these; with few errors that is too flat.
             run = self.held(self.key) * float(np.log(ends[1] / ends[0]))
         below = [self.errors_below(key) for key in keys]

@@ -107,6 +107,5 @@ class ComparedSystem:
 
 def _held_by_few(result: Rates) -> bool:
     """Return whether too few errors fix the threshold of an operating point; a threshold that was given needs none."""
-    held = {"fmr": (result.counts.false_matches,), "fnmr": (result.counts.false_nonmatches,), "threshold": ()}
-    both = result.counts.false_matches, result.counts.false_nonmatches
-    return any(number < FEWEST_ERRORS for number in held.get(result.at.kind, both))
+    errors = {"fmr": result.counts.false_matches, "fnmr": result.counts.false_nonmatches}
+    return any(errors[name] < FEWEST_ERRORS for name in result.at.rule.holds)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from fastfair.error_rates.threshold_slopes import KINDS
 from fastfair.uncertainty.quantities import RATES
 
 from .compared_system import ComparedSystem
@@ -35,7 +34,7 @@ def rate_correlations(first: ComparedSystem, second: ComparedSystem) -> NDArray[
     position = {group: k for k, group in enumerate(first.evaluation.groups)}
     pairs = zip(first.evaluation.quantities, second.evaluation.quantities, strict=True)
     for k, (mine, theirs) in enumerate(pairs):
-        if mine.name in RATES and mine.at is not None and mine.at.kind in KINDS:
+        if mine.name in RATES and mine.at is not None and mine.at.rule.signs is not None:
             cell = None if mine.group is None else (position[mine.group], position[mine.probe_group or mine.group])
             if np.isfinite(mine.estimate) and np.isfinite(theirs.estimate):
                 found[k] = one.correlation(other, mine.name == "fnmr", points.index(mine.at), cell)

@@ -15,7 +15,7 @@ from fastfair.data.scanned_comparisons import KeptComparisons
 from fastfair.data.sorted_scores import GroupedSide, SortedSide
 from fastfair.data.vector_pairs import PairsOfVectors
 from fastfair.error_rates.operating_points import OperatingPoint
-from fastfair.error_rates.threshold_slopes import KINDS, Cell, HeldThreshold, cells_of
+from fastfair.error_rates.threshold_slopes import Cell, HeldThreshold, cells_of
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -44,7 +44,7 @@ class Decisions:
         self.unit, self.groups = unit, comparisons.groups
         self.trials: Trials = Trials(comparisons, unit) if like is None else like.trials
         self._comparisons = comparisons
-        self._points = [point for point in points if point.kind in KINDS and unit in UNITS_TESTED]
+        self._points = [point for point in points if point.rule.signs is not None and unit in UNITS_TESTED]
 
     @cached_property
     def at(self) -> dict[OperatingPoint, DecidedSystem]:
@@ -136,7 +136,7 @@ class DecidedSystem(HeldThreshold):
     def __init__(self, comparisons: Comparisons, point: OperatingPoint, trials: Trials) -> None:
         super().__init__(comparisons, point)
         self.trials = trials
-        self._aim = 0.0 if point.kind == "eer" else point.value
+        self._aim = point.value if point.rule.takes_value else 0.0
 
     @cached_property
     def errors(self) -> tuple[Errors, Errors]:

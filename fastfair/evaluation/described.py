@@ -13,7 +13,7 @@ from fastfair.error_rates.concentration import concentration
 from fastfair.error_rates.curve_results import Rates, counts_behind
 from fastfair.error_rates.operating_points import ENOUGH_ERRORS
 from fastfair.measures._registry import measure_of
-from fastfair.resampling.comparison_replicates import Resampler
+from fastfair.resampling.engine import Resampler
 from fastfair.uncertainty.entries import Entry
 from fastfair.uncertainty.few_errors import (
     MOST_PER_ERROR,
@@ -56,7 +56,7 @@ def described(entry: Entry, at_points: Sequence[Rates], shares: Sequence[dict[bo
         overall, of_cells = shares[entry.point][entry.name == "fnmr"]
         concentrated = overall if entry.cell is None else float(of_cells[entry.cell])
     notes = [f"fewer than {ENOUGH_ERRORS} errors"] if errors < ENOUGH_ERRORS else []
-    if entry.cell is None and entry.name == result.at.kind:
+    if entry.cell is None and entry.name == result.at.rate:
         notes.append(HELD)
     return Quantity(
         entry.name,
@@ -109,7 +109,7 @@ def noted_few_subjects(
         return tuple(found)
     threshold = {quantity.at: row for row, quantity in enumerate(quantities) if quantity.name == "threshold"}
     for point, rates in enumerate(at_points):
-        if rates.at.kind != "fmr" or (sizes.few_held and sizes.few_held.holds(point)):
+        if rates.at.rate != "fmr" or (sizes.few_held and sizes.few_held.holds(point)):
             continue
         rows = [k for k, quantity in enumerate(quantities) if quantity.name == "fnmr" and quantity.at == rates.at]
         hanging = hangs_on_threshold(replicates[rows], replicates[[threshold[rates.at]] * len(rows)])

@@ -29,15 +29,13 @@ from fastfair.error_rates.operating_points import (
     at_fmr,
     at_mean_group_eer,
     at_threshold,
-    mean_group_eer_key,
     threshold_key,
 )
 from fastfair.error_rates.rates import rates_at_key
 from fastfair.error_rates.ratio_cost import ratio_costs_of_groups
 from fastfair.errors import EmptyGroupWarning, ReversedScoresWarning
 from fastfair.measures._registry import MEASURES
-from fastfair.resampling.blocks import Replicates
-from fastfair.resampling.comparison_replicates import Resampler
+from fastfair.resampling.engine import Replicates, Resampler
 from fastfair.resampling.linearized_rates import LinearizedRates
 from fastfair.resampling.preparation import NO_METRICS, Metrics, different_groups
 from fastfair.uncertainty.entries import Entry, Selection, entries, estimates, sizes_of_groups
@@ -192,7 +190,7 @@ def evaluate(
     Numbers and intervals of a scan are those of the same comparisons in memory, to the last bit, but for limits of
     rates without errors that rest on scores it has not kept: these are wider. It has Cllr only where it was told to
     keep all scores (``scan_comparisons(cllr=True)``), no min Cllr ("all" metrics are then the others), no convex hull,
-    no units but subjects, no jackknife (``method="bca"``), and no intervals without replicates.
+    no units but subjects, no jackknife of score files (``method="bca"``), and no intervals without replicates.
 
     Of vectors the pairs near the errors are kept, as many as are needed (`Embeddings.scanned`), and numbers are those
     of `Embeddings.comparisons`, to the last bit, but for limits of rates without errors of groups so small that a tenth
@@ -320,9 +318,7 @@ def _evaluated(
 
 
 def _rates_at(comparisons: Comparisons, point: OperatingPoint, measured: Sequence[int]) -> Rates:
-    of_groups = point.kind == "mean group eer"  # then of the groups measured, some of which may be dropped
-    key = mean_group_eer_key(comparisons, measured) if of_groups else threshold_key(comparisons, point)
-    return rates_at_key(comparisons, point, key)
+    return rates_at_key(comparisons, point, threshold_key(comparisons, point, measured))
 
 
 def _metrics(comparisons: Comparisons, request: Request) -> dict[str, Floats]:
@@ -399,7 +395,7 @@ def _counted(
     models = resampler.count_models()[: len(points)]
     if not points_without_errors(models, selection.measured):
         return None
-    return CountedSystems(base, selection, models, [point.kind for point in points], *drawing)
+    return CountedSystems(base, selection, models, [point.rate or "" for point in points], *drawing)
 
 
 def evaluate_at_thresholds(comparisons: Comparisons, thresholds: Sequence[float], level: float = 0.95) -> Evaluation:

@@ -22,9 +22,8 @@ from fastfair.error_rates.concentration import concentration
 from fastfair.error_rates.curve_results import RateCounts, Rates, counts_behind
 from fastfair.error_rates.operating_points import ENOUGH_ERRORS, at_threshold
 from fastfair.error_rates.rates import rates_at_key
-from fastfair.resampling.blocks import Replicates
-from fastfair.resampling.comparison_replicates import Resampler
-from fastfair.resampling.design_effects import ENOUGH_PAIRS
+from fastfair.resampling.dependence import ENOUGH_PAIRS
+from fastfair.resampling.engine import Replicates, Resampler
 from fastfair.resampling.linearized_rates import LinearizedRates
 from fastfair.resampling.preparation import NO_METRICS
 from fastfair.uncertainty.entries import Entry, estimates

@@ -110,7 +110,7 @@ def _mark(ax: Axes, evaluation: Evaluated, rates: Rates, color: Any) -> None:
         ax.plot([x, x], ndtri([found.low, found.high]), color=color, linewidth=1)
     ax.plot(x, y, "o", color=color, markersize=6, markerfacecolor="white", zorder=5)
     ax.annotate(
-        f"{rates.at.kind.upper()} {per_cent(rates.at.value)}" if rates.at.kind in ("fmr", "fnmr") else str(rates.at),
+        f"{rates.at.rate.upper()} {per_cent(rates.at.value)}" if rates.at.rate else str(rates.at),
         (x, y), (5, 5), textcoords="offset points", fontsize="small", zorder=6,
     )  # fmt: skip
 

@@ -13,14 +13,13 @@ from fastfair._lib import validation
 from fastfair._lib.warnings import warn
 from fastfair.data.comparisons import Comparisons
 from fastfair.data.failed_comparisons import require_scores
-from fastfair.data.scanned_comparisons import KeptComparisons
 from fastfair.error_rates import score_metrics
 from fastfair.error_rates.curves import NO_CLLR, require_eer
 from fastfair.error_rates.operating_points import OperatingPoint
 from fastfair.errors import DroppedWarning, EmptyGroupWarning, InputError
 from fastfair.measures import MEASURES, ZERO_POLICIES
 from fastfair.measures._registry import measure_name, quantity_name
-from fastfair.resampling.comparison_replicates import NO_BCA_OF_SCANS, SCHEMES
+from fastfair.resampling.engine import SCHEMES
 from fastfair.resampling.preparation import METRICS
 from fastfair.resampling.units import UNITS, require_units
 from fastfair.uncertainty.interval_maker import require_method, two_sided_level
@@ -79,7 +78,7 @@ class Request:
         "all" metrics do not, as they are the others where Cllr and min Cllr would need one.
         """
         listed = bool({"cllr", "min_cllr"} & set(_listed(self.metrics))) or self.eer_method == "convex-hull"
-        return listed or self.unit != "subject" or not self.n_resamples or self.method == "bca"
+        return listed or self.unit != "subject" or not self.n_resamples
 
     @property
     def with_metrics(self) -> bool:
@@ -90,8 +89,8 @@ class Request:
     def checked(self, comparisons: Comparisons) -> Request:
         """Return the arguments checked, with defaults filled in and each name listed once."""
         everything: tuple[str, ...] = METRICS
-        if isinstance(comparisons, KeptComparisons):
-            everything = METRICS_OF_SCANS if comparisons.has_all_scores else METRICS_OF_VECTORS
+        if "all scores" in comparisons.lacks:
+            everything = METRICS_OF_VECTORS if "costs" in comparisons.lacks else METRICS_OF_SCANS
         elif comparisons.failed is not None and comparisons.failed.policy == "non-match":
             everything = METRICS_WITH_FAILURES
         found = self.in_words(comparisons.groups, everything)
@@ -150,13 +149,12 @@ class Request:
         )
 
     def _check_resampling(self, comparisons: Comparisons) -> None:
-        if isinstance(comparisons, KeptComparisons):
-            if self.unit != "subject":
-                raise InputError(f'unit="{self.unit}" is not possible for a scan, which draws subjects')
-            if self.method == "bca":
-                raise InputError(NO_BCA_OF_SCANS)
-            if self.eer_method == "convex-hull":
-                raise InputError('eer_method="convex-hull" needs all scores, which a scan does not keep')
+        needs = {
+            "other units": self.unit != "subject",
+            "units left out": self.method == "bca",
+            "all scores": self.eer_method == "convex-hull",
+        }
+        comparisons.require(*(need for need, is_needed in needs.items() if is_needed))
         if not self.n_resamples and self.method != "auto":
             raise InputError(f'method="{self.method}" needs replicates, and n_resamples is 0')
         if self.n_resamples:
@@ -166,7 +164,7 @@ class Request:
 
     def is_in_closed_form(self, comparisons: Comparisons) -> bool:
         """Return whether rates have intervals without replicates: at a point, of units that are known."""
-        if self.n_resamples or not self.points or isinstance(comparisons, KeptComparisons):
+        if self.n_resamples or not self.points or "closed forms" in comparisons.lacks:
             return False
         return self.unit == "comparison" or (self.unit == "subject" and comparisons.subjects is not None)
 

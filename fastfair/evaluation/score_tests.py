@@ -190,7 +190,7 @@ class _ScoreTests:
 
     def __init__(self, systems: Sequence[DecidedSystem], place: Integers) -> None:
         self._systems, self._place = systems, place
-        self._trials, self._kind = systems[0].trials, systems[0].kind
+        self._trials, self._is_given = systems[0].trials, systems[0].at.is_given
         self._sides = [_Side(systems, side) for side in (0, 1)]
 
     @cached_property
@@ -250,7 +250,7 @@ class _ScoreTests:
         parts = own.at(i, i) + own.at(j, j)
         forms = parts - 2 * own.at(i, j)
         difference, of_held, errors_held = rates[i] - rates[j], np.zeros(i.size), np.full(i.size, np.inf)
-        if self._kind != "threshold":
+        if not self._is_given:
             slopes = np.array([slope(mated, cell) for slope in self._slopes])
             s, t = _shrunk(slopes[i], slopes[j])
             held = self._held_forms

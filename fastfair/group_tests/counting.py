@@ -93,16 +93,16 @@ def of_embeddings(embeddings: Embeddings, at: OperatingPoint, n_threads: int | N
         raise InputError("the embeddings have no groups to compare: give group")
     n, n_nonmated = embeddings.subjects.size, embeddings.n_nonmated
     finder = embeddings._finder(Workers(n_threads))
-    accepted = allowed_errors(at.value, n_nonmated) if at.kind == "fmr" else 0
+    accepted = allowed_errors(at.value, n_nonmated) if at.rate == "fmr" else 0
     kept = accepted + 1.0
     while True:
         mated, nonmated = finder.find(min(1, (kept + _SPARE_DEVIATIONS * kept**0.5) / n_nonmated))
         if nonmated.complete or nonmated.keys.size > accepted:
             break
         kept *= 2
-    if at.kind == "fmr":
+    if at.rate == "fmr":
         key = -nonmated.keys[accepted]  # keys of non-mated pairs are inverted: this accepts only what is above
-    elif at.kind == "fnmr":
+    elif at.rate == "fnmr":
         key = mated.keys[allowed_errors(at.value, embeddings.n_mated)]
     else:
         key = score_keys.first_key_at_least(at.value, mated.keys)

@@ -21,13 +21,13 @@ from fastfair._lib.warnings import warn
 from fastfair._lib.workers import Workers
 from fastfair.data.comparisons import Comparisons
 from fastfair.data.embeddings import Embeddings
-from fastfair.data.scanned_comparisons import KeptComparisons, ScannedComparisons
-from fastfair.data.vector_pairs import PairsOfVectors
+from fastfair.data.scanned_comparisons import ScannedComparisons
 from fastfair.error_rates.enough_pairs import with_enough_pairs
 from fastfair.error_rates.operating_points import OperatingPoint, at_threshold, threshold_key
 from fastfair.error_rates.rates import rates_at_key
 from fastfair.errors import FewResamplesWarning, InputError, NotComputableWarning
 from fastfair.measures._registry import METRICS
+from fastfair.resampling.dependence import share_of
 from fastfair.resampling.units import require_units
 from fastfair.results.charts import Bar, Line, draw_rows
 from fastfair.results.printed import Printed, printed
@@ -36,7 +36,7 @@ from fastfair.results.written import UNWRITTEN, nothing
 
 from .failure_counts import FailureCounts, OfFailures, beta_binomial_pmf, failure_rate
 from .false_matches import count_false_matches
-from .frailty import Roots, common_rate, draw_roots, share_of
+from .frailty import Roots, common_rate, draw_roots
 from .replicates import (
     POLICIES,
     STATISTICS,
@@ -628,15 +628,11 @@ def _test_of_false_matches(
     data: Comparisons | ScannedComparisons, at: OperatingPoint, settings: dict[str, Any], rng: seeds.Seed,
     workers: Workers,
 ) -> FmrTest:  # fmt: skip
-    from fastfair.resampling.comparison_replicates import Resampler
+    from fastfair.resampling.engine import Resampler
     from fastfair.resampling.preparation import NO_METRICS
 
     comparisons = data.kept if isinstance(data, ScannedComparisons) else data
-    if isinstance(comparisons, KeptComparisons) and not isinstance(comparisons.pairs[1], PairsOfVectors):
-        raise InputError(
-            "data is a scan of score files, which does not list who was compared with whom: read them with "
-            "read_comparisons"
-        )
+    comparisons.require("lists of pairs")
     statistic, n_resamples, n_threads = settings["statistic"], settings["n_resamples"], workers.n_threads
     comparisons.require_groups()
     require_units(comparisons, "subject")

@@ -563,7 +563,7 @@ class FailureCounts(OfFailures, Shown):
         """
         from .counting import of_embeddings
 
-        if at.kind not in ("fmr", "fnmr", "threshold"):
+        if at.rate is None and not at.is_given:
             workers = Workers(n_threads)
             return with_enough_pairs(
                 [embeddings], [at], False, lambda scans: cls.from_comparisons(scans[0], at), workers

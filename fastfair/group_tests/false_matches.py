@@ -12,8 +12,9 @@ from fastfair._lib import memory
 from fastfair.data.comparisons import Comparisons
 from fastfair.data.scanned_comparisons import KeptComparisons
 from fastfair.data.vector_pairs import PairsOfVectors
+from fastfair.resampling.dependence import repeat_probability, share_of
 
-from .frailty import Design, chance_of_errors, count_errors, share_of
+from .frailty import Design, chance_of_errors, count_errors
 
 if TYPE_CHECKING:
     from fastfair.kernels.frailty import Numbers
@@ -91,7 +92,7 @@ def count_errors_of_vectors(
     of_unit = group[unit]
     numbers = _numbers(own, others, of_unit, n_groups)
     counts = _counts(pairs, group, np.minimum(first, second), np.maximum(first, second), n_groups)
-    again = share_of(counts[:, 3].sum(), counts[:, 4].sum())
+    again = repeat_probability(counts[:, 3], counts[:, 4])
 
     of_subjects = [seen[of_group].astype(np.float64) for of_group in inside]
     size = np.array([n.sum() / 2 for n in of_subjects])

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from fastfair._lib import memory
 from fastfair._lib.progress import Report
 from fastfair._lib.threads import run_blocks
+from fastfair.resampling.dependence import overdispersion, repeat_probability, share_of
 
 from .replicates import pvalue
 
@@ -121,7 +122,7 @@ def count_errors(
         return twos.astype(np.float64)
 
     repeated, repeatable = total(errors * (errors - 1)), total(errors * (repeats - 1))
-    again = share_of(repeated.sum(), repeatable.sum())
+    again = repeat_probability(repeated, repeatable)
     chance = chance_of_errors(repeats, again)
     with_errors = (errors > 0).astype(np.float64)
     counts = total(errors), total(with_errors), sharing(with_errors), repeated, repeatable
@@ -174,9 +175,9 @@ def estimate(counts: Counts, design: Design) -> Frailty:
     usual = (1 + kappa_of_all) / (1 + kappa_of_all * design.by_chance)
     ratio = (sharing + _PRIOR * usual) / (expected + _PRIOR)
     kappa = np.maximum((ratio - 1) / np.maximum(1 - design.by_chance * ratio, _LEAST_SCALE), 0.0)
-    again = share_of(repeated.sum(axis=-1), repeatable.sum(axis=-1))
+    again = repeat_probability(repeated, repeatable)
     pooled = errors.sum(axis=-1) / design.size.sum()
-    inflation = 1 + (again[..., None] * design.repeated + kappa * pooled[..., None] * design.sharing) / design.size
+    inflation = overdispersion(again[..., None], design.repeated, kappa, pooled[..., None], design.sharing, design.size)
     return Frailty(common_rate(errors, design.size, inflation)[..., 0], kappa, again, inflation)
 
 
@@ -334,9 +335,3 @@ def _parts(errors: NDArray[Any], expected: Floats, inflation: Floats) -> Floats:
     with np.errstate(divide="ignore", invalid="ignore"):
         logarithm = np.where(errors > 0, errors * np.log(errors / expected), 0.0)
     return np.maximum(2 * (logarithm - (errors - expected)) / inflation, 0.0)
-
-
-def share_of(part: Any, whole: Any) -> Floats:
-    """Divide, with 0 where there is nothing to divide by."""
-    positive = np.asarray(whole) > 0
-    return np.asarray(np.where(positive, part / np.where(positive, whole, 1.0), 0.0))

@@ -24,6 +24,7 @@ from fastfair.data.comparisons import Comparisons
 from fastfair.error_rates.operating_points import ENOUGH_ERRORS, OperatingPoint, threshold_key
 from fastfair.errors import InputError, OutOfReachWarning
 from fastfair.group_tests.frailty import count_errors, estimate
+from fastfair.resampling.dependence import ENOUGH_PAIRS, effective_size
 from fastfair.resampling.units import require_units
 from fastfair.results.result import Result
 from fastfair.uncertainty.few_errors import CONCENTRATED
@@ -35,7 +36,6 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]
-_ENOUGH_PAIRS = 5  # with false matches, for the design effect where a study has none, as in `resampling.design_effects`
 MOST_ERRORS = 1e5  # of a study that is drawn
 _LEAST_STUDIES = 200  # which are drawn, however
 _WORK = 5e6  # many false matches and subjects they have in all
@@ -166,7 +166,7 @@ def simulate(
         errors = _draw(effect, n_pairs, design, matches, rng)
         total = errors[2].sum()
         if total == 0:
-            five = _draw(effect, min(_ENOUGH_PAIRS, design.pairs(n)), design, matches, rng)
+            five = _draw(effect, min(ENOUGH_PAIRS, design.pairs(n)), design, matches, rng)
             found[study] = 0, 0, 0, _independent(five, n, design)
         else:
             variance, freedom = dyadic_variance(errors, n, design)
@@ -258,9 +258,7 @@ def _independent(five: tuple[Counts, Counts, Counts], n: int, design: Design) ->
     size, total = design.comparisons(n), float(five[2].sum())
     if total >= size:
         return float(max(1, n // 2))
-    binomial = total * (size - total) / size
-    variance, _ = dyadic_variance(five, n, design)
-    return min(size, max(1.0, size * binomial / variance)) if variance > binomial else float(size)
+    return effective_size(size, total, dyadic_variance(five, n, design)[0])
 
 
 @dataclass(frozen=True)
@@ -595,7 +593,7 @@ def matches_of(pilot: Comparisons, at: OperatingPoint) -> FalseMatches:
     assert side.probe is not None
     erred = side.keys >= threshold_key(pilot, at)
     design, counts = count_errors(side.reference, side.probe, np.zeros(erred.size, np.int64), erred, 1)
-    if counts[0, 1] < _ENOUGH_PAIRS:
+    if counts[0, 1] < ENOUGH_PAIRS:
         raise InputError(
             f"the pilot has false matches of {counts[0, 1]} pairs of subjects at {at}, too few for their covariance: "
             "name a laxer operating point, and fmr="

@@ -20,10 +20,9 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from fastfair.error_rates.threshold_slopes import KINDS, HeldThreshold
+from fastfair.error_rates.threshold_slopes import HeldThreshold
 
-from .comparison_lists import ErrorLists
-from .partners import Partners
+from .error_lists import ErrorLists
 from .preparation import Preparation
 
 Floats = NDArray[np.float64]
@@ -58,23 +57,25 @@ class _Rates:
     def of_units(self, point: int, k: int) -> Floats:
         """Return what each unit adds to the rate of a list, minus the mean of its stratum."""
         lists = self.lists
-        if k not in self._comparisons:
-            self._comparisons[k] = lists.comparisons_of_units(k)
         wrong = slice(lists.start[k], lists.start[k] + self.errors[point, k])
-        comparisons, n_rows = self._comparisons[k], lists.stratum.size
+        comparisons, n_rows = self._unit_counts(k), lists.stratum.size
         errors = np.bincount(lists.a[wrong], minlength=n_rows) + np.bincount(lists.b[wrong], minlength=n_rows)
         added = (errors - self.rates[point, k] * comparisons) / self.sizes[k]
         mean = np.bincount(lists.stratum, weights=added) / lists.stratum_size
         return np.asarray(added - mean[lists.stratum])
 
+    def _unit_counts(self, k: int) -> Integers:
+        if k not in self._comparisons:
+            self._comparisons[k] = self.lists.source.unit_counts(k)
+        return self._comparisons[k]
+
     def sums_of_units(self, point: int, of_units: Floats) -> Floats:
         """Sum, for each list, what units add to its rate times what they add to another."""
         from fastfair.kernels import unit_sums
 
-        lists, errors, comparisons = self.lists, np.empty(self.sizes.size), np.empty(self.sizes.size)
-        assert isinstance(lists.partners, Partners)
+        lists, errors = self.lists, np.empty(self.sizes.size)
         unit_sums.sum_errors(lists.a, lists.b, of_units, lists.start, self.errors[point], errors)
-        unit_sums.sum_comparisons(lists.partners.runs, of_units, comparisons)
+        comparisons = np.array([self._unit_counts(k) @ of_units for k in range(self.sizes.size)])
         return np.asarray((errors - self.rates[point] * comparisons) / self.sizes)
 
     def errors_of_pairs(self, point: int, k: int) -> tuple[Integers, Integers]:
@@ -276,12 +277,12 @@ class LinearizedRates:
     @cached_property
     def _thresholds(self) -> dict[int, _Threshold]:
         points = self.prepared.points
-        return {k: self._threshold(k) for k, point in enumerate(points) if point.kind in KINDS}
+        return {k: self._threshold(k) for k, point in enumerate(points) if point.rule.signs is not None}
 
     def _threshold(self, point: int) -> _Threshold:
         prepared, at = self.prepared, self.prepared.points[point]
         nothing = np.zeros(prepared.units.n_rows)
-        if at.kind == "threshold":
+        if at.is_given:
             slopes = np.zeros(prepared.y.end.size), np.zeros(prepared.x.end.size)
             return _Threshold(0.0, (nothing, nothing), 0.0, slopes)
         held = HeldThreshold(prepared.comparisons, at)

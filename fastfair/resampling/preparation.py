@@ -15,25 +15,15 @@ from fastfair._lib.workers import Workers
 from fastfair.data import score_keys
 from fastfair.data.class_keys import keys_of, not_kept
 from fastfair.data.comparisons import Comparisons
-from fastfair.data.scanned_comparisons import KeptComparisons
 from fastfair.data.sorted_scores import read_only
-from fastfair.data.vector_pairs import PairsOfVectors
 from fastfair.error_rates import score_metrics
 from fastfair.error_rates.exact_costs import exact_costs
-from fastfair.error_rates.operating_points import OperatingPoint, mean_group_eer_key, threshold_key
-from fastfair.error_rates.ratio_cost import require_costs
+from fastfair.error_rates.operating_points import OperatingPoint, threshold_key
 
-from .blocks import TooFewKeptError
-from .comparison_lists import ErrorLists, make_lists
-from .counted_partners import CountedPartners, Totals, totals_of_replicates
-from .dyadic_shrinkage import Shrinkage, find_shrinkage, no_shrinkage
-from .partner_costs import PartnerCosts
-from .partners import Partners, group_comparisons
-from .scanned_costs import ScannedCosts
-from .scanned_partners import ScannedPartners
-from .sorted_comparisons import SortedComparisons
+from . import listed_pairs, scanned_pairs, vector_pairs  # noqa: F401 - each registers its kind of source
+from .error_lists import ErrorLists, Shrinkage, find_shrinkage, make_lists, no_shrinkage, shrinkage_of
+from .pair_source import RatioCosts, SortedComparisons, TooFewKeptError, side_of
 from .units import ComparisonUnits
-from .vector_partners import VectorPartners
 
 # Of memory, at the peak: for a comparison, for a run of those of one unit in one list, for a comparison that a list
 # keeps, for its cost in Cllr, and for that in min Cllr.
@@ -43,7 +33,7 @@ _SPARE, _SPARE_DEVIATIONS, _LEAST_KEPT = 1.5, 8, 2**13
 _lock = threading.Lock()  # not the object's, which travels to other processes
 METRICS = ("eer", "min_dcf", "cllr", "min_cllr")
 Floats = NDArray[np.float64]
-_OF_THE_SOURCES = ("comparisons", "_sources", "_partners", "_complete")
+_OF_THE_SOURCES = ("comparisons", "_sources", "_sides", "_complete")
 
 
 @dataclass(frozen=True)
@@ -95,7 +85,11 @@ class Preparation:
         Numbers of errors at the EERs of the data, near which those of replicates are looked for.
     shrinkage : Shrinkage
         What weights are shrunk by.
+    first_fmr : int
+        The first list whose FMR is computed.
     """
+
+    first_fmr = 0
 
     def __init__(
         self,
@@ -120,16 +114,10 @@ class Preparation:
         self.n_groups = n_groups
         self.cells = different_groups(comparisons) if n_groups else ()
         self._sources = self._sorted(True), self._sorted(False)
-        kinds = {point.kind for point in points}
-        self.need_eer = "eer" in metrics.names or bool(kinds & {"eer", "mean group eer"})
-        self.eer_lists = 1 + n_groups if "eer" in metrics.names or "mean group eer" in kinds else 1
-        thresholds = [
-            mean_group_eer_key(comparisons, measured)
-            if point.kind == "mean group eer"
-            else threshold_key(comparisons, point)
-            for point in points
-        ]
-        self.thresholds = np.array(thresholds, np.int64)
+        whose = {point.rule.eers for point in points} | {"groups" if "eer" in metrics.names else ""}
+        self.need_eer = whose != {""}
+        self.eer_lists = 1 + n_groups if "groups" in whose else 1
+        self.thresholds = np.array([threshold_key(comparisons, point, measured) for point in points], np.int64)
         self.lowest_key = keys_of(comparisons).lowest
         self.hull_eer = "eer" in metrics.names and metrics.eer_method == "convex-hull"
         with_eer = self._find_estimates()
@@ -137,12 +125,13 @@ class Preparation:
         of_all = keys_of(comparisons)
         if all_kept:
             of_all.require_all(" and ".join(metrics.names))
-        if "cllr" in metrics.names and isinstance(comparisons, KeptComparisons):
-            require_costs(comparisons)
-        self._exact = exact_costs(of_all, self.prior.log_odds) if "cllr" in metrics.names else (None, None)
+        if "cllr" in metrics.names:
+            comparisons.require("costs")
+        exact = exact_costs(of_all, self.prior.log_odds) if "cllr" in metrics.names else (None, None)
         n_kept = (of_all.mated.size, of_all.nonmated.size) if all_kept else self._numbers_to_keep(with_eer)
         self._require_memory(sum(n_kept))
-        self._partners = self._group(0, workers), self._group(1, workers)
+        of_classes = zip(comparisons.pairs, self._sources, exact, strict=True)
+        self._sides = [side_of(pairs, kept, workers, costs) for pairs, kept, costs in of_classes]
         self._complete: dict[bool, ErrorLists] = {}
         self.y, self.x = self._lists(*n_kept)
         self.guesses = self.x.count_errors(self.eer_keys[: self.eer_lists])
@@ -159,24 +148,14 @@ class Preparation:
     def _sorted(self, mated: bool) -> SortedComparisons:
         """Return the comparisons of a class with the list of each."""
         comparisons, n_groups = self.comparisons, self.n_groups
-        side = comparisons.mated if mated else comparisons.nonmated
         if not n_groups:
-            return SortedComparisons(side, mated, self.units, None)
+            return SortedComparisons(comparisons, mated, self.units, None)
         lists = np.zeros((n_groups, n_groups), np.int32)
         np.fill_diagonal(lists, np.arange(1, n_groups + 1))
         if not mated:
             for position, cell in enumerate(self.cells):
                 lists[cell] = 1 + n_groups + position
-        by_group = comparisons.mated_by_group if mated else comparisons.nonmated_by_group
-        return SortedComparisons(side, mated, self.units, (by_group, lists))
-
-    def _group(self, k: int, workers: Workers) -> Partners | CountedPartners:
-        source = self._sources[k]
-        if isinstance(self.comparisons, KeptComparisons):
-            of_vectors = isinstance(self.comparisons.pairs[k], PairsOfVectors)
-            counted = VectorPartners if of_vectors else ScannedPartners
-            return counted(self.comparisons, source, workers, self._exact[k])
-        return group_comparisons(source, workers.n_threads, self._exact[k])
+        return SortedComparisons(comparisons, mated, self.units, lists)
 
     def _require_memory(self, n_kept: int) -> None:
         """Refuse more comparisons than can be grouped by unit, and divided into lists, in the memory there is."""
@@ -185,7 +164,7 @@ class Preparation:
         if costs:
             would_do += f", or leave out {' and '.join(costs)}"
         n_bytes = 0
-        for source in () if isinstance(self.comparisons, KeptComparisons) else self._sources:
+        for source in self._sources:  # a scan has more than it keeps, and looks after that memory itself
             n_runs = min(len(source), self.units.n_rows * source.sizes.size)
             n_bytes += (_BYTES + (_BYTES_OF_A_COST if "cllr" in costs else 0)) * len(source) + _BYTES_OF_A_RUN * n_runs
         kept = (
@@ -197,7 +176,7 @@ class Preparation:
 
     def _lists(self, *n_kept: int) -> tuple[ErrorLists, ErrorLists]:
         """Make the mated and the non-mated lists with so many comparisons kept of each class."""
-        y, x = (make_lists(*of_class) for of_class in zip(self._sources, self._partners, n_kept, strict=True))
+        y, x = (make_lists(*of_class) for of_class in zip(self._sources, self._sides, n_kept, strict=True))
         return y, x
 
     def _numbers_to_keep(self, with_eer: list[int]) -> tuple[int, int]:
@@ -245,24 +224,13 @@ class Preparation:
                 if all(old.end[0] == new.end[0] for old, new in zip(lists, (self.y, self.x), strict=True)):
                     raise not_kept("a replicate", keys_of(self.comparisons))
 
-    def totals(self, replicates: range, key: NDArray[np.uint32], workers: Workers) -> Totals | None:
-        """Sum the weights of each list in some replicates, where comparisons lie in buckets; else blocks do so."""
-        if not isinstance(self.comparisons, KeptComparisons):
-            return None
-        y, x = self.y.partners, self.x.partners
-        assert isinstance(y, CountedPartners)
-        assert isinstance(x, CountedPartners)
-        with workers.reporting("total weights") as report:
-            n_costs = 1 + self.n_groups if "cllr" in self.metrics else 0
-            return totals_of_replicates((y, x), self.units, replicates, key, n_costs, report)
-
     def complete(self, mated: bool) -> ErrorLists:
         """Return the lists of a class with all of its comparisons, or with all that a scan has kept."""
         lists, k = self.y if mated else self.x, 0 if mated else 1
         if lists.complete:
             return lists
         if mated not in self._complete:
-            self._complete[mated] = make_lists(self._sources[k], self._partners[k])
+            self._complete[mated] = make_lists(self._sources[k], self._sides[k])
         return self._complete[mated]
 
     def _find_estimates(self) -> list[int]:
@@ -303,8 +271,11 @@ class Preparation:
         keys = {name: keys[name] for name in names if name in keys}
         costs: dict[str, tuple[Floats, Floats]] = {}
         if "cllr" in names:
-            of_mated, of_nonmated = self.ratio_costs
-            costs["cllr"] = of_mated.shrinkage(self.y), of_nonmated.shrinkage(self.x)
+            mated, nonmated = (
+                shrinkage_of(costs.variances(lists.source)) if lists.two_way else np.ones(costs.means.size)
+                for costs, lists in zip(self.ratio_costs, (self.y, self.x), strict=True)
+            )
+            costs["cllr"] = mated, nonmated
         if "min_cllr" in names:
             of_pairs = zip((self.y, self.x), self._calibrated_pair_costs(), strict=True)
             mated, nonmated = (lists.shrinkage_of_sums(sums)[: 1 + self.n_groups] for lists, sums in of_pairs)
@@ -313,17 +284,8 @@ class Preparation:
 
     def _find_costs(self) -> None:
         """Find what comparisons cost in Cllr, and its means over lists."""
-        found: list[PartnerCosts | ScannedCosts] = []
-        for partners, exact in zip(self._partners, self._exact, strict=True):
-            assert exact is not None
-            sizes = partners.sizes[: 1 + self.n_groups]
-            if isinstance(partners, Partners):
-                found.append(PartnerCosts(partners, exact, sizes))
-            else:
-                assert isinstance(partners, ScannedPartners)
-                found.append(ScannedCosts(partners, exact, sizes))
-        self.ratio_costs = found[0], found[1]
-        self.mean_costs = found[0].means, found[1].means
+        y, x = (RatioCosts(side, 1 + self.n_groups) for side in self._sides)
+        self.ratio_costs, self.mean_costs = (y, x), (y.means, x.means)
 
     def _calibrated_pair_costs(self) -> tuple[Floats, Floats]:
         """Sum the costs after the best calibration of the data over each distinct pair.

@@ -10,13 +10,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastfair.data.comparisons import Comparisons
+from fastfair.data.embeddings import Embeddings
 from fastfair.data.sorted_scores import LabelsOfSubjects
+from fastfair.data.temporary_files import room
 from fastfair.errors import FastfairError, InputError
 
 BLOCK = 64  # replicates of a block, as in `kernels.philox`
 UNITS = ("comparison", "subject", "sample", "subject+sample")
+VECTOR_UNITS = ("sample", "subject", "subject+sample")
 SUBJECTS, SAMPLES, COMPARISONS = range(3)  # kinds of draws, told apart in the random stream
 Rows = NDArray[np.int32]
+Floats = NDArray[np.float64]
 _ENOUGH_SUBJECTS = 10  # of a stratum inside another: replicates of n subjects vary by (n - 1) / n of what they should
 
 
@@ -234,6 +238,102 @@ class ComparisonUnits(Units):
             found.append(row)
             start += len(side)
         return found[0], found[1]
+
+
+class VectorUnits(Units):
+    """The units that are drawn for replicates of embeddings.
+
+    Parameters
+    ----------
+    embeddings : Embeddings
+        The vectors.
+    unit : {"sample", "subject", "subject+sample"}
+        The units drawn with replacement. Samples are drawn within each subject, and references apart from probes.
+
+    Attributes
+    ----------
+    subject : (n,) int32
+        The subject of each vector, in the order of the pairing; subjects are numbered by group.
+    group : (k,) int32
+        The group of each subject; -1 without groups.
+    references, probes : (k,) int64
+        Number of references and of probes of each subject; of all its vectors where every two are compared.
+    two_sets : bool
+        Whether references and probes are different vectors.
+    """
+
+    def __init__(self, embeddings: Embeddings, unit: str) -> None:
+        pairing = embeddings.pairing
+        self.unit, self.two_sets = unit, pairing.two_sets
+        order = np.argsort(embeddings.subject_group, kind="stable")
+        number = np.empty(order.size, np.int32)
+        number[order] = np.arange(order.size, dtype=np.int32)
+        self.subject = number[pairing.subject]
+        self.group = embeddings.subject_group[order]
+        self.references, self.probes = pairing.references[order], pairing.probes[order]
+        self._n_samples = embeddings.n_samples[order]
+        subjects = Draw.of(SUBJECTS, np.unique(self.group, return_inverse=True)[1])
+        if unit == "subject":
+            self._of_subjects(subjects)
+        else:
+            is_probe = np.arange(self.subject.size) >= pairing.n_references if pairing.n_references else None
+            self._of_samples(self.subject, subjects, is_probe)
+
+    def rows_of(self, mated: bool, first: Rows, second: Rows) -> tuple[Rows, Rows]:
+        """Return, for pairs of vectors, the two rows of weights whose product is the weight of the pair."""
+        if self.unit == "subject":
+            a = self._subjects_of(first)
+            return a, np.full(a.size, self.n_rows - 1, np.int32) if mated else self._subjects_of(second)
+        if self.two_sets:  # else a vector's number is its row
+            first, second = (self._draws[-1].row[vectors] for vectors in (first, second))
+        if self.unit == "subject+sample" and mated:
+            return first, second + np.int32(self.subject.size)
+        return first, second
+
+    def _subjects_of(self, vectors: Rows) -> Rows:
+        return np.take(self.subject, vectors, mode="clip", out=room(vectors.size, np.int32))
+
+    def per_row(self, of_subject: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return for each row of weights the value of its subject, and 1 for the row of ones."""
+        if self.unit != "subject":
+            of_subject = np.tile(of_subject[self._owner], 2 if self.unit == "subject+sample" else 1)
+        return np.append(of_subject, 1.0)
+
+    def spread(self, errors: Floats) -> Floats:
+        """Return the variance, in replicates, of sums over units, from the part of each row of weights in them.
+
+        Parameters
+        ----------
+        errors : (levels, rows) ndarray
+            What each row, but that of ones, adds to each sum.
+
+        Returns
+        -------
+        (levels,) ndarray
+        """
+        if self.unit != "subject+sample":
+            return _within(errors, self.stratum[:-1])
+        of_samples = errors[:, : self.subject.size]
+        of_subjects: Floats = np.array([np.bincount(self._owner, of_level) for of_level in of_samples], np.float64)
+        stratum = np.unique(self.group, return_inverse=True)[1]
+        return _within(of_samples, self._owner) + _within(of_subjects, stratum)
+
+    def subject_weights(self, weights: NDArray[np.uint8]) -> NDArray[np.int64]:
+        """(k, 64) number of times that each subject was drawn; (k, 1) where subjects are not drawn."""
+        if self.unit == "sample":
+            return np.ones((self._n_samples.size, 1), np.int64)
+        if self.unit == "subject":
+            return weights[:-1].astype(np.int64)
+        start = np.cumsum(self._n_samples) - self._n_samples  # its samples are drawn as often as it has some
+        sums = np.add.reduceat(weights[: self.subject.size], start, axis=0, dtype=np.int64)
+        return np.asarray(sums // self._n_samples[:, None])
+
+
+def _within(parts: Floats, stratum: NDArray[np.integer[Any]]) -> Floats:
+    """Sum the squared deviations of parts from the means of their strata. parts: (levels, n). Returns (levels,)."""
+    size = np.maximum(np.bincount(stratum), 1)
+    sums = np.stack([np.bincount(stratum, of_level) for of_level in parts])
+    return np.asarray((parts**2).sum(axis=1) - (sums**2 / size).sum(axis=1))
 
 
 def require_units(comparisons: Comparisons, unit: str) -> None:

@@ -25,8 +25,9 @@ from fastfair.data import score_keys
 from fastfair.data.embeddings import Embeddings
 from fastfair.errors import InputError
 from fastfair.kernels._aside import aside
-from fastfair.resampling.pair_lists import VECTOR_UNITS, WEIGHTINGS, PairLists
-from fastfair.resampling.pair_replicates import ROUNDING, Draws, PairResampler
+from fastfair.resampling.error_lists import ErrorLists
+from fastfair.resampling.units import VECTOR_UNITS
+from fastfair.resampling.vector_replicates import ROUNDING, WEIGHTINGS, Draws, PairResampler
 
 from .simulators import VonMisesFisherIdentities, samples_of_each
 
@@ -327,7 +328,7 @@ class _Ranked:
         return list(map(cls, keys, cumulative, sizes, complete))
 
     @classmethod
-    def of(cls, lists: PairLists) -> _Ranked:
+    def of(cls, lists: ErrorLists) -> _Ranked:
         cumulative = None
         if lists.scale:
             cumulative = np.append(0, np.cumsum(lists.scale[0][lists.a] * lists.scale[1][lists.b]))
@@ -359,9 +360,9 @@ class _DataSets:
         @one_blas_thread()
         def work(k: int) -> None:
             resampler = self.population.resampler(k)
-            rates, v_statistic = resampler.estimate()
+            rates, v_statistic = resampler.prepared.estimate()
             estimate, expected = rates.fnmr[:, 0], v_statistic[:, 0]
-            replicates = resampler.replicate(self.n_resamples, self.population.key(k)).fnmr[:, 0]
+            replicates = resampler.replicate(self.n_resamples, self.population.key(k), ONE_THREAD).fnmr[:, 0]
             ends = [
                 [interval(replicates, estimate, expected, level, method) for level in self.nominal.tolist()]
                 for method in self.methods
@@ -369,7 +370,7 @@ class _DataSets:
             shape = len(self.methods), self.nominal.size, 2, estimate.size  # there may be no methods
             low, high = np.clip(np.moveaxis(np.reshape(ends, shape), 2, 0), 0, 1)
             found[k] = rates.threshold, estimate, expected, low, high
-            ranked[k] = _Ranked.of(resampler.lists[0]), _Ranked.of(resampler.lists[1])
+            ranked[k] = _Ranked.of(resampler.prepared.y), _Ranked.of(resampler.prepared.x)
 
         run_blocks(work, steps, len(steps), 1, n_threads, told)
         arrays = {name: np.array([found[k][place] for k in steps]) for place, name in enumerate(_OF_EACH)}
@@ -405,6 +406,7 @@ def _pooled(
 
 def _further(resampler: PairResampler, limit: int) -> _Ranked:
     """Keep more pairs until all with keys of at most a limit are kept."""
-    while not (ranked := _Ranked.of(resampler.lists[1])).reaches(limit):
-        resampler.find_more()
+    prepared = resampler.prepared
+    while not (ranked := _Ranked.of(prepared.x)).reaches(limit):
+        prepared.keep_more((prepared.y, prepared.x))
     return ranked

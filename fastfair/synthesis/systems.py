@@ -19,8 +19,8 @@ from fastfair.data.comparisons import Comparisons
 from fastfair.error_rates.operating_points import (
     OperatingPoint,
     at_fmr,
+    at_mean_group_eer,
     at_threshold,
-    mean_group_eer_key,
     threshold_key,
 )
 from fastfair.error_rates.rates import rates_at_key
@@ -105,7 +105,7 @@ def system_measures(
 
     of_groups = threshold_free(groups)
     metrics = {name: BaseMetric(of_all.overall, of_groups[name].groups) for name, of_all in overall_metrics.items()}
-    own = rates(mean_group_eer_key(groups, range(len(groups.groups))))
+    own = rates(threshold_key(groups, at_mean_group_eer()))
     at_point = rates(threshold_key(overall, at))
 
     def found() -> Iterator[SystemMeasure]:

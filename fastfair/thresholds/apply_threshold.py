@@ -47,8 +47,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-KINDS = ("fmr", "fnmr", "eer")
-
 
 @dataclass(frozen=True)
 class FoundThreshold:
@@ -79,7 +77,7 @@ class FoundThreshold:
 
 def found_threshold(comparisons: Comparisons, at: OperatingPoint, confidence_level: float) -> FoundThreshold:
     """Find the threshold of an operating point that holds an FMR, an FNMR or an EER, and its interval."""
-    if at.kind not in KINDS:
+    if not at.rule.is_looked_for:
         raise InputError(
             f"at={at} finds no threshold in development data: use at_fmr, at_fnmr or at_eer, or evaluate with "
             "at_threshold for one that is given"
@@ -87,10 +85,10 @@ def found_threshold(comparisons: Comparisons, at: OperatingPoint, confidence_lev
     held, of_key = HeldThreshold(comparisons, at), comparisons.mated.keys.dtype.type
     threshold = comparisons.to_threshold(of_key(held.key))
     found = evaluate_at_thresholds(comparisons, [threshold])
-    quantities = [found.quantity(name) for name in (("fmr", "fnmr") if at.kind == "eer" else (at.kind,))]
+    quantities = [found.quantity(name) for name in at.rule.holds]
     error, freedom = zip(*(_error_of(found, one, at) for one in quantities), strict=True)
     spread, least = math.hypot(*error), min(freedom)
-    if at.kind == "eer":
+    if at.rate is None:
         ends = _ends_of_eer(held, spread, least, confidence_level)
         relative = 1.0
     else:
@@ -109,7 +107,7 @@ def _error_of(found: Evaluation, quantity: Quantity, at: OperatingPoint) -> tupl
     """Return the standard error of a rate at its threshold, and its degrees of freedom."""
     maker, row = maker_of(found), found.quantities.index(quantity)
     n, freedom = quantity.n_comparisons or 1, float(maker.sizes.degrees_of_freedom[row])
-    rate = quantity.estimate if at.kind == "eer" else at.value
+    rate = quantity.estimate if at.rate is None else at.value
     independent = float(maker.sizes.effective[row])
     if math.isnan(independent):
         own = float(maker.standard_errors[row])
@@ -123,7 +121,7 @@ def _ends_of_rate(held: HeldThreshold, comparisons: Comparisons, rates: tuple[fl
     A threshold holds an FMR if the rate is at most that, and above it where the score below is accepted, too. So of the
     data's scores s it may be next above those that few or more non-mated comparisons reach, and at most many exceed.
     """
-    is_fmr = held.kind == "fmr"
+    is_fmr = held.at.rate == "fmr"
     keys = (comparisons.nonmated if is_fmr else comparisons.mated).keys
     n = keys.size
     few, many = (allowed_errors(rate, n) for rate in rates)
@@ -318,7 +316,7 @@ class AppliedThreshold(Result):
 
     def _sentences(self) -> list[str]:
         """Return the sentences of the summary."""
-        held = "EER" if self.at.kind == "eer" else self.at.kind.upper()
+        held = self.at.rule.title
         shared = f"{self.n_shared:,} subjects are in both" if self.n_shared else "No subject is in both"
         text = [
             f"At {self.at} the threshold of the development data is {typed(self.threshold)}, where their {held} is "
@@ -331,7 +329,7 @@ class AppliedThreshold(Result):
                 f"On the evaluation data the {name.upper()} is {in_words(one)} with the uncertainty of the threshold, "
                 f"and {rate_with_interval(one.estimate, one.given_low, one.given_high)} for exactly this threshold."
             )
-        held_rate = None if self.at.kind == "eer" else self.rate(self.at.kind)
+        held_rate = None if self.at.rate is None else self.rate(self.at.rate)
         if held_rate is not None and held_rate.has_interval:
             aim, low = self.at.value, held_rate.low
             apart = low > aim or held_rate.high < aim
@@ -372,7 +370,7 @@ class AppliedThreshold(Result):
             )
             if not math.isnan(low)
         ]
-        aim = [Line(self.at.value, "held on development")] if self.at.kind == rate else []
+        aim = [Line(self.at.value, "held on development")] if self.at.rate == rate else []
         return draw_rows(ax, [row.group or "all" for row in rows], bars, aim, xlabel=METRICS[rate].long_title)
 
 
@@ -504,17 +502,16 @@ class _Both:
     ) -> None:
         self.comparisons, self.at, self.found = comparisons, at, found
         on_development = rates_at_key(development, at, development.mated.keys.dtype.type(found.key))
-        rates = on_development.fmr, on_development.fnmr
-        self.held = float(np.mean(rates) if at.kind == "eer" else rates[ERROR_RATES.index(at.kind)])
+        self.held = float(np.mean([getattr(on_development, name) for name in at.rule.holds]))
         self.ends = [self._rates_at(threshold) for threshold in (found.laxest, found.strictest)]
         self.numbers, of_development, self._n, self.n_shared = numbered(comparisons, development)
         self.of_held: Added | None = None
         if self.n_shared:
             parts = [
                 added(development, of_development, self._n, found.key, mated=name == "fnmr", group=None)
-                for name in (ERROR_RATES if at.kind == "eer" else (at.kind,))
+                for name in at.rule.holds
             ]
-            self.of_held = parts[0].minus(parts[1]) if at.kind == "eer" else parts[0]
+            self.of_held = parts[0] if len(parts) == 1 else parts[0].minus(parts[1])
 
     def _rates_at(self, threshold: float) -> dict[tuple[str, str | None], float]:
         """Return the rates of all evaluation comparisons and of groups at one end of the threshold's interval."""
@@ -534,7 +531,7 @@ class _Both:
         low = high = math.nan
         if not math.isnan(given[0]):
             ends = [rates[name, group] for rates in self.ends]
-            if name == "fmr" and rate == 0 and self.at.kind == "fmr" and not math.isinf(self.found.laxest):
+            if name == "fmr" and rate == 0 and self.at.rate == "fmr" and not math.isinf(self.found.laxest):
                 # Without errors nothing tells how the FMR grows: as that of the development data does, at most.
                 ends[0] = max(ends[0], given[1] * (self.found.relative - 1))
             low, high = _joined(rate, given, ends, self._correlation(name, group))
@@ -552,6 +549,5 @@ class _Both:
             self.comparisons, self.numbers, self._n, int(self.comparisons.to_key(self.found.threshold)),
             mated=name == "fnmr", group=None if group is None else self.comparisons.groups.index(group),
         )  # fmt: skip
-        grows = {"fmr": 1.0, "fnmr": -1.0, "eer": 1.0}[self.at.kind]  # what is held, as the threshold gets laxer
         rate_grows = 1.0 if name == "fmr" else -1.0
-        return grows * rate_grows * correlation(own, self.of_held)
+        return self.at.rule.grows * rate_grows * correlation(own, self.of_held)

@@ -13,8 +13,6 @@ from fastfair.data.shifted_scores import shifted
 from fastfair.error_rates.operating_points import OperatingPoint, threshold_key
 from fastfair.errors import InputError
 
-from .apply_threshold import KINDS
-
 SIDES = ("probe", "reference")
 
 
@@ -47,7 +45,7 @@ def own_thresholds(comparisons: Comparisons, at: OperatingPoint) -> dict[str, fl
     {'f': 0.8, 'm': 0.7}
     """
     comparisons.require_groups()
-    if at.kind not in KINDS:
+    if not at.rule.is_looked_for:
         raise InputError(f"at={at} is no rate that each group could hold: use at_fmr, at_fnmr or at_eer")
     found = {}
     for group in comparisons.groups:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from fastfair.data.comparisons import Comparisons
 from fastfair.error_rates.curve_results import Rates
 from fastfair.measures._compute import KINDS, BaseMetric, MeasuredQuantity, RatePair, measure_all
-from fastfair.resampling.blocks import Replicates
+from fastfair.resampling.engine import Replicates
 
 Floats = NDArray[np.float64]
 Key = tuple[str, str | None, str | None, int | None]  # name, group, probe's group and point

@@ -34,11 +34,10 @@ from numpy.typing import NDArray
 from fastfair import intervals
 from fastfair._lib.bisection import least_multiple
 from fastfair.data.class_keys import keys_of, not_kept
-from fastfair.data.scanned_comparisons import KeptComparisons
 from fastfair.error_rates.operating_points import FEWEST_ERRORS, allowed_errors
-from fastfair.resampling.comparison_lists import ErrorLists
-from fastfair.resampling.comparison_replicates import Resampler
-from fastfair.resampling.design_effects import ENOUGH_PAIRS
+from fastfair.resampling.dependence import ENOUGH_PAIRS
+from fastfair.resampling.engine import Resampler
+from fastfair.resampling.error_lists import ErrorLists
 
 from .entries import Entry
 from .quantities import RATES, Quantity
@@ -178,12 +177,10 @@ class FewHeldErrors:
         """Return whether the limits at an operating point allow for its few errors."""
         return point in self._held
 
-    def _kind(self, entry: Entry) -> str | None:
-        """Return what the operating point of an entry holds."""
-        return None if entry.point is None else self._resampler.points[entry.point].kind
-
     def _is_held(self, entry: Entry) -> bool:
-        return entry.name in ("fmr", "fnmr") and entry.group is None and entry.name == self._kind(entry)
+        if entry.point is None or entry.group is not None:
+            return False
+        return entry.name in RATES and entry.name == self._resampler.points[entry.point].rate
 
     def limits(self, row: int, confidence_level: float) -> Limits | None:
         """Return the limits of an entry at a level; None where replicates tell them, and for row -1."""
@@ -193,7 +190,8 @@ class FewHeldErrors:
         if entry.name in RATES:
             if entry.point in self._held:
                 return None if self._is_held(entry) else self._at_held_threshold(row, self._held[entry.point], half)
-            if self._kind(entry) == "eer" and self._entries[row].cell is None:
+            at = None if entry.point is None else self._resampler.points[entry.point]
+            if entry.cell is None and at is not None and at.rule.eers == "all":
                 return self._between_rates(row, int(self._prepared.thresholds[entry.point or 0]), half)
         elif entry.name in ("eer", "min_dcf"):
             if not 0 < entry.value < 1:
@@ -223,14 +221,14 @@ class FewHeldErrors:
     def _held_rate(self, point: int, freedom: float) -> _Held:
         """Return the rate that an operating point holds, as chance makes it vary at the population's threshold."""
         prepared, at = self._prepared, self._resampler.points[point]
-        mated = at.kind == "fnmr"
+        mated = at.rate == "fnmr"
         lists = prepared.y if mated else prepared.x
         n, errors = int(lists.sizes[0]), self._count(lists, 0, int(prepared.thresholds[point]))
         binomial = at.value * (1 - at.value) / n
         if errors > _LOOKED_AT:  # and so more than ten are independent
             spread = math.sqrt(binomial)
         elif errors < ENOUGH_PAIRS:
-            spread = math.sqrt(binomial * n / self._resampler.independent_comparisons(mated))
+            spread = math.sqrt(binomial * n / self._resampler.effective_sample_size(mated))
         else:
             spread = max(self._error(mated, lists, 0, errors)[0], math.sqrt(binomial))
         rate = at.value if at.value > 1e-300 else 0.0  # the squares of less are 0, and no data hold it
@@ -343,21 +341,21 @@ class FewHeldErrors:
         errors, n = self._count(lists, k, key), int(lists.sizes[k])
         if errors in (0, n):
             upper = intervals.upper_limit_without_errors(
-                self._resampler.independent_comparisons(mated, cell, errors > 0), level
+                self._resampler.effective_sample_size(mated, cell, errors > 0), level
             )
             return (0.0, upper) if errors == 0 else (1 - upper, 1.0)
         rate, (error, freedom) = errors / n, self._error(mated, lists, k, errors)
         freedom = max(1.0, min(float(self._freedom[row]), freedom))
         low, high = (float(end) for end in intervals.logit_interval(rate, error, freedom, level))
         few = errors < ENOUGH_PAIRS
-        effective = self._resampler.independent_comparisons(mated, cell) if few else math.nan
+        effective = self._resampler.effective_sample_size(mated, cell) if few else math.nan
         raised = raised_rate(rate, n, float(self._attempts[row])) if mated else math.nan
         return widened_for_few_errors((low, high), rate, (error, freedom, effective, raised), level)
 
     def _require_more(self) -> None:
         """Raise an error where a scan could keep more comparisons than it has."""
         comparisons = self._prepared.comparisons
-        if isinstance(comparisons, KeptComparisons) and comparisons.may_keep_more:
+        if comparisons.may_keep_more:
             raise not_kept("the limit of a rate at a threshold that few errors hold", keys_of(comparisons))
 
 

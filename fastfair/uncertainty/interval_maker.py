@@ -18,7 +18,7 @@ from fastfair._lib.threads import in_threads
 from fastfair.error_rates.score_metrics import DetectionCosts
 from fastfair.errors import InputError
 from fastfair.measures._registry import methods_of, range_of
-from fastfair.resampling.design_effects import ENOUGH_PAIRS
+from fastfair.resampling.dependence import ENOUGH_PAIRS
 
 from .entries import n_calls
 from .few_errors import widened_to_quantiles
@@ -216,7 +216,7 @@ class IntervalMaker:
     def _is_held(self, quantity: Quantity) -> bool:
         """Return whether the operating point fixes a quantity."""
         if quantity.name == "threshold":
-            return quantity.at is not None and quantity.at.kind == "threshold"
+            return quantity.at is not None and quantity.at.is_given
         # A rate of 0 or 1 is not held, but all that the data have below, or above, what is asked for.
         return self._replicates is None and HELD in quantity.note and quantity.estimate not in (0, 1)
 
@@ -355,7 +355,7 @@ def _is_rate(quantity: Quantity) -> bool:
 
 
 def _is_at_held_threshold(quantity: Quantity) -> bool:
-    at_held = quantity.at is not None and quantity.at.kind != "threshold"
+    at_held = quantity.at is not None and not quantity.at.is_given
     return quantity.name in (*RATES, *WITH_FAILURES) and at_held and HELD not in quantity.note
 
 

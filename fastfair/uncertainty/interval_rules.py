@@ -10,7 +10,7 @@ from fastfair import intervals
 from fastfair.error_rates.operating_points import ENOUGH_ERRORS
 from fastfair.error_rates.score_metrics import DetectionCosts
 from fastfair.measures._registry import METRICS, measure_of, range_of
-from fastfair.resampling.design_effects import ENOUGH_PAIRS
+from fastfair.resampling.dependence import ENOUGH_PAIRS
 
 from .few_errors import CONCENTRATED, widened_for_few_errors
 from .quantities import (
@@ -243,7 +243,7 @@ def rests_on_any(quantity: Quantity, rates: Collection[Quantity]) -> bool:
         return False
     of_all = quantity.name == "threshold"
     if of_all:
-        rests = quantity.at.kind == "fmr"
+        rests = quantity.at.rate == "fmr"
     else:
         measure = measure_of(quantity.name)
         rests = measure is not None and (not measure.of or quantity.name.endswith("(fmr)"))

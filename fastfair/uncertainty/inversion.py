@@ -34,8 +34,8 @@ from fastfair._lib.threads import in_threads
 from fastfair.error_rates.curve_results import ERROR_RATES
 from fastfair.measures import MEASURES
 from fastfair.measures._registry import METRICS, THRESHOLD_FREE, is_fairer_above, measure_of
-from fastfair.resampling.blocks import Replicates
-from fastfair.resampling.count_models import CountModel
+from fastfair.resampling.dependence import CountModel
+from fastfair.resampling.engine import Replicates
 
 from .entries import Key, Selection, measure_entries, measured_quantities, n_calls
 from .interval_rules import FEW_DRAWN, INVERSION, NO_GROUP_ERRS

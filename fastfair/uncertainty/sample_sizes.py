@@ -20,9 +20,8 @@ from numpy.typing import NDArray
 from fastfair.data.class_keys import ClassKeys, NotKeptError, keys_of
 from fastfair.error_rates.score_metrics import DetectionCosts
 from fastfair.measures._registry import METRICS
-from fastfair.resampling.comparison_replicates import Resampler
-from fastfair.resampling.count_models import CountModel
-from fastfair.resampling.design_effects import ENOUGH_PAIRS
+from fastfair.resampling.dependence import ENOUGH_PAIRS, CountModel
+from fastfair.resampling.engine import Resampler
 
 from .entries import Entry
 from .few_errors import FewHeld, FewHeldErrors, raised_rate
@@ -145,7 +144,7 @@ def degrees_of_freedom(entries: Sequence[Entry], resampler: Resampler, *, of_hel
         if _SIDES[name] == ("non-mated",):
             assert entry.point is not None
             found[k] = max(1, min(found[k], resampler.freedom(entry.point, cell)))
-        elif of_held and name == "fnmr" and entry.point is not None and resampler.points[entry.point].kind == "fmr":
+        elif of_held and name == "fnmr" and entry.point is not None and resampler.points[entry.point].rate == "fmr":
             found[k] = max(1, min(found[k], resampler.freedom(entry.point)))
     return found
 
@@ -169,13 +168,13 @@ def effective_sample_sizes(entries: Sequence[Entry], resampler: Resampler) -> Fl
     (entries,) ndarray
         Numbers of comparisons; NaN for other entries.
     """
-    count = cache(resampler.independent_comparisons)
+    count = cache(resampler.effective_sample_size)
     found = np.full(len(entries), np.nan)
     for k, entry in enumerate(entries):
         cell = entry.cell
         if entry.name not in (*RATES, "eer"):
             continue
-        held = cell is None and entry.point is not None and resampler.points[entry.point].kind == entry.name
+        held = cell is None and entry.point is not None and resampler.points[entry.point].rate == entry.name
         few = not held and entry.name in RATES and 0 < entry.value < 1
         if few:
             few = round(float(entry.value) * resampler.n_comparisons(entry.name == "fnmr", cell)) < ENOUGH_PAIRS

@@ -24,7 +24,7 @@ from fastfair.bands.rates_at_levels import BandOptions, BandSettings, rates_over
 from fastfair.errors import FairValueOutsideWarning
 from fastfair.measures import MEASURES as FACTS
 from fastfair.measures._registry import at_any_threshold
-from fastfair.resampling.pair_lists import VectorUnits
+from fastfair.resampling.units import VectorUnits
 
 pytestmark = pytest.mark.jit  # minutes without
 LEVELS = [0.1, 0.3, 0.6]

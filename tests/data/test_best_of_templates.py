@@ -16,7 +16,7 @@ from oracles import two_sets as slow
 
 import fastfair as ff
 from fastfair.data import pair_search, temporary_files
-from fastfair.resampling.pair_replicates import Draws
+from fastfair.resampling.vector_replicates import Draws
 
 UNITS = ("sample", "subject", "subject+sample")
 

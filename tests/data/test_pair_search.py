@@ -22,8 +22,8 @@ from fastfair._lib import memory, radix_sort, seeds
 from fastfair._lib.workers import Workers
 from fastfair.data import pair_search, score_keys, temporary_files
 from fastfair.errors import OutputError
-from fastfair.resampling import pair_replicates
-from fastfair.resampling.pair_replicates import Draws, PairResampler
+from fastfair.resampling import vector_replicates
+from fastfair.resampling.vector_replicates import Draws, PairResampler
 
 UNITS = ("sample", "subject", "subject+sample")
 
@@ -99,7 +99,7 @@ def test_estimates_and_replicates_are_those_of_the_data_written_out(
     key = seeds.stream(seed)[0]
     with parted_if(parted):
         resampler = PairResampler(e, np.array(levels), Draws(weighting, unit), with_groups=True, with_overall_fmr=True)
-        found, expected = resampler.estimate()
+        found, expected = resampler.prepared.estimate()
         drawn = resampler.replicate(3, key)
     weights = resampler.units.new_weights()
     resampler.units.draw(0, key, weights)
@@ -135,13 +135,13 @@ def test_a_tail_that_is_too_short_is_extended(monkeypatch: pytest.MonkeyPatch, u
 
     def run() -> tuple:
         resampler = PairResampler(e, levels, Draws("identity", unit), with_groups=False)
-        return resampler.estimate()[0], resampler.replicate(128, key), resampler
+        return resampler.prepared.estimate()[0], resampler.replicate(128, key), resampler
 
     long = run()
-    monkeypatch.setattr(pair_replicates, "_SPARE", {unit: 0.3})
-    monkeypatch.setattr(pair_replicates, "_SPARE_DEVIATIONS", 0)
+    monkeypatch.setattr(vector_replicates, "_SPARE", {unit: 0.3})
+    monkeypatch.setattr(vector_replicates, "_SPARE_DEVIATIONS", 0)
     short = run()
-    assert not long[2]._lists["fmr", False].complete
+    assert not long[2].prepared.x.complete
     for name in ("threshold", "fnmr"):
         assert np.array_equal(getattr(long[0], name), getattr(short[0], name))
         assert np.array_equal(getattr(long[1], name), getattr(short[1], name))

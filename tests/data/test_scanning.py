@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fastfair._lib.threads import in_order
-from fastfair.data import scanned_comparisons, score_keys
+from fastfair.data import score_keys
 from fastfair.data.score_tails import ScoreTail, near
 from fastfair.data.spilled_pairs import SpilledPairs, in_buckets
 from fastfair.data.temporary_files import ArrayFile, Folder
@@ -104,7 +104,7 @@ def test_comparisons_and_subjects_are_counted_by_groups(seed, n_groups, n_subjec
     pairs = SpilledPairs(Folder(), "pairs", at_once=1, most_bytes=0)
     for part in parts:
         pairs.add(in_buckets(*part, n_subjects))
-    cells, subjects, n_seen = scanned_comparisons._count(pairs, group, n_groups)
+    cells, subjects, n_seen = pairs.count(group, n_groups)
     reference, probe = np.hstack([np.stack(part) for part in parts])
     for i, j in itertools.product(range(n_groups), repeat=2):
         inside = (group[reference] == i) & (group[probe] == j)

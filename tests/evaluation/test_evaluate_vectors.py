@@ -65,7 +65,7 @@ def test_more_pairs_are_kept_until_they_suffice(few_kept, monkeypatch):
 @each(
     "asked",
     [
-        {"metrics": ["cllr"]}, {"metrics": "min_cllr"}, {"n_resamples": 0}, {"unit": "sample"}, {"method": "bca"},
+        {"metrics": ["cllr"]}, {"metrics": "min_cllr"}, {"n_resamples": 0}, {"unit": "sample"},
         {"eer_method": "convex-hull"},
     ],
 )  # fmt: skip
@@ -76,6 +76,14 @@ def test_what_scans_lack_is_computed_from_all_pairs(asked):
     found = ff.evaluate(e, ff.at_fmr(0.02), **asked)
     assert repr(found.quantities) == repr(wanted.quantities)
     assert found.comparisons is not None
+
+
+@pytest.mark.jit
+def test_subjects_are_left_out_without_a_list_of_all_pairs():
+    asked = {"at": ff.at_fmr(0.02), "n_resamples": 20, "rng": 1, "method": "bca"}
+    e = two_systems(7)[0]
+    wanted, found = (set(map(repr, ff.evaluate(one, **asked).quantities)) for one in (e.comparisons(), e))
+    assert found < wanted  # which have min Cllr, too
 
 
 def test_wrong_words_are_refused_before_any_work(monkeypatch):

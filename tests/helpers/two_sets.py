@@ -10,7 +10,7 @@ from oracles.embeddings import Draw
 
 import fastfair as ff
 from fastfair._lib import seeds
-from fastfair.resampling.pair_replicates import Draws, PairResampler
+from fastfair.resampling.vector_replicates import Draws, PairResampler
 
 
 def random_sets(seed: int, n_subjects: int, most: int, dtype: type = np.float32) -> ff.Embeddings:
@@ -65,7 +65,7 @@ def hold_rates_against_loops(
     key = seeds.stream(seed)[0]
     with parted_if(parted):
         resampler = PairResampler(e, np.array(levels), draws, with_groups=True, with_overall_fmr=True)
-        estimate, expected = resampler.estimate()
+        estimate, expected = resampler.prepared.estimate()
         drawn = resampler.replicate(3, key)
     weights = resampler.units.new_weights()
     resampler.units.draw(0, key, weights)

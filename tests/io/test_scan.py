@@ -255,9 +255,9 @@ def test_a_scan_keeps_all_scores_for_cllr_and_else_stays_the_same(tmp_path, monk
     keeping(monkeypatch, 2500, rows=600, at_once=400, in_files=in_files)
     options = {"score_kind": score_kind, "memory_limit": scanning.LEAST_MEMORY}
     without, scan = (scanned(folder, **options, cllr=cllr) for cllr in (False, True))
-    assert (without.kept.has_all_scores, scan.kept.has_all_scores) == (False, True)
+    assert ("costs" in without.kept.lacks, "costs" in scan.kept.lacks) == (True, False)
     assert scan.kept.nonmated.not_kept is not None
-    assert scan.by("sex").kept.has_all_scores
+    assert "costs" not in scan.by("sex").kept.lacks
     assert compared(scan) == compared(in_memory(frame, score_kind=score_kind))
     points = {"at": ff.at_fmr(0.01), "metrics": []}
     for n_threads in (1, 3):

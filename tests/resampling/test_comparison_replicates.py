@@ -20,8 +20,7 @@ from fastfair._lib.workers import Workers
 from fastfair.error_rates import score_metrics
 from fastfair.error_rates.operating_points import threshold_key
 from fastfair.errors import InputError
-from fastfair.resampling.blocks import Replicates
-from fastfair.resampling.comparison_replicates import Resampler
+from fastfair.resampling.engine import Replicates, Resampler
 from fastfair.resampling.preparation import METRICS, NO_METRICS, Metrics
 from fastfair.resampling.units import BLOCK
 

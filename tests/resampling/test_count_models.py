@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from oracles import count_models as slow
 
 import fastfair as ff
-from fastfair.resampling.comparison_replicates import Resampler
+from fastfair.resampling.engine import Resampler
 from fastfair.resampling.preparation import NO_METRICS
 
 

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 import fastfair as ff
 from fastfair._lib import jobs, seeds
 from fastfair._lib.workers import ONE_THREAD, Workers
-from fastfair.resampling import blocks, preparation
-from fastfair.resampling.comparison_replicates import Resampler
+from fastfair.resampling import engine, preparation
+from fastfair.resampling.engine import Resampler
 from fastfair.resampling.preparation import Metrics
 
 KEY = seeds.stream(11)[0]
@@ -95,7 +95,7 @@ def test_lists_that_are_too_short_for_other_processes_are_extended_here(tmp_path
         asked.append(arguments)
         jobs.do_job(*arguments)
 
-    monkeypatch.setattr(blocks, "do_job", do_job)
+    monkeypatch.setattr(engine, "do_job", do_job)
     c = comparisons_of(1, 3000, 3)
     expected, complete = replicates(c, 3000)
     needed = max(preparation_needs(complete))

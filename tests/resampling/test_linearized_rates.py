@@ -10,7 +10,7 @@ from oracles.strategies import comparisons_of_system, two_systems
 import fastfair as ff
 from fastfair.data import matching
 from fastfair.error_rates.operating_points import threshold_key
-from fastfair.resampling.comparison_replicates import Resampler
+from fastfair.resampling.engine import Resampler
 from fastfair.resampling.linearized_rates import LinearizedRates
 from fastfair.resampling.preparation import NO_METRICS
 

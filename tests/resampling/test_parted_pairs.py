@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 import fastfair as ff
 from fastfair._lib import seeds
 from fastfair._lib.workers import Workers
-from fastfair.resampling.blocks import compute_blocks
-from fastfair.resampling.pair_lists import Ranges
-from fastfair.resampling.pair_replicates import Draws, PairResampler, _Drawn
+from fastfair.resampling.engine import _Drawn, compute_blocks
+from fastfair.resampling.ranges import Ranges
+from fastfair.resampling.vector_replicates import Draws, PairResampler, PreparedVectors
 
 UNITS = ("sample", "subject", "subject+sample")
 
@@ -37,8 +37,8 @@ def embeddings(seed: int, *, equal: bool, ties: bool, two_sets: bool, n_subjects
 def rates_of(e: ff.Embeddings, levels: np.ndarray, draws: Draws, *, with_groups: bool) -> tuple[bool, list]:
     resampler = PairResampler(e, levels, draws, with_groups=with_groups, with_overall_fmr=True, workers=Workers(2))
     freedom = resampler.freedom
-    was_parted = resampler._summed is not None
-    estimate, expected = resampler.estimate()
+    was_parted = resampler.prepared.x.ranges is not None
+    estimate, expected = resampler.prepared.estimate()
     drawn = resampler.replicate(100, seeds.stream(3)[0])
     arrays = [freedom, expected]
     arrays += [getattr(one, name) for one in (estimate, drawn) for name in ("threshold", "fmr", "fnmr")]
@@ -76,13 +76,13 @@ def test_sums_change_no_bit(
 def test_thresholds_inside_ranges_are_found_by_sorting_all(monkeypatch: pytest.MonkeyPatch, threads: int):
     e = embeddings(2, equal=True, ties=False, two_sets=False, n_subjects=200)
     levels, seen = np.array([0.003, 0.05, 0.2]), []
-    find_more = PairResampler.find_more
-    monkeypatch.setattr(PairResampler, "find_more", lambda self: (seen.append(self._share), find_more(self)))
+    find_pairs = PreparedVectors._find_pairs
+    monkeypatch.setattr(PreparedVectors, "_find_pairs", lambda self: (seen.append(self.share), find_pairs(self)))
     bands = []
     for parted in (False, True):
         with parted_if(parted, width=1):
             bands.append(ff.roc_band(e, levels, n_resamples=200, rng=0, n_threads=threads))
-    assert len(seen) == 1  # once for all replicates, and nothing more is searched for
+    assert len(seen) == 3  # two bands, and once more for all replicates, and nothing more is searched for
     assert np.array_equal(bands[0].replicates, bands[1].replicates)
     assert np.array_equal(bands[0].low, bands[1].low)
 
@@ -93,25 +93,26 @@ def test_many_pairs_are_parted_and_others_are_not():
     draws = Draws("identity", "subject", "dyadic")
     for levels, weighting, parted in (([1e-3, 0.2], "identity", True), ([1e-3, 0.01], "identity", False)):
         resampler = PairResampler(e, np.array(levels), draws._replace(weighting=weighting), with_groups=False)
-        assert (resampler._summed is not None) == parted
+        assert (resampler.prepared.x.ranges is not None) == parted
     resampler = PairResampler(e, np.array([1e-3, 0.2]), draws, with_groups=False)
-    nonmated = resampler.lists[1]
+    nonmated = resampler.prepared.x
     assert nonmated.keys.size < 0.2 * nonmated.ranges.counts.sum()
     listed = PairResampler(e, np.array([1e-3, 0.2]), draws, with_groups=False, all_listed=True)
-    assert listed.lists[1].keys.size > 0.2 * e.n_nonmated
+    assert listed.prepared.x.keys.size > 0.2 * e.n_nonmated
     key = seeds.stream(0)[0]
     fnmr = resampler.replicate(70, key).fnmr
-    again = _Drawn(pickle.loads(pickle.dumps(resampler)), key)  # as another process draws them
+    drawn = _Drawn(resampler, key, 0, (resampler.prepared.y.source, nonmated.source))
+    again = pickle.loads(pickle.dumps(drawn))  # as another process draws them
     assert np.array_equal(compute_blocks(70, again, "", Workers(1))["fnmr"], fnmr)
     assert np.array_equal(listed.replicate(70, key).fnmr, fnmr)
     wide = e.vectors.astype(np.float64)
     unpacked = PairResampler(ff.Embeddings(wide, e.subject), np.array([0.2]), draws, with_groups=False)
-    assert unpacked._summed is None
+    assert unpacked.prepared.x.ranges is None
 
 
 def test_positions_among_all_pairs_become_positions_among_those_listed():
     keys, key, counts = [1, 2, 10, 12, 12, 30], [10, 30], [3, 4]
-    ranges = Ranges(np.array(key), np.array([counts]))
+    ranges = Ranges(np.array(key), np.array(counts)[:, None], None)
     everything = [0, 1, -1, -1, -1, 2, 3, 4, -1, -1, -1, -1, 5, 6]
     assert ranges.positions(np.arange(14), np.array(keys)).tolist() == everything
     assert [ranges.below(limit).tolist() for limit in (9, 10, 29, 30, 31)] == [[0], [3], [3], [7], [7]]

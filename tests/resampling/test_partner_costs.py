@@ -16,7 +16,7 @@ import fastfair as ff
 from fastfair._lib import seeds
 from fastfair.data.class_keys import keys_of
 from fastfair.error_rates import score_metrics
-from fastfair.resampling.comparison_replicates import Resampler
+from fastfair.resampling.engine import Resampler
 from fastfair.resampling.preparation import Metrics
 from fastfair.resampling.units import BLOCK
 

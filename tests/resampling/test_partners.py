@@ -6,15 +6,14 @@ import itertools
 
 import numpy as np
 import pytest
-from fastfair.kernels import unit_sums
 from hypothesis import given
 from hypothesis import strategies as st
 from oracles import pair_sums as slow
 
 import fastfair as ff
-from fastfair.resampling.comparison_lists import make_lists
-from fastfair.resampling.partners import group_comparisons
-from fastfair.resampling.sorted_comparisons import SortedComparisons
+from fastfair.resampling.error_lists import make_lists
+from fastfair.resampling.listed_pairs import ListedSide, group_comparisons
+from fastfair.resampling.pair_source import SortedComparisons
 from fastfair.resampling.units import ComparisonUnits
 
 LISTS = np.array([[1, 3], [0, 2]], np.int32)  # comparisons of a reference of group 1 and a probe of group 0 are in none
@@ -33,8 +32,8 @@ def comparisons_of(seed, n, n_subjects, repeated):
 
 
 def lists_of(c, unit="subject", n_threads=1):
-    source = SortedComparisons(c.nonmated, False, ComparisonUnits(c, unit), (c.nonmated_by_group, LISTS))
-    return make_lists(source, group_comparisons(source, n_threads))
+    kept = SortedComparisons(c, False, ComparisonUnits(c, unit), LISTS)
+    return make_lists(kept, ListedSide(kept, kept.units, n_threads))
 
 
 def in_lists(lists):
@@ -51,7 +50,7 @@ def test_totals_and_sums_are_those_of_lists_of_pairs(seed, n, n_subjects, repeat
     rng = np.random.default_rng(seed)
     weights = rng.integers(0, largest + 1, (lists.stratum.size, 64), dtype=np.uint8)
     totals = np.full((lists.end.size, 64), -1, np.int64)
-    lists.partners.total_weights(weights, int(max(1, weights.max())), totals)
+    lists.source.weigh(0, weights, int(max(1, weights.max())), totals)
     pairs, wide = in_lists(lists), weights.astype(np.int64)
     for total, of_list in zip(totals, pairs, strict=True):
         assert (total == sum((wide[i] * wide[j] for i, j in of_list), np.zeros(64, np.int64))).all()
@@ -61,21 +60,18 @@ def test_totals_and_sums_are_those_of_lists_of_pairs(seed, n, n_subjects, repeat
     for point, k in itertools.product(range(3), range(lists.end.size)):
         assert sums[point, k] == pytest.approx(slow.of_list(pairs[k], int(stops[point, k]), varies), rel=1e-9, abs=1e-9)
     assert lists.two_way == any(varies[i] and varies[j] for i, j in pairs[0])
-    of_units, summed = rng.normal(size=lists.stratum.size), np.empty(lists.end.size)
-    unit_sums.sum_comparisons(lists.partners.runs, of_units, summed)
     for k, of_list in enumerate(pairs):
-        assert summed[k] == pytest.approx(sum(of_units[i] + of_units[j] for i, j in of_list), abs=1e-9)
         counts = np.bincount(np.array(of_list, int).ravel(), minlength=lists.stratum.size)
-        assert np.array_equal(lists.partners.comparisons_of_units(k), counts)
+        assert np.array_equal(lists.source.unit_counts(k), counts)
         wrong = slice(lists.start[k], lists.start[k] + stops[0, k])
-        alone = lists.partners.variance(k, (lists.a, lists.b), wrong, lists.stratum, lists.stratum_size)
+        alone = lists.source.variance(k, (lists.a, lists.b), wrong)
         assert alone == pytest.approx(variances[0, k], rel=1e-12)
 
 
 @pytest.mark.parametrize("repeated", [False, True])
 def test_partners_are_kept_once_where_they_are_repeated_often(repeated):
     lists = lists_of(comparisons_of(1, 900, 500, repeated))
-    runs = lists.partners.runs
+    runs = lists.source.grouped.runs
     assert (runs.repeats.size > 0) == repeated
     assert (runs.repeats.sum() if repeated else runs.partner.size) == 900
     assert runs.partner.dtype == np.uint16
@@ -86,7 +82,7 @@ def test_partners_are_kept_once_where_they_are_repeated_often(repeated):
 def test_more_units_than_16_bits_can_number_are_kept_apart():
     n = 70_000
     c = ff.Comparisons(np.arange(2.0 * n), np.arange(2 * n) < n)
-    source = SortedComparisons(c.nonmated, False, ComparisonUnits(c, "comparison"), None)
+    source = SortedComparisons(c, False, ComparisonUnits(c, "comparison"), None)
     found = group_comparisons(source, None)
     weights = np.arange(64, dtype=np.uint8) * np.ones((2 * n + 1, 1), np.uint8)
     weights[-1] = 1

@@ -19,7 +19,7 @@ from scipy.optimize import brentq
 from scipy.special import ndtr, ndtri
 
 import fastfair as ff
-from fastfair.resampling.blocks import Replicates
+from fastfair.resampling.engine import Replicates
 from fastfair.uncertainty.entries import Selection, entries
 
 from . import evaluated, tables

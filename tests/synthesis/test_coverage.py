@@ -14,7 +14,7 @@ from oracles import embeddings as slow
 
 import fastfair as ff
 from fastfair.data import pair_search
-from fastfair.resampling import pair_replicates
+from fastfair.resampling import vector_replicates
 from fastfair.synthesis import coverage
 
 SMALL = {"n_subjects": 12, "n_samples": 4, "dim": 6, "concentration": (4, 12), "fmr": (0.05, 0.2), "rng": 3}
@@ -26,7 +26,7 @@ def data_sets(n: int, monkeypatch: pytest.MonkeyPatch, **arguments: object) -> t
 
     def kept(embeddings: ff.Embeddings, *rest: object, **more: object) -> object:
         seen.append(embeddings)
-        return pair_replicates.PairResampler(embeddings, *rest, **more)
+        return vector_replicates.PairResampler(embeddings, *rest, **more)
 
     with monkeypatch.context() as patch:
         patch.setattr(coverage, "PairResampler", kept)
@@ -91,12 +91,14 @@ def test_intervals_are_those_of_roc_band(monkeypatch):
 def test_data_sets_that_keep_too_few_pairs_for_the_truth_are_searched_again(monkeypatch):
     want = ff.coverage_experiment(6, 64, **SMALL)
     monkeypatch.setattr(pair_search, "_FEW", 0)
-    monkeypatch.setattr(pair_replicates, "_SPARE", {"sample": 0.71})  # with what is added, just enough for the data
-    monkeypatch.setattr(pair_replicates, "_SPARE_DEVIATIONS", 0)
+    monkeypatch.setattr(vector_replicates, "_SPARE", {"sample": 0.71})  # with what is added, just enough for the data
+    monkeypatch.setattr(vector_replicates, "_SPARE_DEVIATIONS", 0)
     again = []
     further = coverage._further
     monkeypatch.setattr(coverage, "_further", lambda *args: again.append(args) or further(*args))
-    monkeypatch.setattr(pair_replicates.PairResampler, "replicate", lambda self, n, key: self.estimate()[0])
+    monkeypatch.setattr(
+        vector_replicates.PairResampler, "replicate", lambda self, n, key, workers: self.prepared.estimate()[0]
+    )
     found = ff.coverage_experiment(6, 64, **SMALL, methods=())
     assert again
     np.testing.assert_array_equal(found.truth, want.truth)

@@ -1,10 +1,11 @@
-"""Lists of the mated, or non-mated, comparisons for `fastfair.kernels.sweep`, each sorted with errors first."""
+"""Lists of comparisons, each sorted with errors first, and what shrinks their weights to the dyadic-robust variance."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,14 +13,17 @@ from numpy.typing import NDArray
 from fastfair._lib.threads import count_threads, in_threads, slices
 from fastfair.data import score_keys
 
-from .counted_partners import CountedPartners
-from .partners import Partners
-from .sorted_comparisons import SortedComparisons, pieces
+from .listed_pairs import shares_of_lists
+from .pair_source import PairSide, SortedComparisons, pieces
+from .ranges import Ranges
 
 if TYPE_CHECKING:
     from fastfair.kernels.sweep import Side
 
 Rows = NDArray[np.int32]
+Floats = NDArray[np.float64]
+OfBoth = tuple[Floats, Floats]  # of the mated lists, of the non-mated ones
+Scale = tuple[()] | tuple[NDArray[np.float64], NDArray[np.float64]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,10 +63,15 @@ class ErrorLists:
         Position after the last comparison kept of each list.
     mated : bool
         Whether the comparisons are mated.
-    partners : Partners or CountedPartners
-        All comparisons, grouped by one of their units.
-    stratum, stratum_size : (rows,) int32, (strata,) int64
-        The stratum of each row of weights, and the number of units in each stratum.
+    source : PairSide
+        All comparisons.
+    complete : bool
+        Whether all comparisons are kept.
+    scale : tuple of (rows,) ndarray, or ()
+        Two arrays: a comparison counts in a rate as much as the product of the first one's value at `a` and the second
+        one's at `b`. () where all count alike.
+    ranges : Ranges or None
+        Comparisons that are counted, but not listed.
     """
 
     keys: score_keys.Keys
@@ -70,9 +79,10 @@ class ErrorLists:
     b: Rows
     end: NDArray[np.int64]
     mated: bool
-    partners: Partners | CountedPartners
-    stratum: Rows
-    stratum_size: NDArray[np.int64]
+    source: PairSide
+    complete: bool
+    scale: Scale = ()
+    ranges: Ranges | None = None
 
     @property
     def start(self) -> NDArray[np.int64]:
@@ -82,12 +92,17 @@ class ErrorLists:
     @property
     def sizes(self) -> NDArray[np.int64]:
         """(lists,) number of comparisons in each list, including those that are not kept."""
-        return self.partners.sizes
+        return self.source.sizes
 
     @property
-    def complete(self) -> bool:
-        """Whether all comparisons are kept."""
-        return bool(self.end[0] == self.sizes[0])
+    def stratum(self) -> Rows:
+        """(rows,) the stratum of each row of weights."""
+        return self.source.stratum
+
+    @property
+    def stratum_size(self) -> NDArray[np.int64]:
+        """(strata,) the number of units in each."""
+        return self.source.stratum_size
 
     def reach(self, limits: NDArray[np.int64]) -> bool:
         """Tell whether all comparisons with keys below each limit are kept."""
@@ -107,7 +122,7 @@ class ErrorLists:
         """
         from fastfair.kernels import sweep
 
-        return sweep.Side(self.keys, self.a, self.b, (), self.end, self.sizes, weights, 1, totals, shrinkage)
+        return sweep.Side(self.keys, self.a, self.b, self.scale, self.end, self.sizes, weights, 1, totals, shrinkage)
 
     def limits(self, thresholds: NDArray[np.int64]) -> NDArray[np.int64]:
         """Turn threshold keys into the keys below which comparisons are errors."""
@@ -131,24 +146,15 @@ class ErrorLists:
         errors: (points, lists) ndarray. Returns (points, lists, 3), the variances times n^2 and their degrees of
         freedom as `kernels.dyadic` writes them, and (points, lists, sums), as `kernels.pair_walk` names them.
         """
-        stops = self.start + errors
-        return self.partners.variances((self.a, self.b, self.start, stops), self.stratum, self.stratum_size)
+        return self.source.variances((self.a, self.b, self.start, self.start + errors))
 
     def variance(self, k: int, n_errors: int, *, from_the_end: bool) -> NDArray[np.float64]:
-        """Compute the variances of the rate of list k alone with so many errors, as `Partners.variance` does.
+        """Compute the variances of the rate of list k alone with so many errors, as `PairSide.variance` does.
 
         With `from_the_end` the last comparisons of the list are taken for errors.
         """
         first = int(self.end[k]) - n_errors if from_the_end else int(self.start[k])
-        return self.partners.variance(
-            k, (self.a, self.b), slice(first, first + n_errors), self.stratum, self.stratum_size
-        )
-
-    def comparisons_of_units(self, k: int) -> NDArray[np.int64]:
-        """Return the number of comparisons of each unit in list k, (units,)."""
-        if isinstance(self.partners, Partners):
-            return self.partners.comparisons_of_units(k)
-        return self.partners.comparisons_of_units(k, (self.a, self.b), self.start, self.stratum, self.stratum_size)
+        return self.source.variance(k, (self.a, self.b), slice(first, first + n_errors))
 
     def shrinkage_of_sums(self, sums: NDArray[Any]) -> NDArray[np.float64]:
         """Compute the shrinkage of each list's weights for the mean of a quantity, from its sum over each pair."""
@@ -168,10 +174,10 @@ class ErrorLists:
         pairs = self.pairs
         return np.bincount(pairs.of_comparison, weights=values, minlength=pairs.first.size).astype(np.float64)
 
-    @cached_property
+    @property
     def two_way(self) -> bool:
         """Whether any comparison has two units whose weights vary; without one, no weights are shrunk."""
-        return self.partners.any_varies(self.stratum_size[self.stratum] > 1)
+        return self.source.two_way
 
     @cached_property
     def pairs(self) -> DistinctPairs:
@@ -188,10 +194,9 @@ class ErrorLists:
                 found[lists],
             )  # fmt: skip
 
-        n_threads = self.partners.n_threads
-        assert isinstance(self.partners, Partners)  # those of scans have no costs to sum
+        n_threads = self.source.n_threads
         # List 0 holds about as much as the other lists together.
-        shares = [slice(0, 1), *self.partners.shares(max(1, count_threads(n_threads) - 1))]
+        shares = [slice(0, 1), *shares_of_lists(self.sizes, max(1, count_threads(n_threads) - 1))]
         in_threads(n, number, shares, n_threads)
         end = np.cumsum(found)
         for k in range(1, end.size):
@@ -220,17 +225,15 @@ def shrinkage_of(variances: NDArray[np.float64]) -> NDArray[np.float64]:
         return np.where((product > 0) & (robust > 0), np.minimum(1.0, np.sqrt(robust / product)), 1.0)
 
 
-def make_lists(
-    source: SortedComparisons, partners: Partners | CountedPartners, n_kept: int | None = None
-) -> ErrorLists:
+def make_lists(kept: SortedComparisons, source: PairSide, n_kept: int | None = None) -> ErrorLists:
     """Divide the sorted mated, or non-mated, comparisons into lists.
 
     Parameters
     ----------
-    source : SortedComparisons
-        The comparisons.
-    partners : Partners or CountedPartners
-        The same, grouped.
+    kept : SortedComparisons
+        The comparisons that are kept.
+    source : PairSide
+        All of them.
     n_kept : int, optional
         Number of comparisons to keep, from the first error on; all by default, or all that a scan has kept.
 
@@ -240,29 +243,137 @@ def make_lists(
     """
     from fastfair.kernels import comparison_lists as kernels
 
-    n, mated, units, n_threads = source.side.keys.size, source.mated, source.units, partners.n_threads
+    n, mated, n_threads = kept.side.keys.size, kept.mated, source.n_threads
     n_kept = n if n_kept is None else min(n, n_kept)
     first = 0 if mated else n - n_kept
     of_threads = slices(n_kept, count_threads(n_threads))
     # Non-mated comparisons are taken from the last one on.
     parts = [slice(first + part.start, first + part.stop) for part in of_threads][:: 1 if mated else -1]
-    sizes = np.zeros((len(parts), source.sizes.size), np.int64)
+    sizes = np.zeros((len(parts), kept.sizes.size), np.int64)
 
     def count(k: int) -> None:
         for piece in pieces(parts[k]):
-            sizes[k] += np.bincount(source.lists(piece), minlength=sizes.shape[1])
+            sizes[k] += np.bincount(kept.lists(piece), minlength=sizes.shape[1])
         sizes[k, 0] = parts[k].stop - parts[k].start
 
     in_threads(n_kept, count, range(len(parts)), n_threads)
     of_lists = sizes.sum(axis=0)
     end = np.cumsum(of_lists)
     position = end - of_lists + np.cumsum(sizes, axis=0) - sizes
-    out = np.empty(end[-1], source.side.keys.dtype), np.empty(end[-1], np.int32), np.empty(end[-1], np.int32)
+    out = np.empty(end[-1], kept.side.keys.dtype), np.empty(end[-1], np.int32), np.empty(end[-1], np.int32)
 
     def divide(k: int) -> None:
         for piece in pieces(parts[k])[:: 1 if mated else -1]:
-            columns = source.side.keys[piece], *source.rows(piece)
-            kernels.divide(columns, source.lists(piece), not mated, position[k], out)
+            columns = kept.side.keys[piece], *kept.rows(piece)
+            kernels.divide(columns, kept.lists(piece), not mated, position[k], out)
 
     in_threads(n_kept, divide, range(len(parts)), n_threads)
-    return ErrorLists(*out, end, mated, partners, units.stratum, units.stratum_size)
+    return ErrorLists(*out, end, mated, source, bool(end[0] == source.sizes[0]))
+
+
+@dataclass(frozen=True, eq=False)
+class Shrinkage:
+    """Factors by which weights are shrunk towards equal weights; 1 leaves them as they are.
+
+    Attributes
+    ----------
+    mated, nonmated : (lists, points) ndarray
+        Factors for the error rates at each operating point.
+    metrics : dict of pairs of (metrics' lists,) ndarray
+        For each metric, the factors of the mated and of the non-mated lists.
+    freedom : (lists, points) ndarray
+        Degrees of freedom of the dyadic-robust variance of each FMR; infinite where it is not computed.
+    """
+
+    mated: Floats
+    nonmated: Floats
+    metrics: dict[str, OfBoth]
+    freedom: Floats
+
+
+def no_shrinkage(y: ErrorLists, x: ErrorLists, n_points: int, metrics: Sequence[str], n_metrics: int) -> Shrinkage:
+    """Leave the weights of all mated and non-mated lists as they are.
+
+    Parameters
+    ----------
+    y, x : ErrorLists
+        Mated and non-mated comparisons.
+    n_points : int
+        Number of operating points.
+    metrics : sequence of str
+        Names of metrics, which only the first `n_metrics` lists have.
+    n_metrics : int
+        Number of lists that have metrics.
+
+    Returns
+    -------
+    Shrinkage
+    """
+    ones = np.ones(n_metrics)
+    return Shrinkage(
+        np.ones((y.end.size, n_points)), np.ones((x.end.size, n_points)), dict.fromkeys(metrics, (ones, ones)),
+        np.full((x.end.size, n_points), np.inf),
+    )  # fmt: skip
+
+
+def find_shrinkage(
+    y: ErrorLists,
+    x: ErrorLists,
+    thresholds: NDArray[np.int64],
+    keys: Mapping[str, NDArray[np.int64]],
+    of_costs: Mapping[str, OfBoth],
+    n_metrics: int,
+) -> Shrinkage:
+    """Compute the shrinkage that gives replicates the dyadic-robust variance; see `fastfair.kernels.dyadic`.
+
+    Parameters
+    ----------
+    y, x : ErrorLists
+        Mated and non-mated comparisons.
+    thresholds : (points,) ndarray of int64
+        Threshold keys of the operating points.
+    keys : mapping of (n_metrics,) ndarray of int64
+        For each metric that has a threshold, the threshold keys of the lists.
+    of_costs : mapping of pairs of (n_metrics,) ndarray
+        For each metric that is a mean of costs, the factors of the mated and of the non-mated lists.
+    n_metrics : int
+        Number of lists that have metrics; they come first.
+
+    Returns
+    -------
+    Shrinkage
+    """
+    of_mated, of_nonmated = _of_rates(y, thresholds, keys, n_metrics), _of_rates(x, thresholds, keys, n_metrics)
+    metrics = {name: (of_mated.metrics[name], of_nonmated.metrics[name]) for name in keys}
+    return Shrinkage(of_mated.points, of_nonmated.points, {**metrics, **of_costs}, of_nonmated.freedom)
+
+
+class _OfRates(NamedTuple):
+    """Shrinkage and degrees of freedom of one class, (lists, points), and shrinkage of metrics by name."""
+
+    points: Floats
+    freedom: Floats
+    metrics: dict[str, Floats]
+
+
+def _of_rates(
+    lists: ErrorLists, thresholds: NDArray[np.int64], keys: Mapping[str, NDArray[np.int64]], n_metrics: int
+) -> _OfRates:
+    n_points = thresholds.size
+    errors = np.zeros((n_points + len(keys), lists.end.size), np.int64)
+    errors[:n_points] = lists.count_errors(np.repeat(thresholds[:, None], lists.end.size, axis=1))
+    for row, found in enumerate(keys.values(), n_points):
+        errors[row, :n_metrics] = lists.count_errors(found)
+    shrinkage, freedom = _shrinkage_and_freedom(lists, errors)
+    of_metrics = {name: shrinkage[row, :n_metrics] for row, name in enumerate(keys, n_points)}
+    return _OfRates(shrinkage[:n_points].T.copy(), freedom[:n_points].T.copy(), of_metrics)
+
+
+def _shrinkage_and_freedom(lists: ErrorLists, errors: NDArray[np.int64]) -> tuple[Floats, Floats]:
+    """Compute shrinkage and degrees of freedom for so many errors: both (points, lists), as `errors`."""
+    from fastfair.kernels import dyadic as kernels
+
+    if not lists.two_way:
+        return np.ones(errors.shape), np.full(errors.shape, np.inf)
+    variances, _ = lists.variances(errors)
+    return shrinkage_of(variances), variances[..., kernels.FREEDOM]

@@ -14,11 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastfair._lib.threads import in_threads, slices
+from fastfair.data import score_keys
 from fastfair.data.pair_store import FoundPairs
 from fastfair.data.temporary_files import room
 
-from .pair_lists import Ranges, VectorUnits
-from .units import BLOCK
+from .units import BLOCK, VectorUnits
 
 if TYPE_CHECKING:
     from fastfair.kernels.partners import Runs
@@ -37,51 +37,54 @@ _MOST_PARTS = 8  # threads that count at once, each in an array of its own
 
 
 @dataclass(frozen=True, eq=False)
-class SummedPairs:
-    """The pairs of ranges of keys, of which replicates need the total weights alone.
+class Ranges:
+    """Ranges of keys whose pairs are left out of lists, as replicates need their total weights alone.
 
     Attributes
     ----------
     key : (ranges,) int64
-        As in `Ranges`.
-    counts : (ranges, 1 + groups) int64
+        Ascending: the keys of a range's pairs are below it, and those of all further pairs are not.
+    parts : (ranges, 1 + groups) int64
         Number of pairs across groups, and inside each group.
     runs : kernels.partners.Runs
-        The pairs by the smaller of their rows of weights; their lists, numbered from 1, are those that `counts` counts.
+        The pairs by the smaller of their rows of weights; their lists, numbered from 1, are those that `parts` counts.
     """
 
     key: Counts
-    counts: Counts
+    parts: Counts
     runs: Runs
 
-    def ranges(self, *, of_groups: bool) -> Ranges:
-        """Return the ranges of the list of all pairs, or of the lists of groups."""
-        counts = self.counts[:, 1:].T if of_groups else self.counts.sum(axis=1)[None]
-        return Ranges(self.key, np.ascontiguousarray(counts))
+    @cached_property
+    def counts(self) -> Counts:
+        """(lists, ranges) number of pairs of all, and of each group."""
+        return np.concatenate((self.parts.sum(axis=1)[None], self.parts[:, 1:].T))
 
-    def in_replicates(self, weights: NDArray[np.uint8], largest: int) -> dict[bool, Summed]:
-        """Sum the weights of pairs in 64 replicates, by whether of groups.
+    def below(self, limit: int) -> Counts:
+        """Return the number of pairs of each list that lie in ranges below a key: (lists,)."""
+        return np.asarray(self.counts[:, self.key <= limit].sum(axis=1))
 
-        Parameters
-        ----------
-        weights : (rows, 64) ndarray of uint8
-            Weights.
-        largest : int
-            The largest of them.
+    def positions(self, positions: Counts, keys: score_keys.Keys) -> Counts:
+        """Turn positions among all pairs of list 0 into positions among those that are listed, -1 for those of ranges.
 
-        Returns
-        -------
-        dict of bool to Summed
-            As `kernels.sweep` takes them.
+        positions: (n,) counted from 0; keys: (listed,) those of the pairs listed.
         """
+        counts = self.counts[0]
+        listed_before = np.searchsorted(keys, self.key)
+        end = listed_before + np.cumsum(counts)
+        passed = (end <= positions[:, None]).sum(axis=1)
+        found = positions - np.append(0, np.cumsum(counts))[passed]
+        inside = (positions[:, None] < end) & (positions[:, None] >= end - counts)
+        return np.where(inside.any(axis=1), -1, found)
+
+    def in_replicates(self, weights: NDArray[np.uint8], largest: int) -> Summed:
+        """Sum the weights of the pairs of each list in 64 replicates; weights: (rows, 64), up to the largest."""
         from fastfair.kernels import row_sums, sweep
 
-        totals = np.empty((1 + self.counts.size, BLOCK), np.int64)
+        totals = np.empty((1 + self.parts.size, BLOCK), np.int64)
         row_sums.total_weights(self.runs, weights, largest, totals)
-        of_lists = totals[1:].reshape(*self.counts.shape, BLOCK)
-        of_groups = np.ascontiguousarray(np.moveaxis(of_lists[:, 1:], 0, 1))
-        sums = {False: of_lists.sum(axis=1)[None], True: of_groups}
-        return {name: sweep.Summed(self.key, self.ranges(of_groups=name).counts, sums[name]) for name in sums}
+        of_parts = totals[1:].reshape(*self.parts.shape, BLOCK)
+        of_lists = np.concatenate((of_parts.sum(axis=1)[None], np.moveaxis(of_parts[:, 1:], 0, 1)))
+        return sweep.Summed(self.key, self.counts, of_lists)
 
 
 class PairParting:
@@ -112,7 +115,7 @@ class PairParting:
         self._dropped = max(packing.span - _CELL_BITS, 0)  # bits of a key below its cell
         self._bits = 2 * packing.places + self._dropped, packing.places
 
-    def parted(self) -> tuple[FoundPairs, SummedPairs] | None:
+    def parted(self) -> tuple[FoundPairs, Ranges] | None:
         """Part the pairs into those to sort and those to sum; None where sorting all of them is as fast."""
         n_rows, n_lists = self._units.n_rows - 1, 1 + self._n_groups
         size = self._packed.size
@@ -170,7 +173,7 @@ class PairParting:
         deviation = np.sqrt(1.5 * np.maximum(variance, 0) + 4 * self._positions)
         return np.asarray(_DEVIATIONS * deviation + _LEAST_WIDTH, np.int64)
 
-    def _parted(self, part: NDArray[np.int16], key: Counts) -> tuple[FoundPairs, SummedPairs]:
+    def _parted(self, part: NDArray[np.int16], key: Counts) -> tuple[FoundPairs, Ranges]:
         from fastfair.kernels import parted_pairs as kernels
         from fastfair.kernels.partners import Runs
 
@@ -204,7 +207,7 @@ class PairParting:
         # What lies behind the last threshold is left out of both.
         complete = self._found.complete and out.size + partner.size == self._packed.size
         found = FoundPairs([{"packed": out}], self._found.packing, complete)
-        return found, SummedPairs(key, total.sum(axis=0), runs)
+        return found, Ranges(key, total.sum(axis=0), runs)
 
     def _in_threads(self, work: Any) -> None:
         in_threads(self._packed.size, work, range(len(self._slices)))

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from oracles import zero_errors as slow
 
 import fastfair as ff
-from fastfair.resampling.comparison_replicates import Resampler
+from fastfair.resampling.engine import Resampler
 from fastfair.resampling.preparation import NO_METRICS
 
 
@@ -44,7 +44,7 @@ def test_independent_comparisons_are_those_of_the_oracle(rows, n_groups):
                 expected = slow.independent_comparisons(inside, of_mated, ones, strata, sizes)
                 # Codes of groups stand in the order of their labels.
                 code = cell and tuple(sorted(sizes).index(g) for g in cell)
-                assert resampler.independent_comparisons(of_mated, code, ones) == pytest.approx(expected, rel=1e-9)
+                assert resampler.effective_sample_size(of_mated, code, ones) == pytest.approx(expected, rel=1e-9)
 
 
 def test_comparisons_of_their_own_subjects_are_independent_but_for_one():
@@ -56,11 +56,11 @@ def test_comparisons_of_their_own_subjects_are_independent_but_for_one():
         np.append(subjects[:n], subjects[n::3]), np.append(subjects[:n], subjects[n + 1 :: 3]),
     )  # fmt: skip
     resampler = Resampler(c, [], metrics=NO_METRICS)
-    assert resampler.independent_comparisons(True) >= 0.99 * n
-    assert resampler.independent_comparisons(False) >= 0.99 * n
+    assert resampler.effective_sample_size(True) >= 0.99 * n
+    assert resampler.effective_sample_size(False) >= 0.99 * n
 
 
 def test_units_that_are_not_subjects_leave_the_number_as_it_is():
     c = ff.Comparisons([1.0, 2.0, 3.0, 0.0], [1, 1, 1, 0], list("aaab"), list("aaac"))
-    assert Resampler(c, [], unit="comparison", metrics=NO_METRICS).independent_comparisons(True) == 3
-    assert Resampler(c, [], metrics=NO_METRICS).independent_comparisons(True) == 1
+    assert Resampler(c, [], unit="comparison", metrics=NO_METRICS).effective_sample_size(True) == 3
+    assert Resampler(c, [], metrics=NO_METRICS).effective_sample_size(True) == 1

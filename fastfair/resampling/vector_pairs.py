@@ -1,4 +1,4 @@
-"""Total weights, and sums over pairs of subjects, of all pairs of vectors, from the numbers of vectors of subjects.
+"""Pairs of vectors: total weights, and sums over pairs of subjects, from the numbers of vectors that subjects have.
 
 Two subjects with n and m vectors have n m pairs, so that sums over pairs are products of sums over subjects. Only pairs
 of two groups in which one group is that of the references depend on the order of the vectors.
@@ -6,7 +6,8 @@ of two groups in which one group is that of the references depend on the order o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from functools import cached_property
 from threading import Lock
 from typing import Any
 
@@ -16,74 +17,61 @@ from numpy.typing import NDArray
 from fastfair._lib.threads import count_threads, in_threads, slices
 from fastfair._lib.workers import Workers
 from fastfair.data.pairing import pairs_of_two_subjects
-from fastfair.data.scanned_comparisons import KeptComparisons
 from fastfair.data.vector_pairs import PairsOfVectors
 from fastfair.error_rates.exact_costs import ExactCosts
 
-from .counted_partners import CountedPartners, DrawnWeights, Errors, Integers, Walked, require_room
-from .sorted_comparisons import SortedComparisons
-from .units import BLOCK
+from .pair_source import CountedSide, Errors, SortedComparisons, Walked, require_room, side_of
 
 Counts = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 
 
-class VectorPartners(CountedPartners):
+class VectorSide(CountedSide):
     """The mated, or the non-mated, pairs of vectors."""
 
     def __init__(
-        self,
-        comparisons: KeptComparisons,
-        source: SortedComparisons,
-        workers: Workers,
-        exact: ExactCosts | None = None,
+        self, pairs: PairsOfVectors, kept: SortedComparisons, workers: Workers, exact: ExactCosts | None = None
     ) -> None:
-        super().__init__(comparisons, source, workers, exact)
-        pairs = comparisons.pairs[0 if source.mated else 1]
-        assert isinstance(pairs, PairsOfVectors)
-        self._pairs, self._group = pairs, comparisons.group_of_number
-        self._list = np.zeros((1, 1), np.int32) if source.of_groups is None else source.of_groups[1]
+        super().__init__(kept, workers, exact)
+        self._pairs = pairs
+        self._list = np.zeros((1, 1), np.int32) if kept.list_of_cell is None else kept.list_of_cell
 
-    def any_varies(self, varies: Flags) -> bool:
-        """As in `CountedPartners`."""
-        return not self._pairs.mated and bool(self._pairs.of_subjects(varies[self._row][:-1]).any())
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out the sums over pairs."""
+        return vars(self) | {"_walked": None}
 
-    def totals(self, drawn: DrawnWeights, n_costs: int, told: Callable[[int], None]) -> tuple[Counts, Counts]:
-        """As in `CountedPartners`; no pairs of vectors have costs."""
-        from fastfair.kernels import cost_sums
+    @cached_property
+    def two_way(self) -> bool:
+        """As in `PairSide`."""
+        return not self._pairs.mated and bool(self._pairs.of_subjects(self.varies[self._row][:-1]).any())
+
+    def weigh(self, block: int, weights: NDArray[np.uint8], largest: int, totals: NDArray[np.int64]) -> None:
+        """As in `PairSide`."""
         from fastfair.kernels import vector_pairs as kernels
 
-        weights = [of_block for of_block, _ in drawn.blocks]
-        totals = np.zeros((len(weights), self.sizes.size, BLOCK), np.int64)
-        pairs, ordered = self._pairs, self._cells and self._pairs.is_probe is None
-
-        def sum_block(block: int) -> None:
-            of_subjects, total = weights[block][:-1], totals[block]
-            if pairs.mated:
-                each = pairs.of_subjects()[:, None] * of_subjects
-                for k, inside in self._inside():
-                    total[k] = each.sum(axis=0) if inside is None else each[inside].sum(axis=0)
-                return
-            references, probes = (n[:, None] * of_subjects for n in pairs.vectors)
+        pairs, of_subjects = self._pairs, weights[self._row[:-1]]
+        totals[:] = 0
+        if pairs.mated:
+            each = pairs.of_subjects()[:, None] * of_subjects
             for k, inside in self._inside():
-                both = (references, probes) if inside is None else (references[inside], probes[inside])
-                total[k] = pairs_of_two_subjects(*both, pairs.is_probe is not None)
-            if ordered:
-                kernels.weigh_by_order(pairs.subject, self._group, self._list, of_subjects, total)
-                return
-            for k, g, h in self._cells:
-                total[k] = references[self._group == g].sum(axis=0) * probes[self._group == h].sum(axis=0)
-
-        in_threads(len(weights) * self._group.size * BLOCK, sum_block, range(len(weights)), self.n_threads)
-        told(int(self.sizes[0]))
-        return totals, np.zeros((len(weights), n_costs, cost_sums.WORDS, BLOCK), np.int64)
+                totals[k] = each.sum(axis=0) if inside is None else each[inside].sum(axis=0)
+            return
+        references, probes = (n[:, None] * of_subjects for n in pairs.vectors)
+        for k, inside in self._inside():
+            both = (references, probes) if inside is None else (references[inside], probes[inside])
+            totals[k] = pairs_of_two_subjects(*both, pairs.is_probe is not None)
+        if self._cells and pairs.is_probe is None:
+            kernels.weigh_by_order(pairs.subject, self.group, self._list, of_subjects, totals)
+            return
+        for k, g, h in self._cells:
+            totals[k] = references[self.group == g].sum(axis=0) * probes[self.group == h].sum(axis=0)
 
     def _inside(self) -> Iterator[tuple[int, Flags | None]]:
         """Yield the lists of pairs within a set of subjects: of all of them, and of each group."""
         yield 0, None
         for k, in_list in enumerate(np.diagonal(self._list).tolist()):
             if in_list:
-                yield in_list, self._group == k
+                yield in_list, self.group == k
 
     @property
     def _cells(self) -> list[tuple[int, int, int]]:
@@ -92,13 +80,12 @@ class VectorPartners(CountedPartners):
         found = zip(self._list[rows, columns].tolist(), rows.tolist(), columns.tolist(), strict=True)
         return [(in_list, row, column) for in_list, row, column in found if row != column]
 
-    def _found_in_walk(self, errors: Errors, stratum: Integers, stratum_size: Integers) -> Walked:
+    def _walk(self, errors: Errors) -> Walked:
         from fastfair.kernels import pair_walk
 
-        pairs, n_lists = self._pairs, self.sizes.size
+        pairs, n_lists, stratum, stratum_size = self._pairs, self.sizes.size, self.stratum, self.stratum_size
         require_room(n_lists, stratum.size)
-        of_numbers = self.in_order_of_numbers(stratum)[:-1]
-        varies = stratum_size[of_numbers] > 1
+        of_numbers, varies = self.stratum_of_numbers[:-1], self.varies[self._row][:-1]
         comparisons, squares = np.zeros((2, n_lists, stratum.size), np.int64)
         inside, of_pairs = np.zeros((n_lists, stratum_size.size)), np.zeros((n_lists, 1, pair_walk.N_SUMS))
         of_all, of_ends = np.zeros((2, n_lists), np.int64)
@@ -126,7 +113,7 @@ class VectorPartners(CountedPartners):
         """Write the sums of the lists of two groups."""
         from fastfair.kernels import vector_pairs as kernels
 
-        pairs, group = self._pairs, self._group
+        pairs, group = self._pairs, self.group
         as_reference, as_probe = pairs.with_groups(group, self._list.shape[0])
         for k, g, h in self._cells:
             comparisons[k, :-1] = np.where(group == g, as_reference[:, h], np.where(group == h, as_probe[:, g], 0))
@@ -154,9 +141,8 @@ class VectorPartners(CountedPartners):
         from fastfair.kernels import vector_pairs as kernels
 
         a, b, start, stops = errors
-        pairs, group = self._pairs, self._group
-        number = np.empty(self._row.size, np.int32)
-        number[self._row] = np.arange(self._row.size)
+        pairs, group = self._pairs, self.group
+        number = self.numbers
         found = [np.zeros(stop - first, np.int32) for first, stop in zip(start, stops, strict=True)]
 
         def subjects(k: int) -> tuple[Any, Any]:
@@ -182,3 +168,8 @@ class VectorPartners(CountedPartners):
             else:
                 found[k][:] = pairs.vectors[0][first] * pairs.vectors[1][second]
         return found
+
+
+@side_of.register
+def _(pairs: PairsOfVectors, kept: SortedComparisons, workers: Workers, exact: ExactCosts | None = None) -> VectorSide:
+    return VectorSide(pairs, kept, workers, exact)

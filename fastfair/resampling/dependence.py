@@ -1,0 +1,195 @@
+"""How errors depend on each other as they share subjects: design effects, effective sample sizes, overdispersion."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastfair.data.class_keys import keys_of, not_kept
+
+if TYPE_CHECKING:
+    from .error_lists import ErrorLists
+    from .preparation import Preparation
+
+Floats = NDArray[np.float64]
+ENOUGH_PAIRS = 5  # of subjects that err, for a variance
+
+
+def share_of(part: Any, whole: Any) -> Floats:
+    """Divide, with 0 where there is nothing to divide by."""
+    positive = np.asarray(whole) > 0
+    return np.asarray(np.where(positive, part / np.where(positive, whole, 1.0), 0.0))
+
+
+def repeat_probability(repeated: Any, repeatable: Any) -> Floats:
+    """Return the probability that another comparison of two subjects errs where one does.
+
+    With m comparisons of a pair, s of them errors: the sum of s (s - 1) over that of s (m - 1), of all groups together,
+    which are on the last axis.
+    """
+    return share_of(repeated.sum(axis=-1), repeatable.sum(axis=-1))
+
+
+def overdispersion(again: Any, repeated: Any, kappa: Any, rate: Any, sharing: Any, size: Any) -> Any:
+    """Return the variance of a number of false matches over that of as many independent ones.
+
+    Of n = size comparisons with a rate r, where R = sum m (m - 1) is `repeated`, M = sum_k (m_k^2 - sum m^2) `sharing`,
+    a `again`, and kappa the relative covariance of errors that share one subject: 1 + (a R + kappa r M) / n.
+    """
+    return 1 + (again * repeated + kappa * rate * sharing) / size
+
+
+def effective_size(n: float, n_errors: float, variance: float) -> float:
+    """Return the effective sample size of n comparisons: n over the design effect of errors with such a variance."""
+    binomial = n_errors * (n - n_errors) / n
+    return min(n, max(1.0, n * binomial / variance)) if variance > binomial else float(n)
+
+
+def effective_sample_size(prepared: Preparation, mated: bool, k: int, nothing_but_errors: bool = False) -> float:
+    """Compute the effective sample size of a rate with few errors: comparisons over their design effect.
+
+    A rate without errors has no variance to compute the design effect from. It is that of the rate at the nearest laxer
+    threshold at which comparisons of five pairs of subjects, or mated comparisons of five subjects, are errors.
+
+    Parameters
+    ----------
+    prepared : Preparation
+        The comparisons. Their units are subjects.
+    mated : bool
+        Whether those of the list are mated.
+    k : int
+        The list, which has comparisons.
+    nothing_but_errors : bool
+        Whether all comparisons are errors, so that the nearest stricter threshold is meant at which those of five
+        pairs, or subjects, are not.
+
+    Returns
+    -------
+    float
+        At least 1, and at most the number of comparisons. Where no threshold has five pairs in error and others that
+        are not: the number of subjects, or of pairs of subjects without anybody in common. Where a scan has not kept
+        the comparisons of five pairs: 1, so that limits are never narrower than those of all comparisons.
+    """
+    from fastfair.kernels import dyadic as kernels
+
+    lists = prepared.y if mated else prepared.x
+    n, stratum, stratum_size = int(lists.sizes[k]), lists.stratum, lists.stratum_size
+    if nothing_but_errors:
+        lists = prepared.complete(mated)
+    keys, *units = _of_list(lists, k, backwards=nothing_but_errors)
+    n_errors = kernels.errors_of_pairs(keys, *units, ENOUGH_PAIRS)
+    if n_errors == keys.size < n and not nothing_but_errors:  # more comparisons are needed than are kept
+        lists = prepared.complete(mated)
+        keys, *units = _of_list(lists, k, backwards=False)
+        n_errors = kernels.errors_of_pairs(keys, *units, ENOUGH_PAIRS)
+    if keys.size < n and (n_errors == keys.size or nothing_but_errors):
+        if prepared.comparisons.may_keep_more:
+            raise not_kept("the limit of a rate without errors", keys_of(prepared.comparisons))
+        return 1.0
+    if n_errors == keys.size:
+        varying = np.unique(np.concatenate(units))
+        n_subjects = int((stratum_size[stratum[varying]] > 1).sum())
+        return float(min(n, max(1, n_subjects if mated else n_subjects // 2)))
+    variance = float(lists.variance(k, n_errors, from_the_end=nothing_but_errors)[kernels.ROBUST])
+    return effective_size(n, n_errors, variance)
+
+
+def _of_list(lists: ErrorLists, k: int, *, backwards: bool) -> list[NDArray[np.integer]]:
+    """Return the keys and the rows of both units of the comparisons of a list."""
+    columns = (column[lists.start[k] : lists.end[k]] for column in (lists.keys, lists.a, lists.b))
+    return [column[::-1].copy() if backwards else column for column in columns]
+
+
+@dataclass(frozen=True, eq=False)
+class CountModel:
+    """The numbers of comparisons and errors of groups, and how errors vary at any rate r.
+
+    The variance is n r (1 + linear) + quadratic r^2 for false matches, n r (1 - r) (1 + linear) for false non-matches.
+
+    Attributes
+    ----------
+    comparisons, errors : (g,) ndarray
+        Numbers of comparisons and errors inside each group.
+    linear, quadratic : (g,) ndarray
+        What comparisons of the same subjects, and those that share one subject, add to the variance.
+    """
+
+    comparisons: Floats
+    errors: Floats
+    linear: Floats
+    quadratic: Floats
+
+    def take(self, groups: list[int]) -> CountModel:
+        """Keep some of the groups."""
+        return CountModel(*(getattr(self, name)[groups] for name in ("comparisons", "errors", "linear", "quadratic")))
+
+
+def count_models(lists: ErrorLists, thresholds: NDArray[np.int64], n_groups: int) -> list[CountModel]:
+    """Estimate how the numbers of errors of groups vary at some thresholds, from all groups together.
+
+    With m comparisons of a pair of subjects, of which x are errors, e = x - r m, and m_k and T_k the sums of m and e
+    over the pairs of subject k, the quadratic term of false matches is kappa M with M = sum_k (m_k^2 - sum m^2) and
+    kappa = sum (T_k^2 - sum e^2) / sum r^2 M, the sums running over all groups. The linear term is
+    (sum m (m - 1) / n) times the chance that another comparison of a pair errs where one does. That of false
+    non-matches is (sum m^2 / n - 1) times the intra-class correlation of subjects.
+
+    Parameters
+    ----------
+    lists : ErrorLists
+        The mated, or the non-mated, comparisons; list 1 + g is of group g.
+    thresholds : (points,) ndarray of int64
+        Threshold keys.
+    n_groups : int
+        Number of groups.
+
+    Returns
+    -------
+    list of CountModel
+    """
+    errors = lists.count_errors(np.repeat(thresholds[:, None], lists.end.size, axis=1))
+    _, sums = lists.variances(errors)
+    groups = slice(1, 1 + n_groups)
+    n = lists.sizes[groups].astype(np.float64)
+    make = _of_false_nonmatches if lists.mated else _of_false_matches
+    return [
+        make(n, of_point[groups].astype(np.float64), sums_of_point[groups].T)
+        for of_point, sums_of_point in zip(errors, sums, strict=True)
+    ]
+
+
+def _of_false_nonmatches(n: Floats, errors: Floats, sums: Floats) -> CountModel:
+    """Make the model of FNMRs from (groups,) comparisons and errors, and (sums, groups) sums over pairs."""
+    from fastfair.kernels import pair_walk as kernels
+
+    rate = errors / np.maximum(n, 1)
+    repeated = sums[kernels.REPEATS_SQUARED] - n
+    squared = sums[kernels.S_SQUARED] - 2 * rate * sums[kernels.S_TIMES_M] + rate**2 * sums[kernels.REPEATS_SQUARED]
+    of_one = squared - errors * (1 - rate) ** 2 - (n - errors) * rate**2
+    relative = _relative(of_one, rate * (1 - rate) * repeated)
+    return CountModel(n, errors, min(relative, 1.0) * repeated / np.maximum(n, 1), np.zeros(n.size))
+
+
+def _of_false_matches(n: Floats, errors: Floats, sums: Floats) -> CountModel:
+    """Make the model of FMRs from the same."""
+    from fastfair.kernels import pair_walk as kernels
+
+    rate = errors / np.maximum(n, 1)
+    repeated = sums[kernels.REPEATS_SQUARED] - n
+    again, repeats = sums[kernels.S_SQUARED] - errors, sums[kernels.S_TIMES_M] - errors
+    share = sums[kernels.M_SQUARED] - sums[kernels.REPEATS_SQUARED_OF_ENDS]
+    squared = (
+        sums[kernels.S_SQUARED_OF_ENDS]
+        - 2 * rate * sums[kernels.S_TIMES_M_OF_ENDS]
+        + rate**2 * sums[kernels.REPEATS_SQUARED_OF_ENDS]
+    )
+    relative = _relative(sums[kernels.T_SQUARED] - squared, rate**2 * share)
+    return CountModel(n, errors, repeat_probability(again, repeats) * repeated / np.maximum(n, 1), relative * share)
+
+
+def _relative(covariance: Floats, over: Floats) -> float:
+    """Divide the covariances of all groups by what they are relative to; 0 where this is 0."""
+    whole = over.sum()
+    return max(0.0, float(covariance.sum() / whole)) if whole > 0 else 0.0

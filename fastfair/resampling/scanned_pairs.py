@@ -1,0 +1,554 @@
+"""Comparisons of a scan, in buckets in memory or in files: grouped once, and summed over bucket by bucket."""
+
+from __future__ import annotations
+
+import secrets
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastfair._lib import memory, packing, whole_files
+from fastfair._lib.distinct_entries import look_up
+from fastfair._lib.jobs import Arrays, do_job
+from fastfair._lib.progress import Report
+from fastfair._lib.threads import count_threads, in_order, in_threads
+from fastfair._lib.workers import Workers
+from fastfair.data.scanned_comparisons import Buckets, Reader
+from fastfair.data.score_keys import Keys
+from fastfair.data.spilled_pairs import SpilledPairs
+from fastfair.data.temporary_files import ArrayFile, Folder
+from fastfair.error_rates.exact_costs import ExactCosts
+
+from .listed_pairs import Grouped, group_comparisons, pair_and_cost_sums, without_errors
+from .pair_source import (
+    CountedSide,
+    Errors,
+    Floats,
+    Integers,
+    SortedComparisons,
+    Totals,
+    Walked,
+    lists_of_groups,
+    require_room,
+    side_of,
+)
+from .units import BLOCK, Units
+
+_BYTES_OF_COSTS = 112  # of a unit in a list: sums of comparisons and of costs
+# Tasks that a pass is cut into for an executor: each returns sums over all units.
+_MOST_TASKS = 16
+_NUMBER, _TYPES = "comparisons done", "types"  # beside the arrays of a task
+
+
+class Pass(Protocol):
+    """What is summed over the comparisons of all buckets, part by part, in whole numbers. It can be pickled."""
+
+    @property
+    def n_parts(self) -> int:
+        """Number of parts, such as lists, that several threads may sum at once."""
+
+    def zeros(self) -> Arrays:
+        """Return sums of nothing, whatever their type; those of other buckets can be added to them."""
+
+    def add(self, grouped: Grouped, k: int, sums: Arrays, lock: threading.Lock) -> None:
+        """Add part k of the comparisons of a bucket; sums are written under the part's lock."""
+
+
+class _Sums:
+    """Sums over some buckets."""
+
+    def __init__(self, work: Pass, n_threads: int | None) -> None:
+        self._work, self._n_threads, self.arrays = work, n_threads, work.zeros()
+        self._locks = [threading.Lock() for _ in range(work.n_parts)]
+
+    def add(self, grouped: Grouped) -> None:
+        """Add the comparisons of a bucket; several threads may do so at once."""
+
+        def add(k: int) -> None:
+            self._work.add(grouped, k, self.arrays, self._locks[k])
+
+        in_threads(grouped.n_comparisons, add, range(len(self._locks)), self._n_threads)
+
+
+@dataclass(frozen=True, eq=False)
+class _Bucket:
+    """The comparisons of a bucket as `ListedComparisons`; their units are numbered as in `SpilledPairs`."""
+
+    reference: NDArray[Any]
+    probe: NDArray[Any]
+    keys: Keys  # none where they are not kept
+    lists_of: _Lists
+
+    def __len__(self) -> int:
+        return self.reference.size
+
+    @property
+    def n_rows(self) -> int:
+        return self.lists_of.n_rows
+
+    @property
+    def sizes(self) -> NDArray[np.int64]:
+        return self.lists_of.sizes
+
+    @property
+    def has_groups(self) -> bool:
+        return self.lists_of.list_of_cell is not None
+
+    def rows(self, part: slice) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        from fastfair.kernels import scan as kernels
+
+        reference, probe = self.reference[part], self.probe[part]
+        a, b = np.empty((2, reference.size), np.int32)
+        kernels.rows_of_pairs(reference, probe, np.int32(self.n_rows - 1), a, b)
+        return a, b
+
+    def keys_of(self, part: slice) -> Keys:
+        return self.keys[part]
+
+    def lists(self, part: slice) -> NDArray[Any]:
+        group = self.lists_of.group
+        groups = look_up(self.reference[part], group), look_up(self.probe[part], group)
+        return lists_of_groups(groups, self.lists_of.list_of_cell, self.sizes.size)
+
+
+@dataclass(frozen=True, eq=False)
+class _Lists:
+    """Which list the comparisons of two subjects are in."""
+
+    group: NDArray[np.uint16]  # (subjects,)
+    list_of_cell: NDArray[np.int32] | None  # as in `lists_of_groups`
+    sizes: NDArray[np.int64]  # (lists,) number of comparisons in each
+    n_rows: int  # number of rows of weights
+
+
+@dataclass(frozen=True, eq=False)
+class _Grouping:
+    """Reads and groups buckets, in this process or in others."""
+
+    readers: Sequence[Reader]
+    lists: _Lists
+    exact: ExactCosts | None
+
+    def group(self, k: int, n_threads: int | None) -> Grouped:
+        return group_comparisons(_Bucket(*self.readers[k](), self.lists), n_threads, self.exact)
+
+
+@dataclass(frozen=True, eq=False)
+class _Passing:
+    """A pass over buckets as a job, whose workers keep what they group in files that all of them read."""
+
+    grouping: _Grouping
+    folder: str
+    work: Pass
+
+    def run(self, steps: range, n_threads: int | None, told: Report | None) -> Arrays:
+        """Sum over some buckets; as in `Job`."""
+        sums, n = _Sums(self.work, n_threads), 0
+        for k in steps:
+            grouped = self._grouped(k, n_threads)
+            sums.add(grouped)
+            n += grouped.n_comparisons
+        arrays = sums.arrays
+        types = np.array([array.dtype.str for array in arrays.values()])
+        return {**{name: _narrow(array) for name, array in arrays.items()}, _NUMBER: np.array(n), _TYPES: types}
+
+    def _grouped(self, k: int, n_threads: int | None) -> Grouped:
+        path = Path(self.folder) / f"shared-{k}"
+        if path.exists():
+            found: Grouped = packing.opened(path)
+            return found
+        found = self.grouping.group(k, n_threads)
+        with whole_files.explained(path):
+            # Another worker may be writing the same.
+            part = path.with_name(f"{path.name}-{secrets.token_hex(8)}")
+            packing.save(found, part)
+            part.replace(path)
+        return found
+
+
+def _narrow(array: NDArray[Any]) -> NDArray[Any]:
+    """Return whole numbers in fewer bytes, where these hold them, as handing over many takes time."""
+    largest = array.max(initial=0)
+    if array.min(initial=0) < 0 or largest >= 2**32:
+        return array
+    return array.astype(np.uint16 if largest < 2**16 else np.uint32)
+
+
+class GroupedBuckets:
+    """Comparisons in buckets, each grouped by one of their units; units are numbered as in `SpilledPairs`.
+
+    Parameters
+    ----------
+    pairs : Buckets
+        The comparisons.
+    source : SortedComparisons
+        Those that are kept, with the lists that they are in.
+    group : (subjects,) ndarray of uint16
+        The group of each subject.
+    workers : Workers
+        Who groups and sums: threads of this process, or the workers of an executor.
+    exact : ExactCosts, optional
+        What comparisons cost, to be grouped with them.
+    """
+
+    def __init__(
+        self,
+        pairs: Buckets,
+        source: SortedComparisons,
+        group: NDArray[np.uint16],
+        workers: Workers,
+        exact: ExactCosts | None = None,
+    ) -> None:
+        if workers.executor is not None:
+            pairs.share()
+        readers, self._n_threads = pairs.buckets(count_threads(workers.n_threads))
+        lists = _Lists(group, source.list_of_cell, source.sizes, source.n_rows)
+        self._grouping, self._workers = _Grouping(readers, lists, exact), workers
+        self._most_bytes, self._n_bytes, self._lock = pairs.most_bytes, 0, threading.Lock()
+        # Files that are removed with this object.
+        self._folder = Folder(pairs.folder)
+        self._grouped: dict[int, Grouped | ArrayFile] = {}
+        # Where a thread works on a bucket alone, it groups it alone.
+        self._inner = 1 if self._n_threads > 1 and len(readers) > 1 else workers.n_threads
+
+    def sum(self, work: Pass, told: Callable[[int], None] = lambda _: None) -> Arrays:
+        """Sum over the comparisons of all buckets.
+
+        Parameters
+        ----------
+        work : Pass
+            What is summed.
+        told : callable, optional
+            Called with how many comparisons more are done.
+
+        Returns
+        -------
+        dict of ndarray
+            As `Pass.zeros` has them.
+        """
+        n = len(self._grouping.readers)
+        if self._workers.executor is not None:
+            return self._sum_in_tasks(work, n, told)
+        sums = _Sums(work, self._workers.n_threads)
+
+        def done(k: int) -> int:
+            grouped = self._get(k)
+            sums.add(grouped)
+            return grouped.n_comparisons
+
+        for n_more in in_order(done, range(n), self._n_threads):
+            told(n_more)
+        return sums.arrays
+
+    def _sum_in_tasks(self, work: Pass, n: int, told: Callable[[int], None]) -> Arrays:
+        arrays: Arrays = {}
+
+        def take(_: range, found: Arrays) -> None:
+            told(int(found.pop(_NUMBER)))
+            types = found.pop(_TYPES)
+            if not arrays:
+                arrays.update(
+                    {name: np.zeros(of.shape, kind) for (name, of), kind in zip(found.items(), types, strict=True)}
+                )
+            for name, array in found.items():
+                arrays[name] += array
+
+        job = _Passing(self._grouping, str(self._folder.path), work)
+        # Parts of sums are not worth a checkpoint: replicates, which take longer, have theirs.
+        workers = replace(self._workers, progress=False, checkpoint=None)
+        do_job(job, n, -(-n // _MOST_TASKS), workers, "comparisons", take)
+        return arrays
+
+    def any_varies(self, varies: NDArray[np.bool_]) -> bool:
+        """Tell whether any comparison has two units that vary."""
+        return any(self._get(k).any_varies(varies) for k in range(len(self._grouping.readers)))
+
+    def _get(self, k: int) -> Grouped:
+        kept, lists = self._grouped.get(k), self._grouping.lists
+        if isinstance(kept, Grouped):
+            return kept
+        if kept is not None:
+            from fastfair.kernels.partners import Runs
+
+            *runs, words = kept
+            return Grouped(Runs(*runs), lists.sizes, lists.n_rows, words)
+        found = self._grouping.group(k, self._inner)
+        arrays = *found.runs, found.words
+        n_bytes = sum(array.nbytes for array in arrays)
+        with self._lock:
+            in_memory = self._n_bytes + n_bytes <= self._most_bytes
+            self._n_bytes += n_bytes if in_memory else 0
+        if in_memory:
+            self._grouped[k] = found
+        else:
+            file = ArrayFile(self._folder, f"grouped-{k}")
+            file.append(*arrays)
+            self._grouped[k] = file
+        return found
+
+
+class ScannedSide(CountedSide):
+    """The mated, or the non-mated, comparisons of a scan, bucket by bucket, where they are grouped with their costs."""
+
+    in_passes = True
+
+    def __init__(
+        self, pairs: Buckets, kept: SortedComparisons, workers: Workers, exact: ExactCosts | None = None
+    ) -> None:
+        super().__init__(kept, workers, exact)
+        self._buckets = GroupedBuckets(pairs, kept, self.group, workers, exact)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out the comparisons, whose total weights are summed before others draw replicates."""
+        return {"sizes": self.sizes, "n_threads": self.n_threads}
+
+    @cached_property
+    def two_way(self) -> bool:
+        """As in `PairSide`."""
+        return self._buckets.any_varies(self.varies[self._row])
+
+    def weigh(self, block: int, weights: NDArray[np.uint8], largest: int, totals: NDArray[np.int64]) -> None:
+        """As in `PairSide`; only what `totals` returns does so."""
+        raise NotImplementedError
+
+    def totals(
+        self, units: Units, starts: range, key: NDArray[np.uint32], n_costs: int, told: Callable[[int], None]
+    ) -> Totals:
+        """As in `PairSide`; each bucket is read once."""
+        from fastfair.kernels import cost_sums
+
+        memory.require(
+            len(starts) * BLOCK * units.n_rows,
+            f"the weights of {units.n_units:,} subjects in {len(starts) * BLOCK:,} replicates",
+            "use fewer resamples",
+        )
+        found = self._buckets.sum(_TotalPass(units, starts, key, self._row, self.sizes.size, n_costs), told)
+        if not n_costs:
+            return SummedBlocks(found["totals"], None)
+        for block in found["costs"]:
+            for words in block:
+                cost_sums.carry(words)
+        assert self.exact is not None
+        return SummedBlocks(found["totals"], np.asarray(self.exact.nats(np.moveaxis(found["costs"], 2, 0))))
+
+    def _walk(self, errors: Errors) -> Walked:
+        from fastfair.kernels import pair_walk
+
+        rows_a, rows_b, start, stops = errors
+        n_lists, n_units, number = start.size, self.stratum.size, self.numbers
+        require_room(n_lists, n_units)
+        a, b = number[rows_a], number[rows_b]
+        grouped = []
+        for k in range(n_lists):
+            begin, at = np.zeros((2, n_units), np.int64), np.empty(stops[k] - start[k], np.int64)
+            pair_walk.group_errors(a, b, start[k], stops[k], begin, at)
+            grouped.append((a, b, begin, at, start[k]))
+        work = _PairPass(grouped, self.stratum_of_numbers, self.varies[self._row], self.stratum_size.size)
+        found = self._buckets.sum(work)
+        comparisons, repeats_squared = (
+            self.in_order_of_rows(found[name].T).T.copy() for name in ("comparisons", "repeats_squared")
+        )
+        repeats = np.split(found["repeats"], np.cumsum(stops - start)[:-1])
+        return Walked(errors, comparisons, repeats_squared, found["inside"], found["of_pairs"], repeats)
+
+    def cost_words(self, n_lists: int) -> NDArray[np.int64]:
+        """As in `PairSide`."""
+        from fastfair.kernels import cost_sums
+
+        words = self._buckets.sum(_CostPass(n_lists))["words"]
+        cost_sums.carry(words)
+        return words
+
+    def cost_variances(self, means: Floats, scale: float) -> Floats:
+        """As in `PairSide`."""
+        from fastfair.kernels import cost_sums
+
+        memory.require(
+            _BYTES_OF_COSTS * means.size * self.stratum.size,
+            f"sums over the costs of {self.stratum.size:,} subjects in {means.size:,} groups",
+            "use fewer groups, or leave Cllr out",
+        )
+        varies, in_rows = self.varies[self._row], self.in_order_of_rows
+        work = _PairCostPass(means, scale, self.stratum_of_numbers, varies, self.stratum_size.size)
+        arrays, found = self._buckets.sum(work), np.empty((means.size, 3))
+        for k in range(means.size):
+            counts, costs = pair_and_cost_sums([array[k] for array in arrays.values()])
+            counts = counts._replace(
+                comparisons=in_rows(counts.comparisons), repeats_squared=in_rows(counts.repeats_squared)
+            )
+            costs = costs._replace(costs=in_rows(costs.costs), squares=in_rows(costs.squares))
+            cost_sums.finish_costs(counts, costs, (means[k], scale), (self.stratum, self.stratum_size), found[k])
+        return found
+
+
+@dataclass(frozen=True, eq=False)
+class SummedBlocks:
+    """`Totals` that were summed beforehand: (blocks, lists, 64) weights, and (blocks, lists, 64) costs in nats."""
+
+    weights: NDArray[np.int64]
+    costs: Floats | None
+
+    def weigh(self, block: int, weights: NDArray[np.uint8], largest: int, totals: NDArray[np.int64]) -> None:
+        """As in `Totals`."""
+        totals[:] = self.weights[block]
+
+    def cost(self, block: int, weights: NDArray[np.uint8], n_lists: int) -> Floats:
+        """As in `Totals`."""
+        assert self.costs is not None
+        return self.costs[block]
+
+
+@dataclass(frozen=True, eq=False)
+class _TotalPass:
+    """A pass that sums the weights, and the weighted costs, of all comparisons in blocks of replicates.
+
+    Each process draws the weights for itself, once; `row` is the row of weights of each unit, as buckets number units.
+    """
+
+    units: Units
+    starts: range
+    key: NDArray[np.uint32]
+    row: Integers
+    n_lists: int
+    n_costs: int
+
+    @cached_property
+    def blocks(self) -> list[tuple[NDArray[np.uint8], int]]:
+        """(units, 64) weights of each block, and the largest of them."""
+        from fastfair.kernels import sweep
+
+        blocks = []
+        for start in self.starts:
+            drawn = self.units.new_weights()
+            self.units.draw(start, self.key, drawn)
+            blocks.append((np.ascontiguousarray(drawn[self.row]), sweep.largest_weight(drawn)))
+        return blocks
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out the weights."""
+        return {name: value for name, value in vars(self).items() if name != "blocks"}
+
+    @property
+    def n_parts(self) -> int:
+        return len(self.starts)
+
+    def zeros(self) -> Arrays:
+        from fastfair.kernels import cost_sums
+
+        n = len(self.blocks)  # drawn before threads need them
+        totals, costs = (n, self.n_lists, BLOCK), (n, self.n_costs, cost_sums.WORDS, BLOCK)
+        return {"totals": np.zeros(totals, np.int64), "costs": np.zeros(costs, np.int64)}
+
+    def add(self, grouped: Grouped, k: int, sums: Arrays, lock: threading.Lock) -> None:
+        weights, largest = self.blocks[k]
+        totals, costs = np.empty_like(sums["totals"][k]), np.empty_like(sums["costs"][k])
+        grouped.total_weights(weights, largest, totals)
+        if costs.size:
+            grouped.total_costs(weights, costs)
+        with lock:
+            sums["totals"][k] += totals
+            sums["costs"][k] += costs
+
+
+@dataclass(frozen=True, eq=False)
+class _PairPass:
+    """A pass over the pairs of units of each list, as `kernels.pair_walk` sums over them."""
+
+    grouped: list[tuple[Any, ...]]  # the errors of each list, but for the numbers of comparisons of their pairs
+    stratum: Integers  # (units,)
+    varies: NDArray[np.bool_]  # (units,)
+    n_strata: int
+
+    @property
+    def n_parts(self) -> int:
+        return len(self.grouped)
+
+    @cached_property
+    def ends(self) -> Integers:
+        """(lists,) where the errors of each list end among those of all."""
+        return np.cumsum([errors[3].size for errors in self.grouped])
+
+    def zeros(self) -> Arrays:
+        from fastfair.kernels import pair_walk
+
+        n_lists, n_units = self.n_parts, self.stratum.size
+        return {
+            "comparisons": np.zeros((n_lists, n_units)),
+            "repeats_squared": np.zeros((n_lists, n_units)),
+            "inside": np.zeros((n_lists, self.n_strata)),
+            "of_pairs": np.zeros((n_lists, 1, pair_walk.N_SUMS)),
+            "repeats": np.zeros(self.ends[-1], np.int32),  # those of a pair are found in one bucket alone
+        }
+
+    def add(self, grouped: Grouped, k: int, sums: Arrays, lock: threading.Lock) -> None:
+        from fastfair.kernels import pair_walk
+
+        n_units, no_errors = self.stratum.size, np.empty((0, 3, self.stratum.size))
+        comparisons, squared, inside = (sums[name][k] for name in ("comparisons", "repeats_squared", "inside"))
+        of_list = pair_walk.Sums(comparisons, squared, inside, no_errors, sums["of_pairs"][k])
+        errors = *self.grouped[k], sums["repeats"][self.ends[k] - self.grouped[k][3].size : self.ends[k]]
+        own, seen = grouped.runs_of_list(k), np.empty(n_units, np.int64)
+        with lock:
+            pair_walk.add_runs(grouped.runs, own, errors, self.stratum, self.varies, of_list, seen)
+
+
+@dataclass(frozen=True, eq=False)
+class _CostPass:
+    """A pass that sums the costs of lists, in words."""
+
+    n_lists: int
+
+    n_parts = 1
+
+    def zeros(self) -> Arrays:
+        from fastfair.kernels import cost_sums
+
+        return {"words": np.zeros((cost_sums.WORDS, self.n_lists), np.int64)}
+
+    def add(self, grouped: Grouped, k: int, sums: Arrays, lock: threading.Lock) -> None:
+        words = grouped.cost_words(self.n_lists)
+        with lock:
+            sums["words"] += words
+
+
+@dataclass(frozen=True, eq=False)
+class _PairCostPass:
+    """A pass over the pairs of units of each list, as `kernels.cost_sums` sums their costs."""
+
+    means: Floats
+    scale: float
+    stratum: Integers  # (units,)
+    varies: NDArray[np.bool_]  # (units,)
+    n_strata: int
+
+    @property
+    def n_parts(self) -> int:
+        return self.means.size
+
+    def zeros(self) -> Arrays:
+        from fastfair.kernels import cost_sums, pair_walk
+
+        n_units = self.stratum.size
+        of_list = *pair_walk.new_sums(1, n_units, self.n_strata), *cost_sums.new_costs(n_units)
+        return {str(k): np.zeros((self.means.size, *array.shape), array.dtype) for k, array in enumerate(of_list)}
+
+    def add(self, grouped: Grouped, k: int, sums: Arrays, lock: threading.Lock) -> None:
+        from fastfair.kernels import cost_sums, pair_walk
+
+        n_units, chosen, of_list = self.stratum.size, grouped.runs_of_list(k), (self.means[k], self.scale)
+        counts, costs = pair_and_cost_sums([array[k] for array in sums.values()])
+        no_errors, seen = without_errors(n_units), np.empty(n_units, np.int64)
+        with lock:
+            pair_walk.add_runs(grouped.runs, chosen, no_errors, self.stratum, self.varies, counts, seen)
+            cost_sums.add_costs(grouped.runs, grouped.words, chosen, of_list, self.varies, costs)
+
+
+@side_of.register(SpilledPairs)
+def _(pairs: Buckets, kept: SortedComparisons, workers: Workers, exact: ExactCosts | None = None) -> ScannedSide:
+    return ScannedSide(pairs, kept, workers, exact)

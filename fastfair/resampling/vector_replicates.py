@@ -1,0 +1,429 @@
+"""Replicates of embeddings at thresholds that hold given FMRs, straight from the pairs of vectors that are found."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastfair._lib.threads import count_threads, in_threads, slices
+from fastfair._lib.workers import Workers
+from fastfair.data import score_keys
+from fastfair.data.embeddings import Embeddings
+from fastfair.data.pair_store import FoundPairs, Pairs
+from fastfair.data.pairing import pairs_of_two_subjects
+from fastfair.data.temporary_files import joined, room
+from fastfair.data.typed_thresholds import typed_threshold
+from fastfair.error_rates.operating_points import at_fmr
+from fastfair.errors import InputError
+
+from .engine import Replicates, Replicating
+from .error_lists import ErrorLists, Scale, find_shrinkage, no_shrinkage
+from .pair_source import Errors, Floats, PairSide, TooFewKeptError
+from .ranges import PairParting, Ranges
+from .units import BLOCK, VectorUnits
+
+WEIGHTINGS = ("identity", "comparison")
+ROUNDING = 1 + 1e-9  # a rate meets a level that it exceeds by no more than sums of floats may
+# Times as many non-mated pairs are kept as the highest level has errors, and
+_SPARE = {"sample": 1.08, "subject": 1.3, "subject+sample": 1.3}
+_SPARE_DEVIATIONS = 6  # as many standard deviations of their number more
+_MORE = 2.0  # times as many when a replicate needs pairs that are not kept
+_OF_THE_SEARCH = ("embeddings", "_finder", "_workers")
+_lock = threading.Lock()  # not the object's, which travels to other processes
+
+
+class Draws(NamedTuple):
+    """What is drawn with replacement, and what counts alike in a rate.
+
+    Attributes
+    ----------
+    weighting : {"identity", "comparison"}
+        Whether all subjects, and all pairs of them, have the same weight in a rate, or all pairs of vectors.
+    unit : {"sample", "subject", "subject+sample"}
+        The units drawn with replacement.
+    scheme : {"dyadic", "product"}
+        Whether the weights of pairs of subjects are shrunk until replicates have the dyadic-robust variance; only
+        those of the unit "subject" are.
+    """
+
+    weighting: str
+    unit: str
+    scheme: str = "product"
+
+
+class FoundSide(PairSide):
+    """All mated, or all non-mated, pairs of vectors, which are counted by multiplying the numbers of subjects' vectors.
+
+    Attributes
+    ----------
+    scale : tuple of (rows,) ndarray, or ()
+        As in `ErrorLists`.
+    of_subject : (k,) or (2, k) ndarray
+        For mated pairs, the total weight of each subject's pairs; for non-mated pairs, numbers whose products, that of
+        a reference's subject times that of a probe's, are the total weights of two subjects' pairs.
+    ranges : Ranges or None
+        Pairs that are counted, but not listed.
+    place : (ranges,) ndarray
+        How many of the pairs that are listed lie below each.
+    """
+
+    def __init__(self, units: VectorUnits, mated: bool, weighting: str, n_groups: int, n_threads: int | None) -> None:
+        self._units, self._mated, self._n_groups = units, mated, n_groups
+        self.ranges: Ranges | None = None
+        self.place = np.empty(0, np.int64)
+        self._members: tuple[Any, ...] = (slice(None), *(np.flatnonzero(units.group == k) for k in range(n_groups)))
+        self.scale, self.of_subject = self._weights_in_rates(weighting)
+        super().__init__(self._sums(np.ones((units.group.size, 1), np.int64))[:, 0], units, n_threads)
+
+    def _weights_in_rates(self, weighting: str) -> tuple[Scale, NDArray[np.int64]]:
+        """Return `scale` and `of_subject`."""
+        units = self._units
+        if not self._mated:
+            of_subject = np.stack((units.references, units.probes))
+        elif units.two_sets:
+            of_subject = units.references * units.probes
+        else:
+            of_subject = units.references * (units.references - 1) // 2
+        sides = np.atleast_2d(of_subject)
+        if weighting != "identity" or all(np.unique(side[side > 0]).size <= 1 for side in sides):
+            return (), of_subject
+        with np.errstate(divide="ignore"):
+            rows = [units.per_row(np.where(side > 0, 1 / side, 0)) for side in sides]
+        scale = rows[0], np.ones_like(rows[0]) if self._mated else rows[1]
+        return scale, (of_subject > 0).astype(np.int64)
+
+    def _sums(self, subject_weights: NDArray[np.int64]) -> NDArray[Any]:
+        """Return the (lists, r) total weights of the pairs of each list, of subjects drawn (k, r) times."""
+        weights = subject_weights * self.of_subject[..., None]
+        lists = [weights[..., members, :] for members in self._members]
+        if self._mated:
+            sums = np.array([part.sum(axis=0) for part in lists])
+        else:
+            sums = np.array([pairs_of_two_subjects(part[0], part[1], self._units.two_sets) for part in lists])
+        return sums.astype(np.float64) if self.scale else sums
+
+    @property
+    def two_way(self) -> bool:
+        """As in `PairSide`."""
+        return not self._mated
+
+    def weigh(self, block: int, weights: NDArray[np.uint8], largest: int, totals: NDArray[Any]) -> None:
+        """As in `PairSide`; floats with a scale."""
+        totals[:] = self._sums(self._units.subject_weights(weights))
+
+    def unit_counts(self, k: int) -> NDArray[np.int64]:
+        """As in `PairSide`; not known of samples."""
+        raise NotImplementedError
+
+    def variance(self, k: int, rows: tuple[Any, Any], part: slice) -> Floats:
+        """As in `PairSide`; not asked for."""
+        raise NotImplementedError
+
+    def variances(self, errors: Errors) -> tuple[Floats, Floats]:
+        """As in `PairSide`, of subjects and ascending ends; without sums over pairs."""
+        of_lists = self._variances_of_weighted(errors) if self.scale else self._variances_of_counts(errors)
+        return of_lists.swapaxes(0, 1).copy(), np.empty((*of_lists.shape[1::-1], 0))
+
+    @property
+    def _sizes_of_subjects(self) -> tuple[Floats, Floats]:
+        """The numbers of references and of probes of subjects, as `kernels.dyadic` takes them."""
+        references, probes = self.of_subject.astype(np.float64)
+        if not self._units.two_sets:
+            probes /= 2  # so that two subjects' pairs are counted once
+        return references, probes
+
+    def _inside(self, sizes: tuple[Floats, Floats], members: Any) -> tuple[Floats, Floats]:
+        """Return sizes that are 0 for subjects that are no members."""
+        inside = np.zeros(sizes[0].size)
+        inside[members] = 1
+        return sizes[0] * inside, sizes[1] * inside
+
+    def _strata(self) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+        stratum = np.unique(self._units.group, return_inverse=True)[1].astype(np.int32)
+        return stratum, np.bincount(stratum)
+
+    def _variances_of_counts(self, errors: Errors) -> Floats:
+        """Compute (lists, points, 3) where all pairs weigh alike, so that any order of them gives the same integers."""
+        from fastfair.kernels import dyadic, unit_errors
+        from fastfair.kernels.partners import Runs
+
+        sizes, (stratum, stratum_size) = self._sizes_of_subjects, self._strata()
+        n_units, stops = stratum.size, np.ascontiguousarray(errors[3][:, 0])
+        a, b = (rows[: stops[-1]] for rows in errors[:2])
+        listed = np.empty(n_units + 1, np.int64), np.empty(a.size, np.int32), np.empty(a.size, np.int64)
+        unit_errors.group_by_smaller(a, b, *listed)
+        none = np.empty(0, np.int32)
+        runs, point_of_list = Runs(none, none, np.empty(0, np.int64), none, none), np.zeros(1, np.int64)
+        if self.ranges is not None:
+            runs = self.ranges.runs
+            of_range = np.searchsorted(stops, self.place)  # the first point whose errors they are
+            point_of_list = np.append(0, np.repeat(of_range, self.ranges.parts.shape[1]))
+        varies = (stratum_size[stratum] > 1).astype(np.float64)
+        group = self._units.group if self._n_groups else np.full(n_units, -1, np.int32)
+        wrong = np.zeros((stops.size, 2, 3, n_units))
+        unit_errors.add_errors(listed, stops, runs, point_of_list, (*sizes, varies), group, wrong)
+        wrong = np.cumsum(wrong, axis=0)
+        sums = [np.ascontiguousarray(part) for part in (wrong.sum(axis=1), wrong[:, 1])]
+        found = np.empty((len(self._members), stops.size, 3))
+        for k, members in enumerate(self._members):
+            inside = self._inside(sizes, members)
+            dyadic.variances_of_counts(sums[k > 0], inside, stratum, stratum_size, found[k])
+        return found
+
+    def _variances_of_weighted(self, errors: Errors) -> Floats:
+        """Compute them pair by pair, in the order of scores."""
+        from fastfair.kernels import dyadic
+        from fastfair.kernels.comparison_lists import number_pairs
+
+        rows_a, rows_b, start, stops = errors
+        sizes, strata = self._sizes_of_subjects, self._strata()
+        found = np.empty((len(self._members), stops.shape[0], 3))
+        for k, members in enumerate(self._members):
+            part = slice(start[k], stops[-1, k])
+            a, b = rows_a[part], rows_b[part]
+            pair, *of_pairs = room((4, a.size), np.int32)
+            begin, end, n_pairs = np.array([0]), np.array([a.size]), np.empty(1, np.int64)
+            number_pairs(a, b, begin, end, strata[0].size, pair, tuple(of_pairs), n_pairs)
+            ends = np.ascontiguousarray(stops[:, k] - start[k])
+            inside = self._inside(sizes, members)
+            dyadic.variances_of_all_pairs((a, b, pair, self.scale), ends, inside, *strata, found[k])
+        return found
+
+    def lists_of(self, pairs: Pairs, n_threads: int) -> ErrorLists:
+        """List sorted pairs, and after them those inside each group."""
+        keys, first, second = [pairs.keys], [pairs.first], [pairs.second]
+        end = np.array([pairs.keys.size])
+        if self._n_groups:
+            within, ends = self._within_groups(pairs, n_threads)
+            for column, more in zip((keys, first, second), within, strict=True):
+                column.append(more)
+            end = np.append(end, end[0] + ends)
+        rows = self._units.rows_of(self._mated, joined(first), joined(second))
+        return ErrorLists(joined(keys), *rows, end, self._mated, self, pairs.complete, self.scale, self.ranges)
+
+    def _within_groups(self, pairs: Pairs, n_threads: int) -> tuple[tuple[Any, ...], NDArray[np.int64]]:
+        """Return the keys and the vectors of pairs inside each group, and where each ends."""
+        from fastfair.kernels import pairs as kernels
+
+        group, n_groups = self._units.group[self._units.subject], self._n_groups
+        parts = slices(pairs.keys.size, n_threads)
+        sizes = np.zeros((len(parts), n_groups), np.int64)
+
+        def count(k: int) -> None:
+            kernels.count_within_groups(pairs.first[parts[k]], pairs.second[parts[k]], group, sizes[k])
+
+        in_threads(pairs.keys.size, count, range(len(parts)))
+        end = np.cumsum(sizes.sum(axis=0))
+        position = (np.cumsum(sizes.T) - sizes.T.ravel()).reshape(sizes.T.shape).T.copy()  # of a group part by part
+        within = tuple(room(int(end[-1]), array.dtype) for array in (pairs.keys, pairs.first, pairs.second))
+
+        def split(k: int) -> None:
+            of_part = (array[parts[k]] for array in (pairs.keys, pairs.first, pairs.second))
+            kernels.split_within_groups(*of_part, group, position[k], *within)
+
+        in_threads(pairs.keys.size, split, range(len(parts)))
+        return within, end
+
+
+class PreparedVectors:
+    """Embeddings made ready to be resampled: what `BlockSweep` takes of a `Preparation`, at points that hold FMRs.
+
+    Attributes
+    ----------
+    y, x : ErrorLists
+        All mated pairs, and the most similar non-mated ones: of all, and of each group.
+    rates : (levels,) ndarray
+        The levels, with room for rounding.
+    thresholds : (levels,) ndarray of int64
+        The key of the threshold of each level in the data.
+    first_fmr : int
+        The first list whose FMR is computed.
+    """
+
+    metrics = ()
+    need_eer = hull_eer = False
+    score_kind, lowest_key, cells = "similarity", None, ()
+
+    def __init__(
+        self, embeddings: Embeddings, levels: Floats, draws: Draws, n_groups: int, with_overall_fmr: bool,
+        all_listed: bool, workers: Workers,
+    ) -> None:  # fmt: skip
+        self.embeddings, self.levels, self._workers, self._all_listed = embeddings, levels, workers, all_listed
+        self.points, self.rates = [at_fmr(level) for level in levels.tolist()], levels * ROUNDING
+        self.n_groups, self.first_fmr = n_groups, 0 if with_overall_fmr else 1
+        self.units = VectorUnits(embeddings, draws.unit)
+        self._require_resolution(draws.weighting)
+        self._sides = [
+            FoundSide(self.units, mated, draws.weighting, n_groups, workers.n_threads) for mated in (True, False)
+        ]
+        self._finder = embeddings._finder(workers)
+        expected = float(levels[-1]) * embeddings.n_nonmated
+        self.share = (_SPARE[draws.unit] * expected + _SPARE_DEVIATIONS * expected**0.5 + BLOCK) / embeddings.n_nonmated
+        self._find_pairs()
+        self.thresholds = self._threshold_keys().astype(np.int64)
+        self.shrinkage = no_shrinkage(self.y, self.x, levels.size, (), 0)
+        if draws.scheme == "dyadic" and draws.unit == "subject":
+            self.shrinkage = find_shrinkage(self.y, self.x, self.thresholds, {}, {}, 0)
+
+    def _require_resolution(self, weighting: str) -> None:
+        references, probes = self.units.references, self.units.probes
+        if weighting == "identity":
+            # A false match weighs least where its two subjects have most vectors.
+            first = np.argsort(references)[-2:]
+            most = max(int(np.delete(probes, k).max()) * int(references[k]) for k in first)
+            n_pairs = pairs_of_two_subjects(references > 0, probes > 0, self.units.two_sets)
+            least = 1 / (int(n_pairs) * most)
+        else:
+            least = 1 / self.embeddings.n_nonmated
+        if self.rates[0] < least:
+            raise InputError(
+                f"fmr={self.levels[0]:g} is too low for these data, in which a single false match makes an FMR of "
+                f"{least:.3g}: give that or more"
+            )
+
+    def _find_pairs(self) -> None:
+        n_threads, (y, x) = count_threads(self._workers.n_threads), self._sides
+        mated, found = self._finder.find_unsorted(self.share)
+        found, x.ranges = self._parted(found, n_threads)
+        nonmated = found.sorted(n_threads)
+        x.place = np.empty(0, np.int64) if x.ranges is None else np.searchsorted(nonmated.keys, x.ranges.key)
+        self.y, self.x = y.lists_of(mated, n_threads), x.lists_of(nonmated, n_threads)
+
+    def _parted(self, found: FoundPairs, n_threads: int) -> tuple[FoundPairs, Ranges | None]:
+        """Part the non-mated pairs into those to sort and those to sum."""
+        x = self._sides[1]
+        if self._all_listed or x.scale or not found.packing.fits:
+            return found, None
+        positions = (self.rates * x.sizes[0]).astype(np.int64)
+        return PairParting(found, self.units, self.n_groups, positions, n_threads).parted() or (found, None)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out what others do not need to draw replicates."""
+        return {name: value for name, value in vars(self).items() if name not in _OF_THE_SEARCH}
+
+    def keep_more(self, lists: tuple[ErrorLists, ErrorLists]) -> None:
+        """List all non-mated pairs that are kept, or keep more where all are listed; see `Preparation.keep_more`."""
+        if "embeddings" not in vars(self):
+            raise TooFewKeptError
+        with _lock:
+            if self.y is lists[0] and self.x is lists[1]:
+                if self.x.ranges is None:
+                    self.share *= _MORE
+                self._all_listed = True
+                self._find_pairs()
+
+    def _threshold_keys(self) -> score_keys.Keys:
+        """Find the threshold of each level in the data."""
+        while True:
+            x, allowed = self.x, self.rates * self.x.sizes[0]
+            keys = x.keys[: x.end[0]]
+            if x.scale:
+                positions = np.searchsorted(_running_sums(x, x.scale, slice(0, keys.size)), allowed, side="right")
+            elif x.ranges is None:
+                positions = allowed.astype(np.int64)
+            else:
+                positions = x.ranges.positions(allowed.astype(np.int64), keys)
+            if (positions >= 0).all() and (x.complete or positions[-1] < keys.size):
+                # The score there is the first that must be rejected: the threshold is the next float above it.
+                return -keys[np.minimum(positions, keys.size - 1)]
+            self.keep_more((self.y, x))
+
+    def estimate(self) -> tuple[Replicates, Floats]:
+        """Return the rates in the data, and the (levels, 1 + groups) V-statistics around which FNMR replicates vary."""
+        keys = self.thresholds.astype(self.x.keys.dtype)
+        thresholds = score_keys.decode(keys).astype(np.float64)
+        fnmr, fmr = _shares_below(self.y, self.y.scale, keys), _shares_below(self.x, self.x.scale, -keys)
+        return Replicates(thresholds, fmr, fnmr), _shares_below(self.y, self._scale_of_draws(), keys)
+
+    def _scale_of_draws(self) -> Scale:
+        """Return the mean weights of mated pairs over replicates, in which a vector may be paired with itself."""
+        scale, units = self.y.scale, self.units
+        if units.unit == "subject" or units.two_sets:
+            return scale
+        apart = units.per_row(1 - 1 / units.references)
+        return (apart * scale[0], scale[1]) if scale else (apart, np.ones_like(apart))
+
+    def typed(self, thresholds: Floats) -> Floats:
+        """Return short decimals between the highest rejected pair, just above which a threshold is, and the next."""
+        of_mated, of_nonmated = (lists.keys[: lists.end[0]] for lists in (self.y, self.x))
+        kind, found = score_keys.float_type(of_nonmated).type, []
+        for key in score_keys.first_keys_at_least(thresholds, of_nonmated):
+            nonmated, mated = np.searchsorted(of_nonmated, ~(key - 1)), np.searchsorted(of_mated, key)
+            above = [~of_pair for of_pair in of_nonmated[max(nonmated - 1, 0) : nonmated]]
+            above += list(of_mated[mated : mated + 1])
+            rejected, *accepted = (
+                score_keys.decode(np.array([key - 1, *above], of_nonmated.dtype)).astype(np.float64).tolist()
+            )
+            found.append(typed_threshold(rejected, min(accepted, default=None), kind))
+        return np.array(found)
+
+
+class PairResampler(Replicating):
+    """Computes rates over embeddings and draws replicates of them.
+
+    Parameters
+    ----------
+    embeddings : Embeddings
+        The vectors.
+    levels : (levels,) ndarray
+        False match rates to hold, ascending, in (0, 1).
+    draws : Draws
+        What is drawn, and what counts alike.
+    with_groups, with_overall_fmr : bool
+        Whether to compute the rates of groups, and the FMR of all pairs.
+    all_listed : bool
+        Whether lists must hold all pairs that are kept, even those that replicates do not need one by one.
+    workers : Workers
+        Who computes similarities and replicates.
+
+    Raises
+    ------
+    InputError
+        For a level below the lowest FMR above 0 that the data can have.
+    """
+
+    prepared: PreparedVectors
+
+    def __init__(
+        self,
+        embeddings: Embeddings,
+        levels: Floats,
+        draws: Draws,
+        *,
+        with_groups: bool,
+        with_overall_fmr: bool = False,
+        all_listed: bool = False,
+        workers: Workers = Workers(),  # noqa: B008 - frozen
+    ) -> None:
+        n_groups = len(embeddings.groups) if with_groups else 0
+        self.prepared = PreparedVectors(embeddings, levels, draws, n_groups, with_overall_fmr, all_listed, workers)
+
+    @property
+    def freedom(self) -> Floats:
+        """(levels, 1 + groups) degrees of freedom of the FMRs' dyadic-robust variances; infinite for plain products."""
+        return self.prepared.shrinkage.freedom.T
+
+
+def _running_sums(lists: ErrorLists, scale: tuple[Floats, Floats], part: slice) -> Floats:
+    """Return the running sums of the pairs' weights, from the first pair on."""
+    return np.asarray(np.cumsum(scale[0][lists.a[part]] * scale[1][lists.b[part]]))
+
+
+def _shares_below(lists: ErrorLists, scale: Scale, limits: score_keys.Keys) -> Floats:
+    """Return the (levels, lists) weight of errors, under a scale, over the total weight under the lists' own scale."""
+    from fastfair.kernels import curves as kernels
+
+    shares = np.empty((limits.size, lists.end.size))
+    for k, (start, stop) in enumerate(zip(lists.start.tolist(), lists.end.tolist(), strict=True)):
+        counts = np.array([kernels.count_below(lists.keys[start:stop], limit) for limit in limits])
+        if lists.ranges is not None:
+            counts += [lists.ranges.below(limit)[k] for limit in limits]
+        if scale:
+            shares[:, k] = np.append(0, _running_sums(lists, scale, slice(start, stop)))[counts]
+        else:
+            shares[:, k] = counts
+    with np.errstate(invalid="ignore"):  # a group may have no such pairs
+        return np.asarray(shares / lists.sizes)
