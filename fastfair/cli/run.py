@@ -225,7 +225,8 @@ class Run:
             say_json(self.with_inputs(in_all()))
         else:
             show()
-            if "rng" in self.options and "rng" not in given_options(self.context):
+            is_random = "rng" in self.options and self.options.get("n_resamples") != 0
+            if is_random and "rng" not in given_options(self.context):
                 say(f"\nThe same again: --seed {self.options['rng']}")
         if written:
             say(f"Written: {', '.join(map(str, written))}", err=True)

@@ -265,7 +265,10 @@ def printed_tables(evaluation: Evaluated) -> list[Printed]:
         metrics = [one for one in metrics if one.name != "cllr"]
     tables: list[Printed] = []
     if metrics:
-        rows = [[printed_name(one.name), in_words(one)] for one in metrics if one.name not in FAILURE_RATES]
+        normalized = "normalised" if evaluation.settings.get("normalize") else "not normalised"
+        about = {"min_dcf": f" (p_target {evaluation.settings.get('p_target', 0):g}, {normalized})"}
+        metrics = [one for one in metrics if one.name not in FAILURE_RATES]
+        rows = [[printed_name(one.name) + about.get(one.name, ""), in_words(one)] for one in metrics]
         tables.append(("All thresholds", ["metric", "all comparisons"], rows))
     found = {q.key: q for q in evaluation.quantities}
     for rates in evaluation.rates if len(evaluation.groups) <= _MOST_COLUMNS else ():

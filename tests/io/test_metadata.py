@@ -77,7 +77,7 @@ def test_subjects_of_samples(tmp_path):
     words = ["evaluate", tmp_path / "s.csv", "--metadata", tmp_path / "w.csv", "--metadata-id", "file",
              "--metadata-subject", "person", "--group", "sex", "--n-resamples", 0, "--at", "threshold=0.5"]  # fmt: skip
     done = run(*words)
-    assert "4 subjects, 2 groups" in done.output, done.output
+    assert "of 4 people, in 2 groups" in done.output, done.output
 
 
 def test_the_message_says_what_the_ids_are_of():
@@ -193,7 +193,7 @@ def test_tables_of_pairs_of_files(tmp_path):
              "--metadata-id", "probe", "--subject-pattern", PATTERN, "--group", "sex", "--n-resamples", 0,
              "--at", "threshold=0.5"]  # fmt: skip
     done = run(*words)
-    assert "4 subjects, 2 groups" in done.output, done.output
+    assert "of 4 people, in 2 groups" in done.output, done.output
 
 
 def test_a_stranger_evaluates_a_table_of_pairs_in_one_command(tmp_path):
@@ -202,4 +202,4 @@ def test_a_stranger_evaluates_a_table_of_pairs_in_one_command(tmp_path):
     words = ["evaluate", tmp_path / "s.csv", "--mated", "same", "--reference", "image_1", "--probe", "image_2",
              "--subject-pattern", PATTERN, "--group", "sex", "--n-resamples", 0, "--at", "threshold=0.5"]  # fmt: skip
     done = run(*words)
-    assert "Comparisons(2 mated, 4 non-mated, similarity, 4 subjects, 2 groups)" in done.output, done.output
+    assert "2 mated and 4 non-mated comparisons of 4 people, in 2 groups" in done.output, done.output
