@@ -669,4 +669,5 @@ def _print_made(made: _Made) -> None:
     elif systems:
         points = list(dict.fromkeys(row.at for row in made.measures if row.at is not None))
         quantities = [Quantity(row.measure, row.group, row.at, row.value) for row in made.measures]
+        say()
         print_table((f"Fairness of {made.measures[0].ratios}", *measures_table(quantities, points)))

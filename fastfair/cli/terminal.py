@@ -45,6 +45,7 @@ def print_result(result: Result, title: str = "") -> None:
         say(f"\n{title}")
     say(result.summary())
     for table in result._tables():
+        say()
         print_table(table)
 
 
@@ -53,7 +54,8 @@ def print_table(table: Printed) -> None:
     from fastfair._lib.text import in_lines
 
     title, headings, rows = table
-    say(f"\n{visible(title)}" if title else "")
+    if title:
+        say(visible(title))
     if rows:
         say("\n".join(in_lines(headings, rows)))
 
