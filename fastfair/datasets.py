@@ -5,19 +5,22 @@ from __future__ import annotations
 import importlib.util
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Literal, get_args
 
-from fastfair._lib import validation
 from fastfair._lib.arguments import checked
 from fastfair.data.comparisons import Comparisons
 from fastfair.errors import MissingDependencyError
 from fastfair.io.comparisons import read_comparisons
 
 __all__ = ["voxceleb1_h"]
-VOXCELEB1_H_SYSTEMS = ("resnetse34v2", "resnetse34l")
+System = Literal["resnetse34v2", "resnetse34l"]
+VOXCELEB1_H_SYSTEMS: tuple[System, ...] = get_args(System)
 
 
 @checked
-def voxceleb1_h(system: str = "resnetse34v2", groups: str | Sequence[str] = ("Gender", "Nationality")) -> Comparisons:
+def voxceleb1_h(
+    system: System = "resnetse34v2", groups: str | Sequence[str] = ("Gender", "Nationality")
+) -> Comparisons:
     """Read VoxCeleb1-H as scored by a speaker recognition system: 550,894 trials of 1,190 speakers.
 
     Parameters
@@ -46,7 +49,6 @@ def voxceleb1_h(system: str = "resnetse34v2", groups: str | Sequence[str] = ("Ge
     >>> import fastfair as ff
     >>> c = ff.datasets.voxceleb1_h("resnetse34v2")  # doctest: +SKIP
     """
-    validation.choice("system", system, VOXCELEB1_H_SYSTEMS)
     folder = _bt4vt_data()
     return read_comparisons(
         folder / f"{system}_H-eval_scores.csv",

@@ -16,6 +16,7 @@ from fastfair._lib.arguments import checked
 from fastfair._lib.progress import Report, reporting
 from fastfair._lib.threads import count_threads
 from fastfair.errors import FastfairError, OutputError
+from fastfair.resampling.units import Unit
 
 _GLANCE = 0.05  # seconds between looks at whether a process has ended
 _SHOWN = 1000  # characters of a failed process's last words
@@ -144,7 +145,7 @@ def _columns(*, narrow: bool) -> dict[str, Any]:
     return {"scores": scores.astype(np.float32) if narrow else scores, "mated": mated, **sides}
 
 
-def _evaluate(unit: str, *, narrow: bool = True) -> None:
+def _evaluate(unit: Unit, *, narrow: bool = True) -> None:
     from fastfair.error_rates.operating_points import at_eer, at_fmr, at_fnmr, at_mean_group_eer, at_threshold
     from fastfair.evaluation.evaluate import evaluate
 

@@ -12,11 +12,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fastfair._lib import argument_kinds, validation
 from fastfair._lib.arguments import checked
 from fastfair._lib.plot_style import USUAL
 from fastfair._lib.text import per_cent
-from fastfair.error_rates.curve_results import ERROR_RATES
+from fastfair.error_rates.curve_results import ErrorRate
 from fastfair.error_rates.operating_points import OperatingPoint
 from fastfair.errors import InputError, visible
 from fastfair.evaluation.result import Evaluation
@@ -208,8 +207,8 @@ class ShrunkenRates(Result):
         return draw_rows(ax, self.groups, bars, xlabel=METRICS[self.rate].long_title)
 
 
-@checked(evaluation=argument_kinds.one_of("Evaluation"))
-def shrunken_rates(evaluation: Evaluation, rate: str = "fnmr", at: OperatingPoint | None = None) -> ShrunkenRates:
+@checked
+def shrunken_rates(evaluation: Evaluation, rate: ErrorRate = "fnmr", at: OperatingPoint | None = None) -> ShrunkenRates:
     """Estimate the error rates of small groups better on average, by drawing each towards those of the others.
 
     The rate of a small group is mostly chance: of thirty groups, the one with the highest rate is likely a small one.
@@ -263,7 +262,6 @@ def shrunken_rates(evaluation: Evaluation, rate: str = "fnmr", at: OperatingPoin
     >>> found.raw.round(3).tolist(), found.shrunken.round(3).tolist()
     ([0.133, 0.167, 0.2, 0.2], [0.158, 0.171, 0.183, 0.179])
     """
-    validation.choice("rate", rate, ERROR_RATES)
     evaluation.quantity(rate, None, at)  # refuses what is not there, or there more than once
     uncertainty = evaluation.uncertainty
     if uncertainty is None or not uncertainty.has_replicates:

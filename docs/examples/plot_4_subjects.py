@@ -16,12 +16,14 @@ it.
 # by another person. fastfair warns of the latter.
 
 import warnings
+from typing import Literal
 
 import matplotlib.pyplot as plt
 
 import fastfair as ff
 
 comparisons = ff.datasets.voxceleb1_h("resnetse34v2", groups="Gender")
+unit: Literal["subject", "comparison"]
 for unit in ("subject", "comparison"):
     evaluation = ff.evaluate(
         comparisons, ff.at_fmr(0.001), unit=unit, n_resamples=200, rng=0
@@ -44,10 +46,14 @@ for unit in ("subject", "comparison"):
 law = ff.Binormal.of_rates(fmr=0.01, tmr=0.95)
 at = ff.at_threshold(float(law.threshold_at_fmr(0.01)))
 
-figure, axes = plt.subplots(
-    1, 2, figsize=(9, 4.5), sharex=True, layout="constrained"
+figure, axes = plt.subplot_mosaic(
+    [["subject", "comparison"]],
+    figsize=(9, 4.5),
+    sharex=True,
+    layout="constrained",
 )
-for ax, unit in zip(axes, ("subject", "comparison"), strict=True):
+for unit in ("subject", "comparison"):
+    ax = axes[unit]
     hits = 0
     for seed in range(100):
         drawn = law.draw(

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from functools import cache
+from typing import Literal
 
 from fastfair import Comparisons
 from fastfair.datasets import voxceleb1_h
 
-SYSTEMS = ("resnetse34v2", "resnetse34l")
+System = Literal["resnetse34v2", "resnetse34l"]
+SYSTEMS: tuple[System, ...] = ("resnetse34v2", "resnetse34l")
 
 
 @cache
-def scores(system: str, groups: tuple[str, ...]) -> Comparisons:
+def scores(system: System, groups: tuple[str, ...]) -> Comparisons:
     """Return a system's comparisons grouped by attributes of speakers: Gender, Nationality or both."""
     if len(groups) == 2:
         return voxceleb1_h(system, groups=groups)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import array as array_module
 import math
 import numbers
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from decimal import Decimal
 from typing import Any
 
@@ -13,6 +14,7 @@ from numpy.typing import NDArray
 
 from fastfair.errors import InputError
 
+from . import memory
 from .text import shown
 
 Floats = NDArray[np.float64]
@@ -39,6 +41,23 @@ def plain(name: str, values: object, dtype: Any = None) -> NDArray[Any]:
     if not array.dtype.isnative:
         array = array.astype(array.dtype.newbyteorder("="))
     return array
+
+
+def listed(name: str, value: Any, wanted: str) -> Any:
+    """Return a value that can become an array, once there is memory; refuse text, sets, mappings and iterators."""
+    if isinstance(value, np.ndarray):
+        if 0 in value.strides:  # it takes no memory itself, but its copies do
+            memory.require(8 * value.size, f"{value.size:,} values of {name}", "give fewer")
+        return value
+    if isinstance(value, list):
+        return value if type(value) is list else list.copy(value)
+    if isinstance(value, tuple):
+        return value if type(value) is tuple else tuple.__getitem__(value, slice(None))
+    # Having items is not enough: some such objects have no end.
+    is_listed = hasattr(type(value), "__array__") or isinstance(value, Sequence | array_module.array)
+    if is_listed and not isinstance(value, str | bytes | bytearray):
+        return plain(name, value)
+    raise InputError(f"{name} must be {wanted}, not {shown(value)}")
 
 
 def contiguous(array: NDArray[Any], dtype: Any = None) -> NDArray[Any]:

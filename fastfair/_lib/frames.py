@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib.util
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal, cast, get_args
 
 import narwhals as nw
 import numpy as np
@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     import polars as pl
     from narwhals.typing import IntoDataFrame
 
-BACKENDS = ("pandas", "polars", "pyarrow")
+Backend = Literal["pandas", "polars", "pyarrow"]
+BACKENDS: tuple[Backend, ...] = get_args(Backend)
 _WIDE = (nw.Int128, nw.UInt128)  # NumPy lacks these
 
 
@@ -182,7 +183,6 @@ def build(columns: Mapping[str, Sequence[Any] | np.ndarray[Any, Any]], backend: 
             raise MissingDependencyError(f"a data frame needs one of {', '.join(BACKENDS)}; pip install one of them")
         backend = installed[0]
     else:
-        validation.choice("backend", backend, BACKENDS)
         validation.require(backend, "test", f"a {backend} data frame")
     return nw.from_dict(
         {name: list(column) for name, column in columns.items()},

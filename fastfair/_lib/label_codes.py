@@ -7,7 +7,7 @@ import numbers
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -41,7 +41,11 @@ class Coded:
         return Coded(self.labels[used], (np.cumsum(used) - 1).astype(codes.dtype)[codes])
 
 
-Labels = ArrayLike | Coded
+def _column(name: str, values: Any) -> Any:
+    return values if type(values) is Coded else arrays.listed(name, values, "an array or a list of labels")
+
+
+Labels = Annotated[ArrayLike | Coded, _column]
 
 
 def clean(label: Any) -> Any:

@@ -6,6 +6,7 @@ import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Annotated
 
 from fastfair.errors import InputError
 
@@ -62,6 +63,9 @@ def bytes_of(name: str, amount: object) -> int:
         raise InputError(f'{name} must be a number of bytes, or text such as "4 GB" or "512 MiB", not {amount!r}')
     number, prefix, binary = found.groups()
     return int(float(number) * (1024 if binary else 1000) ** " KMGTP".index(prefix.upper() or " "))
+
+
+Amount = Annotated[int | str, bytes_of]
 
 
 def available() -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,6 @@ from fastfair.errors import InputError
 from .text import shown
 
 _SEEDS = 2**1024  # a larger seed is of no use, and Python may refuse to print it
-Seed = None | int | np.random.SeedSequence | np.random.Generator
 
 
 def fixed(rng: Seed) -> int | np.random.SeedSequence:
@@ -38,6 +37,9 @@ def checked_seed(name: str, rng: Any) -> Seed:
         f"{name} must be None, a whole number of at least 0 (and below 2^1024), a SeedSequence or a Generator, not "
         f"{shown(rng)}"
     )
+
+
+Seed = Annotated[int | np.random.SeedSequence | np.random.Generator | None, checked_seed]
 
 
 def stream(rng: Seed) -> tuple[NDArray[np.uint32], Any]:

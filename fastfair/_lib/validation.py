@@ -9,7 +9,7 @@ import math
 import numbers
 from collections.abc import Iterable, Mapping
 from types import ModuleType
-from typing import Any
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -26,8 +26,10 @@ from .label_codes import is_missing as is_missing
 from .text import shown as shown
 
 LOG_LIKELIHOOD_RATIO = "log-likelihood-ratio"
-SCORE_KINDS = ("similarity", "distance", LOG_LIKELIHOOD_RATIO)
-SIMILARITIES = ("cosine", "inner_product", "negative_euclidean")
+ScoreKind = Literal["similarity", "distance", "log-likelihood-ratio"]
+SCORE_KINDS: tuple[ScoreKind, ...] = get_args(ScoreKind)
+Similarity = Literal["cosine", "inner_product", "negative_euclidean"]
+SIMILARITIES: tuple[Similarity, ...] = get_args(Similarity)
 INTERSECTION = " & "
 LARGEST_SCORE = 1e150  # so that float64 holds sums, squares and differences of scores
 FAILURES_DO = (

@@ -5,13 +5,26 @@ from __future__ import annotations
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 from fastfair._lib import progress as bars
 from fastfair._lib import seeds, whole_files
 from fastfair._lib.progress import Report
+from fastfair._lib.text import shown
 from fastfair._lib.threads import count_threads
 from fastfair.errors import InputError
+
+
+def _executor(name: str, value: Any) -> Any:
+    if value is None or (callable(getattr(value, "submit", None)) and not isinstance(value, type)):
+        return value
+    raise InputError(
+        f"{name} must be an executor with a method submit, as those of concurrent.futures or a Client of Dask, not "
+        f"{shown(value)}"
+    )
+
+
+Executor = Annotated[Any, _executor]
 
 
 @dataclass(frozen=True)
@@ -33,7 +46,7 @@ class Workers:
 
     n_threads: int | None = None
     progress: bool | Report = False
-    executor: Any = None
+    executor: Executor = None
     checkpoint: str | Path | None = None
 
     def checked(self, rng: seeds.Seed) -> Workers:

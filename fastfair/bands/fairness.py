@@ -5,20 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fastfair._lib import argument_kinds, seeds, validation
-from fastfair._lib.arguments import checked
+from fastfair._lib import seeds
+from fastfair._lib.arguments import Measure, Resamples, checked
 from fastfair._lib.warnings import warn
+from fastfair._lib.workers import Executor
 from fastfair.data.comparisons import Comparisons
 from fastfair.data.embeddings import Embeddings
-from fastfair.error_rates.curve_results import ERROR_RATES
+from fastfair.error_rates.curve_results import ERROR_RATES, ErrorRate
 from fastfair.error_rates.operating_points import at_fmr
 from fastfair.errors import FairValueOutsideWarning, InputError
-from fastfair.measures import MEASURES, ZERO_POLICIES, Estimand
+from fastfair.measures import MEASURES, Estimand
 from fastfair.measures._compute import BaseMetric, value_of
 from fastfair.measures._registry import at_any_threshold, measure_name, printed_name
 from fastfair.resampling.dependence import ENOUGH_PAIRS
@@ -37,7 +38,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 Floats = NDArray[np.float64]
-BAND_ZERO_POLICIES = tuple(policy for policy in ZERO_POLICIES if policy != "raise")  # which replicates would often do
+BandZeroPolicy = Literal["keep", "clopper-pearson"]  # which replicates would often do
+BAND_ZERO_POLICIES: tuple[BandZeroPolicy, ...] = get_args(BandZeroPolicy)
 
 FAIR_OUTSIDE = "these intervals leave out the value of a fair system, so they do not show that groups differ"
 
@@ -114,25 +116,25 @@ class FairnessBand(ShownCurve):
         return ax
 
 
-@checked(data=argument_kinds.one_of("Comparisons", "Embeddings"), fmr=argument_kinds.numbers)
+@checked
 def fairness_band(
     data: Comparisons | Embeddings,
-    measure: Any = "max_geomean_ratio",
-    rate: str = "fnmr",
+    measure: Measure = "max_geomean_ratio",
+    rate: ErrorRate = "fnmr",
     fmr: ArrayLike | None = None,
     *,
     alpha: float = 0.5,
-    zero_policy: str | float = "keep",
+    zero_policy: BandZeroPolicy | float = "keep",
     weighting: str | None = None,
     unit: str | None = None,
-    n_resamples: int | None = None,
+    n_resamples: Resamples | None = None,
     confidence_level: float = 0.95,
     method: str | None = None,
     scheme: str | None = None,
     rng: seeds.Seed = None,
     n_threads: int | None = None,
     progress: bool | Callable[[int, int], None] = False,
-    executor: Any = None,
+    executor: Executor = None,
     checkpoint: str | Path | None = None,
 ) -> FairnessBand:
     """Compute a fairness measure at thresholds that hold many FMRs, with intervals and a simultaneous band.
@@ -232,9 +234,6 @@ def check_measure(measure: str, rate: str, zero_policy: str | float) -> bool:
     bool
     """
     facts = MEASURES[measure]
-    validation.choice("rate", rate, ERROR_RATES)
-    if isinstance(zero_policy, str):
-        validation.choice("zero_policy", zero_policy, BAND_ZERO_POLICIES)
     if facts.of and rate not in facts.of:
         raise InputError(f"measure {measure!r} cannot be computed from rate={rate!r}; it takes {', '.join(facts.of)}")
     return bool(facts.of) and facts.global_reference and rate == "fmr"

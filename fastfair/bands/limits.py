@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fastfair import intervals
 from fastfair.error_rates.operating_points import at_fmr
+from fastfair.intervals._replicates import Method
 from fastfair.uncertainty.few_errors import OF_FEW_SUBJECTS, hangs_on_threshold, is_held_by_few_subjects
 from fastfair.uncertainty.interval_maker import IntervalMaker, level_of_curve
 from fastfair.uncertainty.interval_rules import INVERSION, NO_SUCH_ERRORS
@@ -244,7 +246,7 @@ def interval(
     """Compute pointwise intervals only, by any of the methods of a band."""
     if method != "gaussian":
         return intervals.confidence_interval(
-            replicates, estimate, level, method, v_statistic=expected, jackknife=jackknife
+            replicates, estimate, level, cast("Method", method), v_statistic=expected, jackknife=jackknife
         )
     shifted = recentered(replicates, estimate, expected)
     return intervals.confidence_interval(shifted, intervals.finite_mean(shifted), level, "normal")

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from pathlib import Path
-from typing import Any, TypedDict
+from typing import Any, Literal, TypedDict, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -35,7 +35,8 @@ from fastfair.uncertainty.few_errors import MOST_PER_ERROR, Limits, raised_rate
 from fastfair.uncertainty.sample_sizes import SampleSizes
 
 Floats = NDArray[np.float64]
-METHODS_OF_EMBEDDINGS = ("recentered", "percentile", "basic", "normal", "gaussian")
+MethodOfEmbeddings = Literal["recentered", "percentile", "basic", "normal", "gaussian"]
+METHODS_OF_EMBEDDINGS: tuple[MethodOfEmbeddings, ...] = get_args(MethodOfEmbeddings)
 BAND_METHODS_OF_EMBEDDINGS = ("auto", *METHODS_OF_EMBEDDINGS)
 # The default of each argument, and what it may be.
 _OF_EMBEDDINGS = {

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fastfair._lib import argument_kinds, seeds, validation
-from fastfair._lib.arguments import checked
+from fastfair._lib import seeds, validation
+from fastfair._lib.arguments import Resamples, checked
+from fastfair._lib.workers import Executor
 from fastfair.data.comparisons import Comparisons
 from fastfair.data.embeddings import Embeddings
 
@@ -82,7 +83,7 @@ class RocBand(ShownCurve):
         return draw_band(self.fmr, self.fnmr, interval, band, ax, det=det, **kwargs)
 
 
-@checked(data=argument_kinds.one_of("Comparisons", "Embeddings"), fmr=argument_kinds.numbers)
+@checked
 def roc_band(
     data: Comparisons | Embeddings,
     fmr: ArrayLike | None = None,
@@ -90,14 +91,14 @@ def roc_band(
     group: str | None = None,
     weighting: str | None = None,
     unit: str | None = None,
-    n_resamples: int | None = None,
+    n_resamples: Resamples | None = None,
     confidence_level: float = 0.95,
     method: str | None = None,
     scheme: str | None = None,
     rng: seeds.Seed = None,
     n_threads: int | None = None,
     progress: bool | Callable[[int, int], None] = False,
-    executor: Any = None,
+    executor: Executor = None,
     checkpoint: str | Path | None = None,
 ) -> RocBand:
     """Compute FNMR at many FMRs with pointwise intervals and a simultaneous band.

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fastfair._lib import argument_kinds, seeds, validation
+from fastfair._lib import seeds, validation
 from fastfair._lib.arguments import checked
 from fastfair._lib.axes import axes_or_new
 from fastfair._lib.plot_style import GREY, legend_below, line_style
@@ -160,7 +160,8 @@ def fit_pav(mated: Floats, nonmated: Floats) -> PavTransform:
 
 
 Mask = NDArray[np.bool_]
-BY = ("subject", "comparison")
+By = Literal["subject", "comparison"]
+BY: tuple[By, ...] = get_args(By)
 _LEAST_FOLDS = {"subject": 3, "comparison": 2}  # so that something is left without the folds of both subjects
 
 
@@ -186,7 +187,6 @@ def parts_of(comparisons: Comparisons, by: str, n_folds: int, rng: np.random.Gen
 
     by says what is dealt out to the folds: subjects, group by group, or comparisons of either class.
     """
-    validation.choice("by", by, BY)
     least = _LEAST_FOLDS[by]
     if n_folds < least:
         why = ", as a comparison of two subjects leaves out the folds of both" if by == "subject" else ""
@@ -311,7 +311,7 @@ class CalibratedScores(Result):
         """The transform for other comparisons, whatever their group."""
         return self.transforms[0].transform
 
-    @checked(comparisons=argument_kinds.one_of("Comparisons"))
+    @checked
     def apply(self, comparisons: Comparisons) -> Comparisons:
         """Turn scores of other comparisons into log-likelihood ratios.
 
@@ -403,18 +403,19 @@ def apply_transforms(comparisons: Comparisons, trained: Sequence[TrainedTransfor
     return with_ratios(comparisons, mated, nonmated)
 
 
-METHODS = ("logistic", "pav")
+_Method = Literal["logistic", "pav"]
+METHODS: tuple[_Method, ...] = get_args(_Method)
 
 
-@checked(development=argument_kinds.optional(argument_kinds.one_of("Comparisons")))
+@checked
 def calibrate(
     comparisons: Comparisons,
-    method: str = "logistic",
+    method: _Method = "logistic",
     *,
     development: Comparisons | None = None,
     p_target: float = 0.5,
     n_folds: int = 5,
-    by: str = "subject",
+    by: By = "subject",
     group_wise: bool = False,
     rng: seeds.Seed = None,
 ) -> CalibratedScores:
@@ -471,7 +472,6 @@ def calibrate(
     >>> ratios.comparisons.score_kind, round(ff.cllr(ratios.comparisons), 3), round(ff.min_cllr(c), 3)
     ('log-likelihood-ratio', 0.096, 0.091)
     """
-    validation.choice("method", method, METHODS)
     validation.open_fraction("p_target", p_target)
     source = comparisons if development is None else development
     if _is_distance(source) != _is_distance(comparisons):

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastfair import intervals
-from fastfair._lib import argument_kinds, seeds, validation
-from fastfair._lib.arguments import checked
+from fastfair._lib import seeds, validation
+from fastfair._lib.arguments import Resamples, checked
 from fastfair._lib.workers import Workers
 from fastfair.data.class_keys import keys_of
 from fastfair.data.comparisons import Comparisons
@@ -28,7 +28,7 @@ from fastfair.evaluation.evaluate import evaluate
 from fastfair.measures import MEASURES
 from fastfair.resampling.engine import Resampler
 from fastfair.resampling.preparation import Metrics, different_groups
-from fastfair.resampling.units import UNITS
+from fastfair.resampling.units import Unit
 from fastfair.uncertainty.entries import Selection, entries, estimates, measure_entries, sizes_of_groups
 from fastfair.uncertainty.interval_maker import IntervalMaker
 from fastfair.uncertainty.inversion import MeasureInversion, MovedSystems
@@ -58,7 +58,7 @@ class ReplicatedCosts:
 
     def __init__(
         self, comparisons: Comparisons, application: Application, normalize: bool, measured: tuple[int, ...],
-        unit: str, n_resamples: int, key: NDArray[np.uint32], workers: Workers,
+        unit: Unit, n_resamples: int, key: NDArray[np.uint32], workers: Workers,
     ) -> None:  # fmt: skip
         self.application, self._measured = application, measured
         self._costs = costs = application.costs(normalize)
@@ -276,14 +276,14 @@ def _intervals(quantities: list[Quantity]) -> Floats:
 _USUAL = (Application(0.01), Application(0.5))
 
 
-@checked(applications=argument_kinds.applications)
+@checked
 def evaluate_calibration(
     comparisons: Comparisons,
     applications: Application | Sequence[Application] = _USUAL,
     *,
     normalize: bool = True,
-    unit: str = "subject",
-    n_resamples: int = 2000,
+    unit: Unit = "subject",
+    n_resamples: Resamples = 2000,
     confidence_level: float = 0.95,
     rng: seeds.Seed = None,
     n_threads: int | None = None,
@@ -343,7 +343,6 @@ def evaluate_calibration(
     """
     require_ratios(comparisons, "calibration")
     asked = checked_applications(applications)
-    validation.choice("unit", unit, UNITS)
     level = intervals.level(confidence_level)
     if validation.count("n_resamples", n_resamples) < 2:
         raise InputError(f"calibration needs replicates: n_resamples must be at least 2, not {n_resamples}")
@@ -385,7 +384,7 @@ def _complete_groups(comparisons: Comparisons) -> tuple[int, ...]:
 
 
 def _ratio_costs(
-    comparisons: Comparisons, unit: str, n_resamples: int, level: float, seed: int | np.random.SeedSequence,
+    comparisons: Comparisons, unit: Unit, n_resamples: int, level: float, seed: int | np.random.SeedSequence,
     workers: Workers,
 ) -> tuple[RatioCost, ...]:  # fmt: skip
     """Compute Cllr and min Cllr at even odds; warns of incomplete groups and of comparisons drawn one by one."""

@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from fastfair._lib import argument_kinds
 from fastfair._lib.arguments import checked
 from fastfair._lib.axes import new_axes
 from fastfair._lib.plot_style import GREY, STANDS_OUT, USUAL, row_size
@@ -35,7 +34,6 @@ _SIZE = (4.9, 3.4)  # inches
 _APART = 0.16  # of a row, between the marks of actual and minimum cost
 _MOST_DIFFERENCES = 15  # pairs of groups that a table lists; of more, only those that differ
 _MOST_CURVES = 8  # groups that one plot can show
-_application = argument_kinds.optional(argument_kinds.one_of("Application"))
 
 
 @dataclass(frozen=True)
@@ -234,7 +232,7 @@ class Calibration(Reported, Result):
         """Of the intervals."""
         return float(self.settings["confidence_level"])
 
-    @checked(application=_application)
+    @checked
     def cost(self, application: Application | None = None, group: str | None = None) -> ApplicationCost:
         """Return what decisions cost in an application.
 
@@ -256,7 +254,7 @@ class Calibration(Reported, Result):
         """
         return self._one([row for row in self.costs if row.group == group], application, f"group {group!r}")
 
-    @checked(application=_application)
+    @checked
     def measure(self, name: str, group: str | None = None, application: Application | None = None) -> CostMeasure:
         """Return a fairness measure of costs.
 
@@ -335,7 +333,7 @@ class Calibration(Reported, Result):
         }  # fmt: skip
         return {name: one.figure for name, one in axes.items()}  # type: ignore[misc]  # they are in no sub-figure
 
-    @checked(application=_application)
+    @checked
     def plot(self, ax: Axes | None = None, application: Application | None = None) -> Axes:
         """Draw the actual and the minimum cost of all comparisons and of each group, with intervals.
 

@@ -13,20 +13,23 @@ from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
 
 from fastfair import intervals
-from fastfair._lib import argument_kinds, seeds, validation, whole_files
-from fastfair._lib.arguments import checked
+from fastfair._lib import seeds, validation, whole_files
+from fastfair._lib.arguments import Resamples, checked
 from fastfair._lib.plot_style import GREY, STANDS_OUT, USUAL
 from fastfair._lib.text import number_with_interval, per_cent
 from fastfair.data.comparisons import Comparisons
 from fastfair.data.scanned_comparisons import ScannedComparisons
 from fastfair.error_rates.curve_results import ERROR_RATES
 from fastfair.error_rates.operating_points import OperatingPoint, at_fmr, read_point
+from fastfair.error_rates.score_metrics import EerMethod
 from fastfair.errors import InputError, NarrowIntervalsWarning, visible
 from fastfair.evaluation.evaluate import evaluate
 from fastfair.evaluation.result import Evaluation
 from fastfair.measures import MEASURES
+from fastfair.measures._compute import ZeroPolicy
 from fastfair.measures._registry import SUMMARIES, measure_of, quantity_name, range_of
 from fastfair.resampling.preparation import METRICS
+from fastfair.resampling.units import Unit
 from fastfair.results.charts import Line, draw_rows, verdict_bars
 from fastfair.results.result import Result
 from fastfair.uncertainty.interval_maker import two_sided_level
@@ -473,29 +476,25 @@ def _as_junit(rows: Sequence[CheckedQuantity], allow_undecided: bool, path: str 
 _DEPENDENT = "comparisons of the same subjects were taken for independent, so the limit is too narrow"
 
 
-@checked(
-    comparisons=argument_kinds.one_of("Comparisons", "ScannedComparisons"),
-    requirements=argument_kinds.texts,
-    at=argument_kinds.point,
-)
+@checked
 def check(
     comparisons: Comparisons | ScannedComparisons,
     requirements: str | Sequence[str],
     at: OperatingPoint = at_fmr(1e-3),  # noqa: B008 - frozen
     *,
-    n_resamples: int = 2000,
+    n_resamples: Resamples = 2000,
     confidence_level: float = 0.95,
-    unit: str = "subject",
+    unit: Unit = "subject",
     rng: seeds.Seed = None,
     n_threads: int | None = None,
     progress: bool | Callable[[int, int], None] = False,
     alpha: float = 0.5,
-    eer_method: str = "nearest",
+    eer_method: EerMethod = "nearest",
     p_target: float = 0.05,
     c_miss: float = 1,
     c_fa: float = 1,
     normalize: bool = False,
-    zero_policy: str | float = "keep",
+    zero_policy: ZeroPolicy | float = "keep",
     allow_undecided: bool = False,
 ) -> Check:
     """Judge requirements by confidence limits instead of estimates, as a gate before a system goes on.

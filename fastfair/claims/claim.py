@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from fastfair import intervals
-from fastfair._lib import argument_kinds, seeds, validation
-from fastfair._lib.arguments import checked
+from fastfair._lib import seeds, validation
+from fastfair._lib.arguments import Resamples, checked
 from fastfair._lib.plot_style import GREY, STANDS_OUT, USUAL
 from fastfair._lib.text import per_cent
 from fastfair.data.comparisons import Comparisons
@@ -21,6 +21,7 @@ from fastfair.errors import InputError
 from fastfair.evaluation.evaluate import evaluate
 from fastfair.evaluation.result import Evaluation, maker_of
 from fastfair.measures._registry import METRICS
+from fastfair.resampling.units import Unit
 from fastfair.results.charts import Bar, Line, draw_rows, verdict_bars
 from fastfair.results.result import Result
 from fastfair.uncertainty.quantities import BELOW_RESOLUTION, Estimate, Quantity, ends_of, has_flag
@@ -227,15 +228,15 @@ def _limit_of(rate: ClaimedRate) -> str:
     return f"limit {per_cent(rate.limit)}" if rate.has_interval else "no limit"
 
 
-@checked(comparisons=argument_kinds.one_of("Comparisons", "ScannedComparisons", "Embeddings"), at=argument_kinds.point)
+@checked
 def claim(
     comparisons: Comparisons | ScannedComparisons | Embeddings,
     statement: str,
     at: OperatingPoint,
     *,
-    n_resamples: int = 2000,
+    n_resamples: Resamples = 2000,
     confidence_level: float = 0.95,
-    unit: str = "subject",
+    unit: Unit = "subject",
     rng: seeds.Seed = None,
     n_threads: int | None = None,
     progress: bool | Callable[[int, int], None] = False,

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import click
 import numpy as np
@@ -229,7 +229,7 @@ def _worst_of(data: Any, found: Check, n: int) -> list[tuple[str, Any]]:
     """List the comparisons behind each rate that is not shown to be as required."""
     rows = {row.title: row for row in reversed(found.rows) if row.verdict != MET and row.name in ("fmr", "fnmr")}
     return [
-        (title, ff.worst_comparisons(data, row.at, row.group, n, rate=row.name))
+        (title, ff.worst_comparisons(data, row.at, row.group, n, rate=cast(Any, row.name)))
         for title, row in reversed(rows.items())
         if n and row.at is not None
     ]
@@ -399,7 +399,7 @@ def fnmr_test(run: Run) -> None:
     group_test(run)
 
 
-def _failure_counts(run: Run, kind: str, rate: str) -> Any:
+def _failure_counts(run: Run, kind: str, rate: Any) -> Any:
     names = ("failures", "attempts") if kind == "counts" else ("failed", "subject")
     columns = {name: run.options.get(name, name) for name in names}
     more = {"failed_value": run.options["failed_value"]} if "failed_value" in run.options else {}

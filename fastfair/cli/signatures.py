@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, is_dataclass
 from typing import Any
 
+from fastfair._lib.arguments import annotations_of, words_of
 from fastfair.io.formats import FORMATS
 
 from .verbs import FLAGS, TABLE, VERBS, Table, Verb
@@ -27,10 +28,11 @@ _SAID = {"progress": _PROGRESS, "rng": "Seed of the random numbers. By default a
 
 @dataclass(frozen=True)
 class Parameter:
-    """A parameter of a function: its annotation, and its record, if it is one."""
+    """A parameter of a function: its annotation, the words that it allows, and its record, if it is one."""
 
     name: str
     annotation: str
+    words: tuple[str, ...]
     default: Any
     record: type | None
 
@@ -45,12 +47,15 @@ def function_of(name: str) -> Callable[..., Any]:
 def parameters_of(function: Callable[..., Any]) -> list[Parameter]:
     """Return the parameters of a function that are options, or the fields of a record."""
     found = []
+    kinds = annotations_of(function)
     for name, one in inspect.signature(function).parameters.items():
         annotation = one.annotation if isinstance(one.annotation, str) else getattr(one.annotation, "__name__", "")
+        annotation = annotation.replace("Resamples", "int")
         is_option = one.kind in (one.POSITIONAL_OR_KEYWORD, one.KEYWORD_ONLY) and name not in _NO_OPTIONS
         if is_option and not re.search(_DATA, annotation):
             default = None if one.default is one.empty else one.default
-            found.append(Parameter(name, annotation, one.default, _record_of(function, annotation, default)))
+            record = _record_of(function, annotation, default)
+            found.append(Parameter(name, annotation, words_of(kinds[name]), one.default, record))
     return found
 
 
@@ -100,7 +105,9 @@ def _followed(name: str, kind: str, text: str) -> tuple[str, str]:
 def option_of(one: Parameter, told: tuple[str, str], names: Iterable[str]) -> dict[str, Any]:
     """Make the facts of an option; `told` is its type and text, which may speak of parameters that have `names`."""
     listed = told[0] if "{" in told[0] else told[1].partition("one of ")[2]
-    choices = re.findall(r'"([^"]+)"', listed.partition("{")[2].partition("}")[0])
+    choices = sorted(one.words, key=lambda word: word != one.default) or re.findall(
+        r'"([^"]+)"', listed.partition("{")[2].partition("}")[0]
+    )
     if one.name == "format":  # a new format of score files is one record
         choices = ["auto", *FORMATS]
     kind = _type_of(one, bool(choices))

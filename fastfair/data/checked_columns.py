@@ -14,8 +14,8 @@ from fastfair.errors import DroppedWarning, InputError
 
 from . import label_columns
 from .failed_comparisons import FailurePolicy
-from .label_conflicts import LABEL_CONFLICTS, SELF_COMPARISONS, rows_of_two_samples, rows_without_conflicts
-from .look_alikes import LOOK_ALIKES, without_look_alikes
+from .label_conflicts import rows_of_two_samples, rows_without_conflicts
+from .look_alikes import without_look_alikes
 from .score_keys import Floats
 from .sorted_scores import Attributes, BothSides
 
@@ -95,15 +95,11 @@ def checked_columns(
     -------
     CheckedColumns
     """
-    validation.choice("score_kind", score_kind, validation.SCORE_KINDS)
     label_conflicts, look_alikes, self_comparisons = policies
-    validation.choice("self_comparisons", self_comparisons, SELF_COMPARISONS)
-    validation.choice("label_conflicts", label_conflicts, LABEL_CONFLICTS)
     values = validation.scores(scores)
     subjects = label_columns.code_sides("subjects", ("reference", "probe"), subjects_of)
     samples = label_columns.code_sides("samples", ("reference_sample", "probe_sample"), samples_of)
     attributes = label_columns.code_attributes(*groups_of)
-    validation.choice("look_alikes", look_alikes, LOOK_ALIKES)
     if subjects is not None:
         subjects = without_look_alikes("subject", subjects, look_alikes)
     attributes = {
@@ -126,7 +122,7 @@ def checked_columns(
             f"probe_group {name!r}": probe_codes.size,
         }
     validation.same_length(sizes)
-    failed = failures.checked().find(values)
+    failed = failures.find(values)
     if failed is not None:
         values = np.where(failed, values.dtype.type(np.inf if score_kind == "distance" else -np.inf), values)
     with gathered(DroppedWarning) as told:

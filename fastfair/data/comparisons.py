@@ -9,10 +9,10 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from fastfair._lib import argument_kinds, validation
-from fastfair._lib.arguments import checked
+from fastfair._lib import validation
+from fastfair._lib.arguments import AnyNumber, Array, checked
 from fastfair._lib.distinct_entries import look_up
 from fastfair._lib.notebook import Shown
 from fastfair._lib.warnings import gathered
@@ -20,7 +20,9 @@ from fastfair.errors import DroppedWarning, InputError
 
 from . import failed_comparisons, group_labels, label_columns, score_keys, score_matrices
 from .checked_columns import checked_columns
-from .failed_comparisons import FailedComparisons, FailurePolicy
+from .failed_comparisons import FailedComparisons, FailurePolicy, Failures
+from .label_conflicts import LabelConflicts, SelfComparisons
+from .look_alikes import LookAlikes
 from .sorted_scores import (
     GroupedSide,
     LabelsOfSubjects,
@@ -153,33 +155,25 @@ class Comparisons(Shown):
     may_keep_more = False  # whether whoever asks scans again where too few are kept, so that no limit need be wider
     _whole: Comparisons | None = None  # with the comparisons that lack labels of some attributes
 
-    @checked(
-        mated=argument_kinds.optional(argument_kinds.labels),
-        reference=argument_kinds.labels,
-        probe=argument_kinds.labels,
-        reference_group=argument_kinds.groups,
-        probe_group=argument_kinds.groups,
-        reference_sample=argument_kinds.labels,
-        probe_sample=argument_kinds.labels,
-    )
+    @checked
     def __init__(
         self,
-        scores: ArrayLike,
-        mated: ArrayLike | None,
+        scores: Array,
+        mated: validation.Labels | None,
         reference: validation.Labels | None = None,
         probe: validation.Labels | None = None,
         reference_group: validation.Labels | Mapping[str, validation.Labels] | None = None,
         probe_group: validation.Labels | Mapping[str, validation.Labels] | None = None,
-        score_kind: str = "similarity",
+        score_kind: validation.ScoreKind = "similarity",
         *,
         reference_sample: validation.Labels | None = None,
         probe_sample: validation.Labels | None = None,
-        label_conflicts: str = "raise",
-        failures: str = "error",
+        label_conflicts: LabelConflicts = "raise",
+        failures: Failures = "error",
         failure_score: float | None = None,
         mated_value: str | float | None = None,
-        look_alikes: str = "warn",
-        self_comparisons: str = "drop",
+        look_alikes: LookAlikes = "warn",
+        self_comparisons: SelfComparisons = "drop",
     ) -> None:
         flags = None if mated is None else validation.mated_flags(mated, mated_value)
         columns = checked_columns(
@@ -207,7 +201,7 @@ class Comparisons(Shown):
         self._choose_groups(tuple(self.attributes))
 
     @classmethod
-    @checked(mated=argument_kinds.optional(argument_kinds.text))
+    @checked
     def from_frame(
         cls,
         frame: IntoDataFrame,
@@ -220,13 +214,13 @@ class Comparisons(Shown):
         probe_group: str | Sequence[str] | None = None,
         reference_sample: str | None = None,
         probe_sample: str | None = None,
-        score_kind: str = "similarity",
-        label_conflicts: str = "raise",
-        failures: str = "error",
+        score_kind: validation.ScoreKind = "similarity",
+        label_conflicts: LabelConflicts = "raise",
+        failures: Failures = "error",
         failure_score: float | None = None,
         mated_value: str | float | None = None,
-        look_alikes: str = "warn",
-        self_comparisons: str = "drop",
+        look_alikes: LookAlikes = "warn",
+        self_comparisons: SelfComparisons = "drop",
     ) -> Comparisons:
         """Make comparisons from the columns of a data frame: pandas, polars, pyarrow or any other that narwhals knows.
 
@@ -286,23 +280,18 @@ class Comparisons(Shown):
         )
 
     @classmethod
-    @checked(
-        reference=argument_kinds.labels,
-        probe=argument_kinds.labels,
-        reference_group=argument_kinds.labels,
-        probe_group=argument_kinds.labels,
-    )
+    @checked
     def from_matrix(
         cls,
-        scores: ArrayLike,
+        scores: Array,
         reference: validation.Labels | None = None,
         probe: validation.Labels | None = None,
-        reference_group: ArrayLike | None = None,
-        probe_group: ArrayLike | None = None,
-        score_kind: str = "similarity",
-        failures: str = "error",
+        reference_group: validation.Labels | None = None,
+        probe_group: validation.Labels | None = None,
+        score_kind: validation.ScoreKind = "similarity",
+        failures: Failures = "error",
         failure_score: float | None = None,
-        self_comparisons: str = "drop",
+        self_comparisons: SelfComparisons = "drop",
     ) -> Comparisons:
         """Make comparisons from a full score matrix, with a row for each reference and a column for each probe.
 
@@ -339,7 +328,7 @@ class Comparisons(Shown):
             sides = {name: validation.Coded(side.labels, side.codes[keep]) for name, side in sides.items()}
         return cls(values, None, score_kind=score_kind, failures=failures, failure_score=failure_score, **sides)
 
-    @checked(attributes=argument_kinds.text)
+    @checked
     def by(self, *attributes: str) -> Comparisons:
         """Make groups from other attributes; scores and labels are shared, not copied.
 
@@ -568,7 +557,7 @@ class Comparisons(Shown):
         return self.mated.count_subjects(n_subjects), self.nonmated.count_subjects(n_subjects)
 
     @checked
-    def to_threshold(self, key: np.signedinteger[Any]) -> float:
+    def to_threshold(self, key: score_keys.Key) -> float:
         """Return a threshold, on the scale of the scores, that accepts the scores from a key on and can be typed.
 
         It is the lowest accepted score if that is a whole number or has few digits, else the shortest decimal between
@@ -594,13 +583,13 @@ class Comparisons(Shown):
                 below.append(min(side.not_kept.limit, key) - 1)
         return max(below, default=None), min(above, default=None)
 
-    @checked(similarity=argument_kinds.any_float)
-    def to_scale(self, similarity: float) -> float:
+    @checked
+    def to_scale(self, similarity: AnyNumber) -> float:
         """Turn a similarity into a score of `score_kind`."""
         return 0.0 - similarity if self.score_kind == "distance" else similarity  # not -0.0
 
-    @checked(threshold=argument_kinds.any_float)
-    def to_key(self, threshold: float) -> np.signedinteger[Any]:
+    @checked
+    def to_key(self, threshold: AnyNumber) -> np.signedinteger[Any]:
         """Turn a threshold on the scale of the scores into the lowest key that it accepts."""
         similarity = -threshold if self.score_kind == "distance" else threshold
         return score_keys.first_key_at_least(similarity, self.mated.keys)

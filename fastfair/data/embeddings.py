@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from fastfair._lib import argument_kinds, validation
-from fastfair._lib.arguments import checked
+from fastfair._lib import arrays, validation
+from fastfair._lib.arguments import Array, checked
 from fastfair._lib.notebook import Shown
 from fastfair._lib.warnings import gathered, warn
 from fastfair._lib.workers import Workers
@@ -26,9 +26,23 @@ from .roles import ROLES, probes_of, require_both
 from .scanned_comparisons import ScannedComparisons
 from .scanned_vectors import scanned_pairs
 from .sorted_scores import read_only
-from .templates import TEMPLATE_SCORES, mean_vectors, templates_of
+from .templates import TemplateScore, mean_vectors, templates_of
 
-FAILURES_OF_VECTORS = ("error", "exclude")
+FailuresOfVectors = Literal["error", "exclude"]
+
+
+def _positions(name: str, value: Any) -> Any:
+    if isinstance(value, slice):
+        if all(isinstance(part, int | np.integer | None) for part in (value.start, value.stop, value.step)):
+            return value
+        raise InputError(f"{name} must be a slice of whole numbers, not {validation.shown(value)}")
+    found = arrays.plain(name, arrays.listed(name, value, "a slice or an array of whole numbers"))
+    if found.dtype.kind in "iu" and found.ndim == 1:
+        return found
+    raise InputError(f"{name} must be a slice or whole numbers, not {validation.shown(value)}")
+
+
+Positions = Annotated[slice | NDArray[np.integer[Any]], _positions]
 
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
@@ -119,7 +133,7 @@ class Embeddings(Shown):
     """
 
     vectors: NDArray[np.floating[Any]]
-    similarity: str
+    similarity: validation.Similarity
     template: NDArray[np.int32] | None
     subjects: NDArray[Any]
     subject: NDArray[np.int32]
@@ -135,17 +149,16 @@ class Embeddings(Shown):
     left_out: tuple[str, ...]
     _subject_codes: Mapping[str, NDArray[np.uint16]]
 
-    @checked(subject=argument_kinds.labels, group=argument_kinds.groups, role=argument_kinds.labels)
+    @checked
     def __init__(
         self,
-        vectors: ArrayLike,
+        vectors: Array,
         subject: validation.Labels,
         group: validation.Labels | Mapping[str, validation.Labels] | None = None,
-        similarity: str = "cosine",
+        similarity: validation.Similarity = "cosine",
         role: validation.Labels | None = None,
-        failures: str = "error",
+        failures: FailuresOfVectors = "error",
     ) -> None:
-        validation.choice("similarity", similarity, validation.SIMILARITIES)
         array = validation.vectors(vectors)
         who = validation.encode("subject", subject)
         columns = {} if group is None else group_labels.columns_of("group", group)
@@ -184,7 +197,7 @@ class Embeddings(Shown):
         self._choose_groups(tuple(labels))
         self._require_both_kinds()
 
-    @checked(attributes=argument_kinds.text)
+    @checked
     def by(self, *attributes: str) -> Embeddings:
         """Make groups from other attributes; the vectors are shared, not copied.
 
@@ -211,8 +224,8 @@ class Embeddings(Shown):
         made._choose_groups(names)
         return made
 
-    @checked(template=argument_kinds.labels_or_count)
-    def enrolled(self, template: validation.Labels | int | None = None, score: str = "mean") -> Embeddings:
+    @checked
+    def enrolled(self, template: validation.Labels | int | None = None, score: TemplateScore = "mean") -> Embeddings:
         """Enrol references as templates: several vectors of a subject count as one.
 
         Parameters
@@ -253,7 +266,6 @@ class Embeddings(Shown):
         >>> e.comparisons().mated.similarities.round(3), best.comparisons().mated.similarities.round(3)
         (array([0.447, 0.707, 0.894], dtype=float32), array([0.707, 0.894], dtype=float32))
         """
-        validation.choice("score", score, TEMPLATE_SCORES)
         if self.is_probe is None:
             raise InputError("templates are made of references, but the vectors have no roles: give role")
         if self.template is not None:
@@ -296,7 +308,7 @@ class Embeddings(Shown):
         return made
 
     @checked
-    def rows(self, positions: slice | NDArray[np.integer[Any]]) -> NDArray[np.floating[Any]]:
+    def rows(self, positions: Positions) -> NDArray[np.floating[Any]]:
         """Return some vectors, ready for a matrix product.
 
         Parameters
@@ -494,7 +506,7 @@ class Embeddings(Shown):
 
 def rows_of_vectors(vectors: NDArray[np.floating[Any]], similarity: str, failures: str) -> NDArray[np.bool_] | None:
     """Return which vectors, (n,), are of samples that did not fail; None for all, and where failures are errors."""
-    if validation.choice("failures", failures, FAILURES_OF_VECTORS) == "error":
+    if failures == "error":
         return None
     failed = validation.unusable(vectors, similarity)
     if not failed.any():

@@ -6,6 +6,7 @@ Where they count as non-matches they lie among the others, with a key below thos
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +19,8 @@ from . import score_keys
 from .score_keys import Floats
 from .sorted_scores import SortedSide
 
-FAILURES = ("error", "exclude", "non-match")
+Failures = Literal["error", "exclude", "non-match"]
+FAILURES: tuple[Failures, ...] = get_args(Failures)
 
 
 @dataclass(frozen=True)
@@ -33,13 +35,8 @@ class FailurePolicy:
         As `failure_score` there.
     """
 
-    policy: str = "error"
+    policy: Failures = "error"
     score: float | None = None
-
-    def checked(self) -> FailurePolicy:
-        """Return the policy once its values are checked."""
-        score = None if self.score is None else validation.real("failure_score", self.score)
-        return FailurePolicy(validation.choice("failures", self.policy, FAILURES), score)
 
     def find(self, values: Floats) -> NDArray[np.bool_] | None:
         """Tell which scores are those of failed comparisons; None where failures are refused.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,8 +14,10 @@ from fastfair.errors import DroppedWarning, InputError
 
 from .look_alikes import plain_label
 
-LABEL_CONFLICTS = ("raise", "drop", "keep")
-SELF_COMPARISONS = ("drop", "keep")
+LabelConflicts = Literal["raise", "drop", "keep"]
+LABEL_CONFLICTS: tuple[LabelConflicts, ...] = get_args(LabelConflicts)
+SelfComparisons = Literal["drop", "keep"]
+SELF_COMPARISONS: tuple[SelfComparisons, ...] = get_args(SelfComparisons)
 _NAMED = 5  # rows that a warning names
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Callable
+from typing import Literal, get_args
 
 import numpy as np
 
@@ -12,7 +13,8 @@ from fastfair.errors import LookAlikeWarning
 
 from .sorted_scores import BothSides
 
-LOOK_ALIKES = ("warn", "unite")
+LookAlikes = Literal["warn", "unite"]
+LOOK_ALIKES: tuple[LookAlikes, ...] = get_args(LookAlikes)
 _INVISIBLE = dict.fromkeys([0x200B, 0x200C, 0x200D, 0x2060, 0xFEFF, 0x00AD])
 _BLANKS = dict.fromkeys([0x00A0, 0x2007, 0x202F], " ")
 _AS_IF_MISSING = frozenset(["na", "n/a", "none", "null", "#n/a"])  # what programs write for a missing label

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal, get_args
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from fastfair._lib import argument_kinds, validation
-from fastfair._lib.arguments import checked
+from fastfair._lib import validation
+from fastfair._lib.arguments import Array, checked
 from fastfair._lib.threads import run_blocks
 from fastfair._lib.workers import Workers
 from fastfair.errors import InputError
@@ -18,8 +18,9 @@ from fastfair.errors import InputError
 from .sorted_scores import read_only
 from .templates import mean_vectors
 
-FAILED_VECTORS = "error", "nan"
-SAME_NAME = "raise", "max", "mean"
+FailedVectors = Literal["error", "nan"]
+SameName = Literal["raise", "max", "mean"]
+SAME_NAME: tuple[SameName, ...] = get_args(SameName)
 _PAIRS_AT_ONCE = 2**15
 _ROWS_AT_ONCE = 4096
 _SHORTEST, _LONGEST = 1e-150, 1e150  # lengths whose squares, and the squares of their inverses, are float64 numbers
@@ -86,17 +87,15 @@ class NamedVectors:
     _scale: NDArray[np.float64]  # (m,) factors of inner products
     _members: tuple[NDArray[np.int64], NDArray[np.int64]]  # where the vectors of each name begin, and their rows
 
-    @checked(name=argument_kinds.labels)
+    @checked
     def __init__(
         self,
-        vectors: ArrayLike,
+        vectors: Array,
         name: validation.Labels,
-        similarity: str = "cosine",
-        same_name: str = "raise",
-        failures: str = "error",
+        similarity: validation.Similarity = "cosine",
+        same_name: SameName = "raise",
+        failures: FailedVectors = "error",
     ) -> None:
-        validation.choice("similarity", similarity, validation.SIMILARITIES)
-        validation.choice("same_name", same_name, SAME_NAME)
         array = validation.vectors(vectors)
         coded = validation.encode("name", name)
         validation.same_length({"vectors": len(array), "name": coded.codes.size}, "vector")
@@ -105,7 +104,7 @@ class NamedVectors:
         if same_name == "raise" and (size > 1).any():
             _refuse_same(coded, size)
         failed = np.zeros(codes.size, np.bool_)
-        if validation.choice("failures", failures, FAILED_VECTORS) == "nan":
+        if failures == "nan":
             failed = validation.unusable(array, similarity)
         if failed.any():
             array, codes = array[~failed], codes[~failed]
@@ -133,7 +132,7 @@ class NamedVectors:
             _members=(np.concatenate(([0], np.cumsum(size))), np.argsort(codes, kind="stable")),
         )
 
-    @checked(reference=argument_kinds.labels, probe=argument_kinds.labels)
+    @checked
     def scores(
         self,
         reference: validation.Labels,

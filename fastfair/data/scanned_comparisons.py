@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from fastfair._lib import argument_kinds
 from fastfair._lib.arguments import checked
 from fastfair._lib.notebook import Shown
 
@@ -224,7 +223,7 @@ class ScannedComparisons(Shown):
         self.score_kind, self.left_out = kept.score_kind, kept.left_out
         self.n_mated, self.n_nonmated = len(kept.mated), len(kept.nonmated)
 
-    @checked(attributes=argument_kinds.text)
+    @checked
     def by(self, *attributes: str) -> ScannedComparisons:
         """Make groups from other attributes.
 

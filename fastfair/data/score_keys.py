@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from fastfair._lib.text import shown
+from fastfair.errors import InputError
+
 Floats = NDArray[np.floating[Any]]
 Keys = NDArray[np.signedinteger[Any]]
+
+
+def _key(name: str, value: Any) -> Any:
+    if type(value) in (np.int32, np.int64):
+        return value
+    raise InputError(f"{name} must be a key: an int32 or int64 of NumPy, not {shown(value)}")
+
+
+Key = Annotated[np.signedinteger[Any], _key]
 
 
 def magnitude(keys: Keys) -> np.signedinteger[Any]:

@@ -12,15 +12,13 @@ from fastfair._lib import arrays, memory, validation
 from fastfair._lib.warnings import warn
 from fastfair.errors import DroppedWarning, InputError
 
-from .label_conflicts import SELF_COMPARISONS
-
 
 def columns_of(
     scores: ArrayLike,
     reference: validation.Labels | None,
     probe: validation.Labels | None,
-    reference_group: ArrayLike | None,
-    probe_group: ArrayLike | None,
+    reference_group: validation.Labels | None,
+    probe_group: validation.Labels | None,
 ) -> tuple[NDArray[Any], dict[str, Any]]:
     """Return the scores of a matrix, row after row, and the labels of both sides of each comparison by argument.
 
@@ -79,7 +77,6 @@ def without_diagonal(
     InputError
         Where the diagonal has the only mated comparisons.
     """
-    validation.choice("self_comparisons", policy, SELF_COMPARISONS)
     n = math.isqrt(values.size)
     if policy == "keep" or n * n != values.size or n < 2:
         return None

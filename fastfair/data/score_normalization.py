@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fastfair._lib import argument_kinds, validation
+from fastfair._lib import validation
 from fastfair._lib.arguments import checked
 from fastfair.errors import InputError
 
@@ -25,9 +25,13 @@ _LEAST = 2  # comparisons, which a standard deviation needs
 _NO_SPREAD = 1e-12  # of a standard deviation, as a share of that of all scores
 
 
-@checked(cohort=argument_kinds.one_of("Comparisons"))
+@checked
 def normalize_scores(
-    comparisons: Comparisons, cohort: Comparisons, method: str = "s", *, by: str = "subject"
+    comparisons: Comparisons,
+    cohort: Comparisons,
+    method: Literal["z", "t", "s"] = "s",
+    *,
+    by: Literal["subject", "group"] = "subject",
 ) -> Comparisons:
     """Normalise scores by the non-mated scores that the reference, the probe or both have in a cohort, for `compare`.
 
@@ -82,8 +86,6 @@ def normalize_scores(
     >>> c.nonmated.similarities, ff.normalize_scores(c, cohort, "z", by="group").nonmated.similarities.round(2)
     (array([0.2, 0.4, 0.5, 0.7]), array([-0.71, -0.71,  0.71,  0.71]))
     """
-    validation.choice("method", method, METHODS)
-    validation.choice("by", by, UNITS)
     for name, one in (("comparisons", comparisons), ("comparisons of the cohort", cohort)):
         require_scores(one.failed, "normalisation", 'pass failures="exclude"')
         if one.subjects is None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,8 @@ from fastfair.errors import InputError
 
 from .prepared_vectors import ready_for_products
 
-TEMPLATE_SCORES = "mean", "max"
+TemplateScore = Literal["mean", "max"]
+TEMPLATE_SCORES: tuple[TemplateScore, ...] = get_args(TemplateScore)
 _ROWS_AT_ONCE = 4096
 
 

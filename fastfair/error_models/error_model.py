@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fastfair import intervals
-from fastfair._lib import argument_kinds, validation
+from fastfair._lib import validation
 from fastfair._lib.arguments import checked
 from fastfair._lib.plot_style import COLORS
 from fastfair._lib.text import p_in_words
 from fastfair._lib.warnings import warn
 from fastfair.data.comparisons import Comparisons
 from fastfair.data.group_labels import chosen
-from fastfair.error_rates.curve_results import ERROR_RATES
+from fastfair.error_rates.curve_results import ErrorRate
 from fastfair.error_rates.operating_points import OperatingPoint, threshold_key
 from fastfair.errors import InputError, NotComputableWarning
 from fastfair.measures._registry import METRICS
@@ -26,7 +26,7 @@ from fastfair.results.charts import Bar, Line, draw_rows
 from fastfair.results.result import Result
 
 from . import fitting
-from .fitting import Cells, Fit, Term
+from .fitting import Cells, Fit, Term, Unit
 from .stratified_rates import StratifiedDifference, contradictions_in, stratify, warn_of_contradictions
 
 if TYPE_CHECKING:
@@ -211,15 +211,15 @@ class ErrorModel(Result):
 FEW_ERRORS = 5
 
 
-@checked(at=argument_kinds.point, attributes=argument_kinds.texts)
+@checked
 def error_model(
     comparisons: Comparisons,
     attributes: str | list[str],
     at: OperatingPoint,
     *,
-    rate: str = "fmr",
+    rate: ErrorRate = "fmr",
     baseline: Mapping[str, str] | None = None,
-    unit: str = "subject",
+    unit: Unit = "subject",
     confidence_level: float = 0.95,
 ) -> ErrorModel:
     """Model errors by several attributes at once, so that each effect is told with the others held fixed.
@@ -288,8 +288,6 @@ def error_model(
     >>> [(e.value, e.baseline, round(e.odds_ratio, 2), round(e.pvalue, 2)) for e in found.effects]
     [('f', 'm', 0.83, 0.2)]
     """
-    validation.choice("rate", rate, ERROR_RATES)
-    validation.choice("unit", unit, fitting.UNITS)
     level = intervals.level(confidence_level)
     names = chosen((attributes,) if isinstance(attributes, str) else tuple(attributes), comparisons.attributes)
     for name in baseline or {}:

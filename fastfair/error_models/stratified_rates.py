@@ -7,20 +7,20 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fastfair import intervals
-from fastfair._lib import argument_kinds, validation
+from fastfair._lib import validation
 from fastfair._lib.arguments import checked
 from fastfair._lib.axes import axes_or_new
 from fastfair._lib.plot_style import COLORS, LONGEST_LABEL, row_size
 from fastfair._lib.text import drawn, shortened
 from fastfair._lib.warnings import warn
 from fastfair.data.comparisons import Comparisons
-from fastfair.error_rates.curve_results import ERROR_RATES
+from fastfair.error_rates.curve_results import ErrorRate
 from fastfair.error_rates.operating_points import OperatingPoint, threshold_key
 from fastfair.errors import ContradictingStrataWarning, InputError, NotComputableWarning
 from fastfair.measures._registry import METRICS
@@ -29,7 +29,7 @@ from fastfair.results.printed import Printed, printed
 from fastfair.results.result import Result
 from fastfair.uncertainty.quantities import Estimate, in_words
 
-from .fitting import DIFFERENT, UNITS, Cells, Fit, Floats, StudentEstimate, count_cells, estimate, fit, of_function
+from .fitting import DIFFERENT, Cells, Fit, Floats, StudentEstimate, Unit, count_cells, estimate, fit, of_function
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -439,19 +439,20 @@ class StratifiedRates(Result):
         return ax
 
 
-MIXES = ("pooled", "equal")
+Mix = Literal["pooled", "equal"]
+MIXES: tuple[Mix, ...] = get_args(Mix)
 
 
-@checked(at=argument_kinds.point)
+@checked
 def stratified_rates(
     comparisons: Comparisons,
     by: str,
     strata: str | list[str],
     at: OperatingPoint,
     *,
-    rate: str = "fmr",
-    mix: str = "pooled",
-    unit: str = "subject",
+    rate: ErrorRate = "fmr",
+    mix: Mix = "pooled",
+    unit: Unit = "subject",
     confidence_level: float = 0.95,
 ) -> StratifiedRates:
     """Compute error rates by one attribute within strata of another, and with the same mix of strata for all.
@@ -508,9 +509,6 @@ def stratified_rates(
     >>> one.value, one.baseline, round(one.margin_ratio, 2), round(one.ratio, 2), one.contradicts
     ('f', 'm', 1.51, 1.54, False)
     """
-    validation.choice("rate", rate, ERROR_RATES)
-    validation.choice("unit", unit, UNITS)
-    validation.choice("mix", mix, MIXES)
     level = intervals.level(confidence_level)
     others = [strata] if isinstance(strata, str) else list(strata)
     if not others or by in others:

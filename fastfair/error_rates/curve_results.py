@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.floating[Any]]
 Counts = NDArray[np.int64]
-ERROR_RATES = ("fmr", "fnmr")
+ErrorRate = Literal["fmr", "fnmr"]
+ERROR_RATES: tuple[Any, ...] = get_args(ErrorRate)
 
 
 @dataclass(frozen=True, eq=False)

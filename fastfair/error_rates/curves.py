@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from fastfair._lib import validation
 from fastfair._lib.arguments import checked
 from fastfair._lib.threads import both
 from fastfair.data import score_keys
@@ -94,7 +93,7 @@ def det(comparisons: Comparisons) -> Det:
 
 
 @checked
-def eer(comparisons: Comparisons, method: str = "nearest") -> Eer:
+def eer(comparisons: Comparisons, method: score_metrics.EerMethod = "nearest") -> Eer:
     """Compute the equal error rate.
 
     Parameters
@@ -130,7 +129,6 @@ def eer(comparisons: Comparisons, method: str = "nearest") -> Eer:
     >>> round(ff.eer(c, method="interpolated").value, 4)
     0.3333
     """
-    validation.choice("method", method, score_metrics.EER_METHODS)
     require_eer(comparisons, method)
     keys = keys_of(comparisons)
     value, similarity = score_metrics.equal_error(keys, method)

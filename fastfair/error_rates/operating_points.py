@@ -12,8 +12,8 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from fastfair._lib import argument_kinds, validation
-from fastfair._lib.arguments import checked
+from fastfair._lib import validation
+from fastfair._lib.arguments import READERS, AnyNumber, checked
 from fastfair.data import score_keys
 from fastfair.data.class_keys import keys_of, not_kept
 from fastfair.data.comparisons import Comparisons
@@ -209,7 +209,7 @@ class OperatingPoint:
     """
 
     kind: str
-    value: float = float("nan")
+    value: AnyNumber = float("nan")
 
     def __post_init__(self) -> None:
         validation.choice("kind", self.kind, tuple(RULES))
@@ -287,7 +287,7 @@ def read_point(text: str) -> OperatingPoint:
         raise InputError(str(error)) from None
 
 
-argument_kinds.READERS["OperatingPoint"] = read_point
+READERS["OperatingPoint"] = read_point
 
 
 @checked

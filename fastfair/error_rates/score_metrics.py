@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +15,8 @@ from fastfair.errors import InputError
 
 from .exact_costs import ExactCosts, exact_costs
 
-EER_METHODS = ("nearest", "nearest-max", "interpolated", "convex-hull")
+EerMethod = Literal["nearest", "nearest-max", "interpolated", "convex-hull"]
+EER_METHODS: tuple[EerMethod, ...] = get_args(EerMethod)
 
 
 @dataclass(frozen=True)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from typing import Any, overload
 
-from fastfair._lib import argument_kinds, seeds, validation
-from fastfair._lib.arguments import checked
+from fastfair._lib import seeds, validation
+from fastfair._lib.arguments import Measure, Resamples, checked
 from fastfair._lib.workers import Workers
 from fastfair.data import matching
 from fastfair.data.comparisons import Comparisons
@@ -23,7 +24,7 @@ from .correlations import rate_correlations
 from .difference_tests import difference_tests
 from .evaluate import evaluate
 from .pair_contrasts import PairContrasts, pairs_of
-from .paired_result import METHODS_OF_CONTRASTS, PairedEvaluation
+from .paired_result import MethodOfContrasts, PairedEvaluation
 from .request import METRICS_OF_VECTORS, Request
 from .system_comparison import SystemComparison
 
@@ -40,11 +41,11 @@ def compare(
     first: _System,
     second: _System,
     at: _Points = _POINTS,
-    measures: str | Sequence[Any] = "all",
+    measures: Measure | Sequence[Measure] = "all",
     *,
-    n_resamples: int = 2000,
+    n_resamples: Resamples = 2000,
     confidence_level: float = 0.95,
-    method: str = "auto",
+    method: MethodOfContrasts = "auto",
     rng: seeds.Seed = None,
     **options: Any,
 ) -> PairedEvaluation: ...
@@ -53,26 +54,26 @@ def compare(
     first: _Several,
     second: None = None,
     at: _Points = _POINTS,
-    measures: str | Sequence[Any] = "all",
+    measures: Measure | Sequence[Measure] = "all",
     *,
     baseline: str | None = None,
-    n_resamples: int = 2000,
+    n_resamples: Resamples = 2000,
     confidence_level: float = 0.95,
-    method: str = "auto",
+    method: MethodOfContrasts = "auto",
     rng: seeds.Seed = None,
     **options: Any,
 ) -> SystemComparison: ...
-@checked(takes=evaluate, first=argument_kinds.systems, at=argument_kinds.points, baseline=argument_kinds.text)
+@checked(takes=evaluate)
 def compare(
     first: _System | _Several,
     second: _System | None = None,
     at: _Points = _POINTS,
-    measures: str | Sequence[Any] = "all",
+    measures: Measure | Sequence[Measure] = "all",
     *,
     baseline: str | None = None,
-    n_resamples: int = 2000,
+    n_resamples: Resamples = 2000,
     confidence_level: float = 0.95,
-    method: str = "auto",
+    method: MethodOfContrasts = "auto",
     rng: seeds.Seed = None,
     **options: Any,
 ) -> PairedEvaluation | SystemComparison:
@@ -178,7 +179,6 @@ def compare(
     [('good', 1), ('same', 1), ('bad', 3)]
     """
     n_resamples = validation.count("n_resamples", n_resamples)
-    validation.choice("method", method, METHODS_OF_CONTRASTS)
     workers = Workers(**{name: options[name] for name in _OF_WORKERS if name in options}).checked(rng)
     options |= {"at": at, "measures": measures, "n_resamples": n_resamples, "confidence_level": confidence_level}
     options |= {"method": method, "rng": seeds.fixed(rng)}
@@ -216,6 +216,10 @@ def _named(first: _System | _Several, second: _System | None) -> dict[str, _Syst
         if isinstance(first, Mapping | list | tuple):
             raise InputError("second must not be given beside a dict or a list of systems: put it among these")
         return {"first": first, "second": second}  # type: ignore[dict-item]
+    if isinstance(first, Mapping | list | tuple) and len(first) < 2:
+        raise InputError(
+            f"first must be one system, or a dict or a list of at least two, not {validation.shown(first)}"
+        )
     if isinstance(first, Mapping):
         return dict(first)
     if isinstance(first, list | tuple):
@@ -225,8 +229,8 @@ def _named(first: _System | _Several, second: _System | None) -> dict[str, _Syst
 
 def _requested(options: Mapping[str, Any]) -> Request:
     """Return arguments of `evaluate`, with its defaults where there are none."""
-    entries = evaluate.__entries__.items()  # type: ignore[attr-defined]
-    known = {name: entry.default for name, entry in entries} | dict(options)
+    defaults = {name: parameter.default for name, parameter in inspect.signature(evaluate).parameters.items()}
+    known = defaults | dict(options)
     return Request(**{field.name: known[field.name] for field in fields(Request) if field.name in known})
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,7 @@ from fastfair import intervals
 from fastfair._lib.warnings import warn
 from fastfair.error_rates.operating_points import OperatingPoint
 from fastfair.errors import FewResamplesWarning
+from fastfair.intervals._replicates import Method
 from fastfair.measures._registry import is_fairer_above
 from fastfair.uncertainty.quantities import HELD, Estimated, Quantity
 
@@ -302,7 +303,9 @@ def _of_replicates(
                 drawn[unknown] = np.nan  # nothing is known of infinity minus infinity
                 jackknife = None if left_out is None else combine(*left_out)
                 limits.append(
-                    intervals.confidence_interval(drawn, combine(*estimates), level, method, jackknife=jackknife)
+                    intervals.confidence_interval(
+                        drawn, combine(*estimates), level, cast("Method", method), jackknife=jackknife
+                    )
                 )
             # A system that no replicate finds otherwise, as one without errors, would part from any other.
             spread = ~np.logical_or.reduce([_all_the_same(drawn) for drawn in (*sets, sets[0] - sets[1])])

@@ -7,16 +7,16 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fastfair._lib import argument_kinds, seeds
-from fastfair._lib.arguments import checked
+from fastfair._lib import seeds
+from fastfair._lib.arguments import Measure, Resamples, checked
 from fastfair._lib.first_call import compile_ahead
 from fastfair._lib.warnings import held, warn
-from fastfair._lib.workers import Workers
+from fastfair._lib.workers import Executor, Workers
 from fastfair.data.class_keys import ClassKeys, keys_of
 from fastfair.data.comparisons import Comparisons
 from fastfair.data.embeddings import Embeddings
@@ -33,11 +33,15 @@ from fastfair.error_rates.operating_points import (
 )
 from fastfair.error_rates.rates import rates_at_key
 from fastfair.error_rates.ratio_cost import ratio_costs_of_groups
+from fastfair.error_rates.score_metrics import EerMethod
 from fastfair.errors import EmptyGroupWarning, ReversedScoresWarning
+from fastfair.intervals._replicates import MethodOfEvaluations
+from fastfair.measures._compute import ZeroPolicy
 from fastfair.measures._registry import MEASURES
-from fastfair.resampling.engine import Replicates, Resampler
+from fastfair.resampling.engine import Replicates, Resampler, Scheme
 from fastfair.resampling.linearized_rates import LinearizedRates
-from fastfair.resampling.preparation import NO_METRICS, Metrics, different_groups
+from fastfair.resampling.preparation import NO_METRICS, Metric, Metrics, different_groups
+from fastfair.resampling.units import Unit
 from fastfair.uncertainty.entries import Entry, Selection, entries, estimates, sizes_of_groups
 from fastfair.uncertainty.interval_maker import IntervalMaker
 from fastfair.uncertainty.inversion import CountedSystems, MeasureInversion, MovedSystems, points_without_errors
@@ -47,38 +51,38 @@ from fastfair.uncertainty.sample_sizes import SampleSizes
 from .described import concentrations, described, noted_few_subjects
 from .failures import Failures
 from .interval_warnings import warn_of_few_errors, warn_of_repeated_subjects
-from .request import METRICS_OF_VECTORS, Request
+from .request import METRICS_OF_VECTORS, Alternative, IncompleteGroups, Request
 from .result import Evaluation
 
 Floats = NDArray[np.float64]
 
 
-@checked(comparisons=argument_kinds.one_of("Comparisons", "ScannedComparisons", "Embeddings"), at=argument_kinds.points)
+@checked
 def evaluate(
     comparisons: Comparisons | ScannedComparisons | Embeddings,
     at: OperatingPoint | Sequence[OperatingPoint] = (at_fmr(1e-3),),  # noqa: B008 - frozen
-    measures: str | Sequence[Any] = "all",
+    measures: Measure | Sequence[Measure] = "all",
     *,
-    unit: str = "subject",
-    n_resamples: int = 2000,
+    unit: Unit = "subject",
+    n_resamples: Resamples = 2000,
     confidence_level: float = 0.95,
-    method: str = "auto",
-    scheme: str = "dyadic",
+    method: MethodOfEvaluations = "auto",
+    scheme: Scheme = "dyadic",
     rng: seeds.Seed = None,
     n_threads: int | None = None,
     progress: bool | Callable[[int, int], None] = False,
-    executor: Any = None,
+    executor: Executor = None,
     checkpoint: str | Path | None = None,
-    metrics: str | Sequence[str] = "all",
+    metrics: Literal["all"] | Metric | Sequence[Metric] = "all",
     alpha: float = 0.5,
-    eer_method: str = "nearest",
+    eer_method: EerMethod = "nearest",
     p_target: float = 0.05,
     c_miss: float = 1,
     c_fa: float = 1,
     normalize: bool = False,
-    zero_policy: str | float = "keep",
-    incomplete_groups: str = "raise",
-    alternative: str = "two-sided",
+    zero_policy: ZeroPolicy | float = "keep",
+    incomplete_groups: IncompleteGroups = "raise",
+    alternative: Alternative = "two-sided",
     simultaneous: bool = False,
 ) -> Evaluation:
     """Compute error rates, EER, minDCF, Cllr and fairness measures, overall and per group, with bootstrap intervals.

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from numpy.typing import NDArray
 
 from fastfair import intervals
-from fastfair._lib import argument_kinds, validation
 from fastfair._lib.arguments import checked
+from fastfair.error_rates.curve_results import ErrorRate
 from fastfair.error_rates.operating_points import OperatingPoint
 from fastfair.errors import InputError
 from fastfair.pages.reported import Reported
@@ -30,7 +30,8 @@ if TYPE_CHECKING:
 
     from fastfair.pages.parts import Chapter
 
-METHODS_OF_CONTRASTS = ("auto", *intervals.METHODS_FOR_ANYTHING)
+MethodOfContrasts = Literal["auto", "percentile", "basic", "normal", "bca"]
+METHODS_OF_CONTRASTS: tuple[MethodOfContrasts, ...] = get_args(MethodOfContrasts)
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,7 +75,7 @@ class PairedEvaluation(Reported, Result):
     tests: tuple[DifferenceTest, ...] = field(default=(), repr=False, metadata=UNWRITTEN)
     correlations: NDArray[Any] = field(default_factory=nothing, repr=False, metadata=UNWRITTEN)
 
-    @checked(group=argument_kinds.group_or_cell)
+    @checked
     def contrast(self, name: str, group: Group = None, at: OperatingPoint | None = None) -> Contrast:
         """Return one contrast.
 
@@ -105,7 +106,9 @@ class PairedEvaluation(Reported, Result):
         return find(self.contrasts, name, group, at)
 
     @checked
-    def with_intervals(self, confidence_level: float | None = None, method: str | None = None) -> PairedEvaluation:
+    def with_intervals(
+        self, confidence_level: float | None = None, method: MethodOfContrasts | None = None
+    ) -> PairedEvaluation:
         """Compute intervals of another level or method from the same replicates.
 
         Parameters
@@ -133,9 +136,7 @@ class PairedEvaluation(Reported, Result):
         0.5
         """
         level = intervals.level(self.settings["confidence_level"] if confidence_level is None else confidence_level)
-        method = validation.choice(
-            "method", self.settings["method"] if method is None else method, METHODS_OF_CONTRASTS
-        )
+        method = self.settings["method"] if method is None else method
         first, second = (evaluation.with_intervals(level, method) for evaluation in (self.first, self.second))
         settings = self.settings | {"confidence_level": level, "method": method}
         contrasts = contrasts_of((first, second), self.tests, self.correlations, level, method)
@@ -168,7 +169,7 @@ class PairedEvaluation(Reported, Result):
 
     @checked
     def plot_differences(
-        self, rate: str = "fnmr", at: OperatingPoint | None = None, ax: Axes | None = None, **kwargs: Any
+        self, rate: ErrorRate = "fnmr", at: OperatingPoint | None = None, ax: Axes | None = None, **kwargs: Any
     ) -> Axes:
         """Draw the difference in a rate, overall and in each group, with its interval.
 
@@ -197,7 +198,7 @@ class PairedEvaluation(Reported, Result):
         return draw_differences(self._differences(rate, at), self.settings["confidence_level"], ax, **kwargs)
 
     @checked
-    def plot(self, rate: str = "fnmr", at: OperatingPoint | None = None) -> Figure:
+    def plot(self, rate: ErrorRate = "fnmr", at: OperatingPoint | None = None) -> Figure:
         """Draw the DET curves of both systems, and beside them the differences in a rate.
 
         Parameters
@@ -240,7 +241,6 @@ class PairedEvaluation(Reported, Result):
 
     def _differences(self, rate: str, at: OperatingPoint | None) -> list[Contrast]:
         """Return the contrasts of a rate at one operating point."""
-        validation.choice("rate", rate, ("fmr", "fnmr"))
         at = rates_at(self.first, at).at
         found = [one for one in self.contrasts if one.name == rate and one.at == at]
         if not found:

@@ -171,7 +171,6 @@ def draw_thresholds(evaluation: Evaluated, group: str | None, ax: Axes | None, *
 def draw_panels(evaluation: Evaluated, kind: str, columns: int = 4) -> Figure:
     """Draw a small plot for each group, all on the same scales."""
     figures = validation.require("matplotlib.figure", "cli", "drawing")
-    validation.choice("kind", kind, PANELS)
     groups = evaluation.groups
     if not groups:
         raise InputError("the evaluation has no groups to draw side by side: evaluate comparisons with groups")

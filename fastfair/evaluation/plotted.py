@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
-from fastfair._lib import validation
 from fastfair._lib.arguments import checked
-from fastfair.error_rates.curve_results import Rates
+from fastfair.error_rates.curve_results import ErrorRate, Rates
 from fastfair.error_rates.operating_points import OperatingPoint
 from fastfair.errors import InputError
 
@@ -67,7 +66,11 @@ class Plotted:
 
     @checked
     def plot_rates(
-        self: Evaluated, rate: str = "fnmr", at: OperatingPoint | None = None, ax: Axes | None = None, **kwargs: Any
+        self: Evaluated,
+        rate: ErrorRate = "fnmr",
+        at: OperatingPoint | None = None,
+        ax: Axes | None = None,
+        **kwargs: Any,
     ) -> Axes:
         """Draw a rate of all comparisons and of each group, with its interval.
 
@@ -90,7 +93,6 @@ class Plotted:
         """
         from .rate_plots import draw_rates
 
-        validation.choice("rate", rate, ("fmr", "fnmr"))
         return draw_rates(self, rate, rates_at(self, at), ax, **kwargs)
 
     @checked
@@ -194,7 +196,7 @@ class Plotted:
         return draw_measures(self, rates_at(self, at) if self.rates else None, ax, **kwargs)
 
     @checked
-    def plot_groups(self: Evaluated, kind: str = "det") -> Figure:
+    def plot_groups(self: Evaluated, kind: Literal["det", "scores"] = "det") -> Figure:
         """Draw a small plot of each group, all on the same scales.
 
         Parameters

@@ -12,13 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastfair import intervals
-from fastfair._lib import argument_kinds, validation
 from fastfair._lib.arguments import checked
 from fastfair._lib.text import rate_with_interval
 from fastfair.data.comparisons import Comparisons
 from fastfair.error_rates.curve_results import Rates
 from fastfair.error_rates.operating_points import OperatingPoint
 from fastfair.errors import InputError
+from fastfair.intervals._replicates import MethodOfEvaluations
 from fastfair.pages.reported import Reported
 from fastfair.results.printed import Printed
 from fastfair.results.result import Result
@@ -28,7 +28,7 @@ from fastfair.uncertainty.quantities import Group, Quantity, find, table_of
 
 from .evaluated import has_curves
 from .plotted import Plotted
-from .request import checked_alternative
+from .request import Alternative, checked_alternative
 from .summary import summary_of, tables_of
 from .traces import Traces
 
@@ -98,7 +98,7 @@ class Evaluation(Plotted, Reported, Result):
     traces: Traces | None = field(default=None, repr=False)
     together: tuple[tuple[float, float] | None, ...] = field(default=(), repr=False)
 
-    @checked(group=argument_kinds.group_or_cell)
+    @checked
     def value(self, name: str, group: Group = None, at: OperatingPoint | None = None) -> float:
         """Return one estimate.
 
@@ -125,7 +125,7 @@ class Evaluation(Plotted, Reported, Result):
         """
         return self.quantity(name, group, at).estimate
 
-    @checked(group=argument_kinds.group_or_cell)
+    @checked
     def interval(self, name: str, group: Group = None, at: OperatingPoint | None = None) -> tuple[float, float]:
         """Return one confidence interval.
 
@@ -157,7 +157,7 @@ class Evaluation(Plotted, Reported, Result):
             raise InputError(f"{name} has no interval without replicates: evaluate with n_resamples > 0")
         return (math.nan, math.nan) if found.low is None or found.high is None else (found.low, found.high)
 
-    @checked(group=argument_kinds.group_or_cell)
+    @checked
     def replicates(self, name: str, group: Group = None, at: OperatingPoint | None = None) -> NDArray[np.float64]:
         """Return the values of one quantity in every replicate.
 
@@ -191,8 +191,8 @@ class Evaluation(Plotted, Reported, Result):
     def with_intervals(
         self,
         confidence_level: float | None = None,
-        method: str | None = None,
-        alternative: str | None = None,
+        method: MethodOfEvaluations | None = None,
+        alternative: Alternative | None = None,
         simultaneous: bool | None = None,
     ) -> Evaluation:
         """Compute intervals of another level or method from the same replicates.
@@ -229,9 +229,7 @@ class Evaluation(Plotted, Reported, Result):
             "confidence_level": intervals.level(
                 self.settings["confidence_level"] if confidence_level is None else confidence_level
             ),
-            "method": self.settings["method"]
-            if method is None
-            else validation.choice("method", method, intervals.METHODS_OF_EVALUATIONS),
+            "method": self.settings["method"] if method is None else method,
         }
         side = self.settings["alternative"] if alternative is None else alternative
         settings["alternative"] = checked_alternative(side, settings["confidence_level"])
@@ -244,7 +242,7 @@ class Evaluation(Plotted, Reported, Result):
         )
         return replace(self, quantities=found, settings=settings)
 
-    @checked(group=argument_kinds.group_or_cell)
+    @checked
     def quantity(self, name: str, group: Group = None, at: OperatingPoint | None = None) -> Quantity:
         """Return one estimate with its interval, the counts behind it and its notes.
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fastfair import intervals
-from fastfair._lib import argument_kinds, validation
+from fastfair._lib import validation
 from fastfair._lib.arguments import checked
 from fastfair.error_rates.operating_points import OperatingPoint
 from fastfair.errors import InputError
@@ -24,7 +24,7 @@ from fastfair.uncertainty.quantities import HELD, Group, Key, Quantity, find, ta
 
 from .contrasts import Contrast
 from .pair_contrasts import PairContrasts, places_of
-from .paired_result import METHODS_OF_CONTRASTS
+from .paired_result import MethodOfContrasts
 from .ranks import RankedSystem, ranks_of
 from .result import Evaluation
 
@@ -107,7 +107,7 @@ class SystemComparison(Reported, Result):
         """
         return self.evaluations[self.systems.index(validation.choice("system", system, self.systems))]
 
-    @checked(first=argument_kinds.text, second=argument_kinds.text, group=argument_kinds.group_or_cell)
+    @checked
     def contrast(
         self, first: str, second: str, name: str, group: Group = None, at: OperatingPoint | None = None
     ) -> Contrast:
@@ -136,7 +136,7 @@ class SystemComparison(Reported, Result):
             raise InputError(f"{first!r} is not compared with {second!r}, but {other}")
         return find(self.contrasts[first, second], name, group, at)
 
-    @checked(group=argument_kinds.group_or_cell)
+    @checked
     def ranking(
         self, name: str = "fnmr", group: Group = None, at: OperatingPoint | None = None
     ) -> tuple[RankedSystem, ...]:
@@ -205,8 +205,10 @@ class SystemComparison(Reported, Result):
         found[one, other] = found[other, one] = self.pvalues_adjusted[:, k]
         return found
 
-    @checked(of=argument_kinds.text)
-    def array(self, name: str, of: str = "estimate") -> NDArray[np.float64]:
+    @checked
+    def array(
+        self, name: str, of: Literal["estimate", "low", "high", "pvalue_adjusted"] = "estimate"
+    ) -> NDArray[np.float64]:
         """Return one quantity of all systems, groups and operating points as an array.
 
         Parameters
@@ -227,7 +229,6 @@ class SystemComparison(Reported, Result):
         InputError
             Where there is no such quantity.
         """
-        validation.choice("of", of, _IN_ARRAYS)
         called, quantities = quantity_name(name), self.evaluations[0].quantities
         rows = [k for k, one in enumerate(quantities) if one.name == called and one.probe_group is None]
         if not rows:
@@ -246,7 +247,9 @@ class SystemComparison(Reported, Result):
         return found
 
     @checked
-    def with_intervals(self, confidence_level: float | None = None, method: str | None = None) -> SystemComparison:
+    def with_intervals(
+        self, confidence_level: float | None = None, method: MethodOfContrasts | None = None
+    ) -> SystemComparison:
         """Compute intervals of another level or method from the same replicates.
 
         Parameters
@@ -266,9 +269,7 @@ class SystemComparison(Reported, Result):
             For an unknown method and a level outside (0, 1).
         """
         level = intervals.level(self.settings["confidence_level"] if confidence_level is None else confidence_level)
-        method = validation.choice(
-            "method", self.settings["method"] if method is None else method, METHODS_OF_CONTRASTS
-        )
+        method = self.settings["method"] if method is None else method
         evaluations = tuple(evaluation.with_intervals(level, method) for evaluation in self.evaluations)
         assert isinstance(self.contrasts, PairContrasts)  # the others are of files, whose evaluations have just refused
         contrasts = self.contrasts.with_intervals(dict(zip(self.systems, evaluations, strict=True)), level, method)
@@ -319,7 +320,7 @@ class SystemComparison(Reported, Result):
 
         return draw_det_of(dict(zip(self.systems, self.evaluations, strict=True)), ax)
 
-    @checked(group=argument_kinds.group_or_cell)
+    @checked
     def plot_ranking(
         self, name: str = "fnmr", group: Group = None, at: OperatingPoint | None = None, ax: Axes | None = None
     ) -> Axes:
@@ -340,7 +341,7 @@ class SystemComparison(Reported, Result):
 
         return draw_ranks(self.ranking(name, group, at), self.settings["confidence_level"], ax)
 
-    @checked(group=argument_kinds.group_or_cell)
+    @checked
     def plot(self, name: str = "fnmr", group: Group = None, at: OperatingPoint | None = None) -> Figure:
         """Draw a quantity of each system with its interval, and beside it the ranks.
 

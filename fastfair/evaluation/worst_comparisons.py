@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fastfair._lib import argument_kinds, frames, validation
+from fastfair._lib import frames, validation
 from fastfair._lib.arguments import checked
 from fastfair._lib.text import per_cent, typed
 from fastfair.data import score_keys
@@ -100,7 +100,7 @@ class WorstComparisons(Result):
     left_out: tuple[str, ...] = ()
 
     @checked
-    def subjects_to_frame(self, backend: str | None = None) -> Any:
+    def subjects_to_frame(self, backend: frames.Backend | None = None) -> Any:
         """Return who is behind the errors as a data frame: one row for each subject who is involved in one.
 
         Parameters
@@ -157,18 +157,14 @@ class _Found(NamedTuple):
     counted: Errors
 
 
-@checked(
-    comparisons=argument_kinds.one_of("Comparisons", "ScannedComparisons"),
-    at=argument_kinds.point,
-    n=argument_kinds.whole,
-)
+@checked
 def worst_comparisons(
     comparisons: Comparisons | ScannedComparisons,
     at: OperatingPoint,
     group: str | None = None,
     n: int = 50,
     *,
-    rate: str = "both",
+    rate: Literal["both", "fnmr", "fmr"] = "both",
 ) -> WorstComparisons:
     """List the comparisons behind errors: mated ones with the lowest scores, and non-mated ones with the highest.
 
@@ -209,7 +205,6 @@ def worst_comparisons(
     >>> found.error, found.row, found.labels["reference"], found.labels["probe"], found.distance.round(3)
     (('false non-match', 'false match'), (1, 3), ('b', 'b'), ('b', 'a'), array([0.2, 0.2]))
     """
-    validation.choice("rate", rate, RATES)
     if isinstance(comparisons, ScannedComparisons):
         comparisons = comparisons.kept
     code = None

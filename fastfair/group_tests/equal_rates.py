@@ -6,14 +6,14 @@ from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fastfair import intervals
-from fastfair._lib import argument_kinds, seeds, validation
-from fastfair._lib.arguments import checked
+from fastfair._lib import seeds, validation
+from fastfair._lib.arguments import Resamples, checked
 from fastfair._lib.plot_style import STANDS_OUT, USUAL
 from fastfair._lib.progress import reporting
 from fastfair._lib.text import p_in_words, per_cent
@@ -38,9 +38,9 @@ from .failure_counts import FailureCounts, OfFailures, beta_binomial_pmf, failur
 from .false_matches import count_false_matches
 from .frailty import Roots, common_rate, draw_roots
 from .replicates import (
-    POLICIES,
-    STATISTICS,
     GroupRates,
+    IncompleteGroups,
+    Statistic,
     counts_to_test,
     draw_groups,
     of_counts,
@@ -396,7 +396,8 @@ def _how_often(pvalue: float) -> str:
 
 
 DEVIANCE = "deviance"  # the statistic of false match rates that draws errors instead of subjects
-FMR_STATISTICS = (DEVIANCE, *STATISTICS)
+FmrStatistic = Literal["deviance", "f", "max-difference", "max-ratio"]
+FMR_STATISTICS: tuple[FmrStatistic, ...] = get_args(FmrStatistic)
 
 
 @checked
@@ -404,11 +405,11 @@ def fnmr_test(
     data: Comparisons | ScannedComparisons | Embeddings | FailureCounts,
     at: OperatingPoint | None = None,
     *,
-    statistic: str = "f",
-    n_resamples: int = 9999,
+    statistic: Statistic = "f",
+    n_resamples: Resamples = 9999,
     confidence_level: float = 0.95,
     follow_up: bool = True,
-    incomplete_groups: str = "raise",
+    incomplete_groups: IncompleteGroups = "raise",
     rng: seeds.Seed = None,
     n_threads: int | None = None,
     progress: bool | Callable[[int, int], None] = False,
@@ -487,7 +488,6 @@ def fnmr_test(
     >>> round(test.statistic, 2), test.pvalue < 0.05
     (16.7, True)
     """
-    validation.choice("statistic", statistic, STATISTICS)
     settings = _settings(at, statistic, n_resamples, confidence_level, incomplete_groups)
     n_resamples = settings["n_resamples"]
     counts = counts_to_test(data, at, incomplete_groups, n_threads)
@@ -509,15 +509,15 @@ def fnmr_test(
     )  # fmt: skip
 
 
-@checked(data=argument_kinds.one_of("Comparisons", "ScannedComparisons", "Embeddings"))
+@checked
 def fmr_test(
     data: Comparisons | ScannedComparisons | Embeddings,
     at: OperatingPoint,
     *,
-    statistic: str = "deviance",
-    n_resamples: int = 2000,
+    statistic: FmrStatistic = "deviance",
+    n_resamples: Resamples = 2000,
     confidence_level: float = 0.95,
-    incomplete_groups: str = "raise",
+    incomplete_groups: IncompleteGroups = "raise",
     rng: seeds.Seed = None,
     n_threads: int | None = None,
     progress: bool | Callable[[int, int], None] = False,
@@ -609,7 +609,6 @@ def fmr_test(
     >>> ff.fmr_test(e, ff.at_fmr(0.01), rng=0).groups
     ('f', 'm')
     """
-    validation.choice("statistic", statistic, FMR_STATISTICS)
     settings = _settings(at, statistic, n_resamples, confidence_level, incomplete_groups)
     workers = Workers(n_threads, progress)
     if not isinstance(data, Embeddings):
@@ -678,7 +677,6 @@ def _settings(
     at: OperatingPoint | None, statistic: str, n_resamples: int, confidence_level: float, policy: str
 ) -> dict[str, Any]:
     """Check the arguments that both tests share."""
-    validation.choice("incomplete_groups", policy, POLICIES)
     return {
         "at": None if at is None else str(at), "statistic": statistic, "incomplete_groups": policy,
         "n_resamples": validation.count("n_resamples", n_resamples, 1),

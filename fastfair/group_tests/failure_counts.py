@@ -11,14 +11,14 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Self, TypeVar
+from typing import Any, Literal, Self, TypeVar, get_args
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from fastfair import intervals
-from fastfair._lib import argument_kinds, arrays, validation
-from fastfair._lib.arguments import checked
+from fastfair._lib import arrays, validation
+from fastfair._lib.arguments import Array, checked
 from fastfair._lib.notebook import Shown
 from fastfair._lib.text import rate_with_interval
 from fastfair._lib.workers import Workers
@@ -77,6 +77,7 @@ class FailureRate:
 
 
 FNMR = FailureRate("fnmr", METRICS["fnmr"].long_title, "attempt", "mated comparisons")
+RateOfFailure = Literal["fnmr", "fta", "fte"]
 _RATES = {
     one.name: one
     for one in (
@@ -85,12 +86,11 @@ _RATES = {
         FailureRate("fte", "Failure-to-enrol rate", "enrolment", "enrolments", repeated=False),
     )
 }
-RATES_OF_FAILURE = tuple(_RATES)
 
 
 def failure_rate(name: str) -> FailureRate:
     """Return the rate of failure of a name, which `FailureCounts` takes as `rate`."""
-    return _RATES[validation.choice("rate", name, RATES_OF_FAILURE)]
+    return _RATES[name]
 
 
 Counts = NDArray[np.int64]
@@ -246,7 +246,8 @@ def beta_binomial_pmf(m: int, fnmr: float, correlation: float) -> Floats:
     return pmf / pmf.sum()
 
 
-RATES_OF_SAMPLES = ("fta", "fte")
+RateOfSamples = Literal["fta", "fte"]
+RATES_OF_SAMPLES: tuple[RateOfSamples, ...] = get_args(RateOfSamples)
 
 
 class OfFailures:
@@ -350,8 +351,8 @@ class FailureCounts(OfFailures, Shown):
     groups: tuple[str, ...]
     grouping: tuple[str, ...]
 
-    @checked(failures=argument_kinds.array, attempts=argument_kinds.array, group=argument_kinds.groups)
-    def __init__(self, failures: ArrayLike, attempts: ArrayLike, group: GroupLabels, *, rate: str = "fnmr") -> None:
+    @checked
+    def __init__(self, failures: Array, attempts: Array, group: GroupLabels, *, rate: RateOfFailure = "fnmr") -> None:
         e, m = (whole_numbers(name, values) for name, values in (("failures", failures), ("attempts", attempts)))
         columns = group_labels.columns_of("group", group)
         if not columns:
@@ -378,8 +379,8 @@ class FailureCounts(OfFailures, Shown):
         self._set(e, m, codes[0], groups, tuple(labels), failure_rate(rate).name)
 
     @classmethod
-    @checked(failed=argument_kinds.array, subject=argument_kinds.labels, group=argument_kinds.groups)
-    def from_decisions(cls, failed: ArrayLike, subject: validation.Labels, group: GroupLabels) -> FailureCounts:
+    @checked
+    def from_decisions(cls, failed: Array, subject: validation.Labels, group: GroupLabels) -> FailureCounts:
         """Count the attempts and failures of each subject from a list of attempts.
 
         Parameters
@@ -411,14 +412,14 @@ class FailureCounts(OfFailures, Shown):
         return cls._from_rows(failed, subject, group)
 
     @classmethod
-    @checked(failed=argument_kinds.labels, subject=argument_kinds.labels, group=argument_kinds.groups)
+    @checked
     def from_failures(
         cls,
         failed: validation.Labels,
         subject: validation.Labels,
         group: GroupLabels,
         *,
-        rate: str = "fta",
+        rate: RateOfSamples = "fta",
         failed_value: str | None = None,
     ) -> FailureCounts:
         """Count failures to acquire, or to enrol, from a list of samples that were to be taken.
@@ -468,12 +469,11 @@ class FailureCounts(OfFailures, Shown):
         >>> ff.FailureCounts.from_failures(failed, subject, group, rate="fte").group_rate
         array([0., 1.])
         """
-        validation.choice("rate", rate, RATES_OF_SAMPLES)
         return cls._from_rows(failed, subject, group, rate, failed_value)
 
     @classmethod
     def _from_rows(
-        cls, failed: validation.Labels, subject: validation.Labels, group: GroupLabels, rate: str = "fnmr",
+        cls, failed: validation.Labels, subject: validation.Labels, group: GroupLabels, rate: RateOfFailure = "fnmr",
         failed_value: str | None = None,
     ) -> FailureCounts:  # fmt: skip
         """Count attempts of which each row has one; see `from_failures`, but here of any rate."""
@@ -483,7 +483,7 @@ class FailureCounts(OfFailures, Shown):
         return cls(failures, attempts, groups, rate=rate)
 
     @classmethod
-    @checked(comparisons=argument_kinds.one_of("Comparisons", "ScannedComparisons"))
+    @checked
     def from_comparisons(cls, comparisons: Comparisons | ScannedComparisons, at: OperatingPoint) -> FailureCounts:
         """Count mated comparisons rejected at an operating point.
 
@@ -703,7 +703,7 @@ class FailureCounts(OfFailures, Shown):
                 said.append(f"{visible(named)}: {what}")
         return said
 
-    @checked(groups=argument_kinds.several(argument_kinds.text))
+    @checked
     def without(self, groups: Sequence[str]) -> Self:
         """Leave groups out.
 

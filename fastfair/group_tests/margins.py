@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fastfair import intervals
 from fastfair._lib import seeds, validation
-from fastfair._lib.arguments import checked
+from fastfair._lib.arguments import Resamples, checked
 from fastfair._lib.progress import reporting
 from fastfair._lib.text import per_cent
 from fastfair._lib.warnings import warn
@@ -26,14 +26,16 @@ from fastfair.results.written import UNWRITTEN, nothing
 
 from .equal_rates import rate_marks, rate_title
 from .failure_counts import FailureCounts, OfFailures
-from .replicates import counts_to_test, of_counts, replicate, warn_of_small_groups
+from .replicates import IncompleteGroups, counts_to_test, of_counts, replicate, warn_of_small_groups
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 Floats = NDArray[np.float64]
-QUANTILES = ("family-wise", "paper")
-CENTERS = ("data", "replicate")
+Quantile = Literal["family-wise", "paper"]
+QUANTILES: tuple[Quantile, ...] = get_args(Quantile)
+Center = Literal["data", "replicate"]
+CENTERS: tuple[Center, ...] = get_args(Center)
 
 
 def share_inside(confidence_level: float, quantile: str) -> float:
@@ -57,7 +59,7 @@ def share_inside(confidence_level: float, quantile: str) -> float:
     (0.95, 0.975)
     """
     level = intervals.level(confidence_level)
-    return level if validation.choice("quantile", quantile, QUANTILES) == "family-wise" else (1 + level) / 2
+    return level if quantile == "family-wise" else (1 + level) / 2
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -179,11 +181,11 @@ def margin_of_error(
     data: Comparisons | ScannedComparisons | Embeddings | FailureCounts,
     at: OperatingPoint | None = None,
     *,
-    n_resamples: int = 9999,
+    n_resamples: Resamples = 9999,
     confidence_level: float = 0.95,
-    quantile: str = "family-wise",
-    center: str = "data",
-    incomplete_groups: str = "raise",
+    quantile: Quantile = "family-wise",
+    center: Center = "data",
+    incomplete_groups: IncompleteGroups = "raise",
     rng: seeds.Seed = None,
     n_threads: int | None = None,
     progress: bool | Callable[[int, int], None] = False,
@@ -246,7 +248,6 @@ def margin_of_error(
     (0.28125, ('f', 'm'))
     """
     share = share_inside(confidence_level, quantile)
-    validation.choice("center", center, CENTERS)
     n_resamples = validation.count("n_resamples", n_resamples, 1)
     counts = counts_to_test(data, at, incomplete_groups, n_threads)
     warn_of_small_groups(counts)

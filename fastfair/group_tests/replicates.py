@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fastfair._lib import memory, validation
+from fastfair._lib import memory
 from fastfair._lib.progress import Report
 from fastfair._lib.threads import run_blocks
 from fastfair._lib.warnings import warn
@@ -45,7 +45,8 @@ def draw_groups(
     run_blocks(block, range(0, n, AT_ONCE), n, AT_ONCE, n_threads, progress)
 
 
-POLICIES = ("raise", "drop")
+IncompleteGroups = Literal["raise", "drop"]
+POLICIES: tuple[IncompleteGroups, ...] = get_args(IncompleteGroups)
 _ENOUGH_FAILURES = 5  # independent ones
 _MUCH_SMALLER = 0.25  # times the largest group
 _FEW_SUBJECTS = 10
@@ -56,7 +57,6 @@ def counts_to_test(
     n_threads: int | None,
 ) -> FailureCounts:  # fmt: skip
     """Return the failure counts of comparisons or embeddings, and check that every group has enough subjects."""
-    validation.choice("incomplete_groups", policy, POLICIES)
     if isinstance(data, FailureCounts):
         if at is not None:
             raise InputError(f"at={at} is for scores, but FailureCounts hold decisions: leave it out")
@@ -128,7 +128,8 @@ def warn_of_few_subjects(groups: Sequence[str], n_subjects: NDArray[np.int64]) -
 
 
 Floats = NDArray[np.float64]
-STATISTICS = ("f", "max-difference", "max-ratio")
+Statistic = Literal["f", "max-difference", "max-ratio"]
+STATISTICS: tuple[Statistic, ...] = get_args(Statistic)
 _SUBJECTS_OF_GROUPS = 3  # kind of draws, told apart in the random stream from those of `units`
 _ROUNDING = 1e-9  # statistics that are equal may differ by this share of them,
 _EQUAL = 1e-12  # and rates, and statistics that are 0, by this much

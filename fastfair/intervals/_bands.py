@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from fastfair._lib.arguments import checked
+from fastfair._lib.arguments import Array, checked
 from fastfair.errors import InputError
 
 from ._checks import level, replicates_of
@@ -15,7 +15,7 @@ Floats = NDArray[np.float64]
 
 
 @checked
-def simultaneous_band(replicates: ArrayLike, confidence_level: float = 0.95) -> tuple[Floats, Floats]:
+def simultaneous_band(replicates: Array, confidence_level: float = 0.95) -> tuple[Floats, Floats]:
     """Compute a band that holds whole curves at a confidence level, by widening pointwise percentile intervals.
 
     Parameters

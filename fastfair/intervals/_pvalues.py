@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from fastfair._lib import arrays
-from fastfair._lib.arguments import checked
+from fastfair._lib.arguments import Array, checked
 
 from ._checks import replicates_of, require_rates
 
@@ -16,7 +16,7 @@ Floats = NDArray[np.float64]
 
 
 @checked
-def bootstrap_pvalue(differences: ArrayLike) -> Any:
+def bootstrap_pvalue(differences: Array) -> Any:
     """Compute two-sided p-values of the hypothesis of no difference from bootstrap replicates of a difference.
 
     Parameters
@@ -45,7 +45,7 @@ def bootstrap_pvalue(differences: ArrayLike) -> Any:
 
 
 @checked
-def holm(pvalues: ArrayLike) -> Floats:
+def holm(pvalues: Array) -> Floats:
     """Adjust p-values for multiple testing by Holm's step-down procedure.
 
     Parameters

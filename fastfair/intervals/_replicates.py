@@ -2,31 +2,34 @@
 
 from __future__ import annotations
 
+from typing import Literal, get_args
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fastfair._lib import validation
-from fastfair._lib.arguments import checked
+from fastfair._lib.arguments import Array, checked
 from fastfair.errors import InputError
 
 from ._checks import level, one_for_each, replicates_of, require_rates
 from ._rates import logit_interval
 
-METHODS = ("percentile", "basic", "normal", "bca", "recentered", "dyadic", "logit")
+Method = Literal["percentile", "basic", "normal", "bca", "recentered", "dyadic", "logit"]
+METHODS: tuple[Method, ...] = get_args(Method)
 METHODS_FOR_ANYTHING = ("percentile", "basic", "normal", "bca")
-METHODS_OF_EVALUATIONS = ("auto", *METHODS_FOR_ANYTHING, "dyadic")
+MethodOfEvaluations = Literal["auto", "percentile", "basic", "normal", "bca", "dyadic"]
+METHODS_OF_EVALUATIONS: tuple[MethodOfEvaluations, ...] = get_args(MethodOfEvaluations)
 Floats = NDArray[np.float64]
 _VERY_LARGE = 2.0**600
 
 
 @checked
 def confidence_interval(
-    replicates: ArrayLike,
+    replicates: Array,
     estimate: ArrayLike,
     confidence_level: float = 0.95,
-    method: str = "percentile",
+    method: Method = "percentile",
     *,
-    jackknife: ArrayLike | None = None,
+    jackknife: Array | None = None,
     v_statistic: ArrayLike | None = None,
     degrees_of_freedom: ArrayLike = np.inf,
 ) -> tuple[Floats, Floats]:
@@ -79,7 +82,6 @@ def confidence_interval(
     """
     from scipy.special import ndtri
 
-    validation.choice("method", method, METHODS)
     tail = (1 - level(confidence_level)) / 2
     values = replicates_of("replicates", replicates)
     center = one_for_each("estimate", estimate, values)
@@ -117,7 +119,7 @@ def confidence_interval(
 
 
 @checked
-def standard_error(replicates: ArrayLike) -> Floats:
+def standard_error(replicates: Array) -> Floats:
     """Compute the standard deviation of the replicates that are finite.
 
     Parameters

@@ -10,24 +10,24 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fastfair._lib import argument_kinds, label_codes, validation
+from fastfair._lib import label_codes, validation
 from fastfair._lib.arguments import checked
 from fastfair._lib.distinct_entries import smallest_integers
 from fastfair._lib.frames import FrameColumns
 from fastfair._lib.warnings import gathered, warn
 from fastfair.data import score_matrices
 from fastfair.data.comparisons import Comparisons
-from fastfair.data.failed_comparisons import FailurePolicy
+from fastfair.data.failed_comparisons import FailurePolicy, Failures
 from fastfair.data.group_labels import MISSING
-from fastfair.data.label_conflicts import rows_of_two_samples, rows_without_conflicts
-from fastfair.data.look_alikes import without_look_alikes
+from fastfair.data.label_conflicts import LabelConflicts, SelfComparisons, rows_of_two_samples, rows_without_conflicts
+from fastfair.data.look_alikes import LookAlikes, without_look_alikes
 from fastfair.data.named_vectors import NamedVectors
 from fastfair.errors import DroppedWarning, InputError
 
 from . import files, formats, tables
 from .embeddings import as_text, cut_out, read_named_vectors, take
-from .formats import HowToRead, ScoreTable
-from .metadata import UNKNOWN
+from .formats import HowToRead, ScoreTable, Unmatched
+from .metadata import UNKNOWN, MetadataPer, MissingLabels
 
 if TYPE_CHECKING:
     import polars as pl
@@ -39,14 +39,7 @@ _DEEPEST = 5  # folder in which subjects are looked for
 
 
 @files.from_unchanged_files
-@checked(
-    path=argument_kinds.source,
-    groups=argument_kinds.texts_or_pairs,
-    metadata_id=argument_kinds.texts,
-    embeddings=argument_kinds.source_of_vectors,
-    keep=argument_kinds.texts,
-    quality=argument_kinds.optional(argument_kinds.text_or_pair),
-)
+@checked
 def read_comparisons(
     path: str | Path | IntoDataFrame,
     score: str | None = None,
@@ -61,19 +54,19 @@ def read_comparisons(
     *,
     trials: str | Path | None = None,
     embeddings: str | Path | IntoDataFrame | NamedVectors | None = None,
-    score_kind: str = "similarity",
-    metadata_per: str = "subject",
+    score_kind: validation.ScoreKind = "similarity",
+    metadata_per: MetadataPer = "subject",
     metadata_subject: str | None = None,
-    missing_labels: str = "error",
-    label_conflicts: str = "raise",
-    failures: str = "error",
+    missing_labels: MissingLabels = "error",
+    label_conflicts: LabelConflicts = "raise",
+    failures: Failures = "error",
     failure_score: float | None = None,
     quality: str | tuple[str, str] | None = None,
     mated_value: str | float | None = None,
-    look_alikes: str = "warn",
-    self_comparisons: str = "drop",
+    look_alikes: LookAlikes = "warn",
+    self_comparisons: SelfComparisons = "drop",
     keep: str | Sequence[str] = (),
-    unmatched: str = "error",
+    unmatched: Unmatched = "error",
     impostor: str | Path | None = None,
 ) -> Comparisons:
     r"""Read a score file, and optionally a table with metadata of its subjects, samples or pairs.

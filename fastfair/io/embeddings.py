@@ -9,18 +9,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fastfair._lib import argument_kinds, arrays, side_columns, validation
+from fastfair._lib import arrays, side_columns, validation
 from fastfair._lib.arguments import checked
 from fastfair._lib.frames import FrameColumns
 from fastfair._lib.warnings import gathered
-from fastfair.data.embeddings import Embeddings, rows_of_vectors
-from fastfair.data.named_vectors import NamedVectors
-from fastfair.data.templates import TEMPLATE_SCORES
+from fastfair.data.embeddings import Embeddings, FailuresOfVectors, rows_of_vectors
+from fastfair.data.named_vectors import FailedVectors, NamedVectors, SameName
+from fastfair.data.templates import TemplateScore
 from fastfair.data.temporary_files import ArrayFile, Folder
 from fastfair.errors import DroppedWarning, InputError
 
 from . import files, tables
-from .metadata import MISSING_LABELS, Metadata
+from .metadata import Metadata, MissingLabels
 
 if TYPE_CHECKING:
     from narwhals.typing import IntoDataFrame
@@ -29,14 +29,7 @@ WITHOUT_SUBJECTS = "pass subject_pattern='' to take the list without subjects"
 
 
 @files.from_unchanged_files
-@checked(
-    path=argument_kinds.sources,
-    vectors=argument_kinds.text,
-    subject=argument_kinds.text_or_labels,
-    groups=argument_kinds.texts_or_groups,
-    role=argument_kinds.text_or_labels,
-    template=argument_kinds.text_or_labels_or_count,
-)
+@checked
 def read_embeddings(
     path: str | Path | Sequence[str | Path] | IntoDataFrame,
     vectors: str | None = None,
@@ -49,10 +42,10 @@ def read_embeddings(
     samples: str | Path | IntoDataFrame | None = None,
     role: str | validation.Labels | None = None,
     template: str | validation.Labels | int | None = None,
-    template_score: str = "mean",
-    similarity: str = "cosine",
-    missing_labels: str = "error",
-    failures: str = "error",
+    template_score: TemplateScore = "mean",
+    similarity: validation.Similarity = "cosine",
+    missing_labels: MissingLabels = "error",
+    failures: FailuresOfVectors = "error",
 ) -> Embeddings:
     r"""Read embeddings, and optionally a table with the subjects' metadata.
 
@@ -134,8 +127,6 @@ def read_embeddings(
     ... )
     Embeddings(4 x 2 float32, cosine, 2 subjects, 2 mated, 4 non-mated, 2 groups)
     """
-    validation.choice("missing_labels", missing_labels, MISSING_LABELS)
-    validation.choice("template_score", template_score, TEMPLATE_SCORES)
     if template is None and template_score != "mean":
         raise InputError(f"template_score={template_score!r} is given without template=, which says what templates are")
     if metadata is None and metadata_id is not None:
@@ -181,16 +172,16 @@ def read_embeddings(
 
 
 @files.from_unchanged_files
-@checked(path=argument_kinds.sources, vectors=argument_kinds.text, name=argument_kinds.text_or_labels)
+@checked
 def read_named_vectors(
     path: str | Path | Sequence[str | Path] | IntoDataFrame,
     vectors: str | None = None,
     name: str | validation.Labels | None = None,
     *,
     samples: str | Path | IntoDataFrame | None = None,
-    similarity: str = "cosine",
-    same_name: str = "raise",
-    failures: str = "error",
+    similarity: validation.Similarity = "cosine",
+    same_name: SameName = "raise",
+    failures: FailedVectors = "error",
 ) -> NamedVectors:
     """Read a file of vectors and the names by which lists of trials ask for them.
 

@@ -7,11 +7,11 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fastfair._lib import argument_kinds, label_codes, side_columns
+from fastfair._lib import label_codes, side_columns
 from fastfair._lib.arguments import checked
 from fastfair._lib.frames import FrameColumns
 from fastfair.errors import FileFormatError, InputError
-from fastfair.group_tests.failure_counts import FailureCounts
+from fastfair.group_tests.failure_counts import FailureCounts, RateOfFailure
 
 from . import files, tables, text
 
@@ -23,7 +23,7 @@ _PER_CENT = r"^[+-]?[0-9.]+(?:[eE][+-]?[0-9]+)?\s*[%‰]$"
 
 
 @files.from_unchanged_files
-@checked(path=argument_kinds.source)
+@checked
 def read_failure_counts(
     path: str | Path | IntoDataFrame,
     failures: str | None = None,
@@ -32,7 +32,7 @@ def read_failure_counts(
     *,
     failed: str | None = None,
     subject: str | None = None,
-    rate: str = "fnmr",
+    rate: RateOfFailure = "fnmr",
     failed_value: str | None = None,
 ) -> FailureCounts:
     r"""Read failures and attempts from a table with one row for each subject, or with one row for each attempt.

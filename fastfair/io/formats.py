@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,19 +17,20 @@ from fastfair._lib import arrays, memory, side_columns, validation
 from fastfair._lib.frames import FrameColumns
 from fastfair._lib.warnings import warn
 from fastfair.data.failed_comparisons import FailurePolicy
-from fastfair.data.label_conflicts import LABEL_CONFLICTS
+from fastfair.data.label_conflicts import SelfComparisons
 from fastfair.data.named_vectors import NamedVectors
 from fastfair.errors import DroppedWarning, FileFormatError, InputError
 
 from . import files, tables
 from . import text as texts
-from .metadata import METADATA_PER, MISSING_LABELS, Metadata
+from .metadata import Metadata
 from .text import Text, fields_of, is_number
 
 if TYPE_CHECKING:
     import polars as pl
 
-UNMATCHED = ("error", "drop")
+Unmatched = Literal["error", "drop"]
+UNMATCHED: tuple[Unmatched, ...] = get_args(Unmatched)
 VOXCELEB_SUBJECT = r"^([^/]+)/"  # names begin with the folder of a speaker
 _CANONICAL = ("score", "mated", "reference", "probe")
 _SAMPLES = ("reference_sample", "probe_sample")
@@ -71,13 +72,13 @@ class HowToRead:
     metadata_subject: str | None
     missing_labels: str
     label_conflicts: str
-    score_kind: str
+    score_kind: validation.ScoreKind
     vectors: NamedVectors | None = None
     failures: FailurePolicy = field(default_factory=FailurePolicy)
     quality: str | tuple[str, str] | None = None
     mated_value: str | float | None = None
     look_alikes: str = "warn"
-    self_comparisons: str = "drop"
+    self_comparisons: SelfComparisons = "drop"
     keep: tuple[str, ...] = ()
     unmatched: str = "error"
     by_attribute: bool = True
@@ -86,14 +87,9 @@ class HowToRead:
 
     def __post_init__(self) -> None:
         self.attributes = side_columns.named(self.groups)
-        self.failures = self.failures.checked()
         if self.vectors is not None and self.failures.score is not None:
             raise InputError("with embeddings=, leave failure_score= out: vectors that are zero or not finite failed")
-        for name, known in (
-            ("missing_labels", MISSING_LABELS), ("unmatched", UNMATCHED), ("label_conflicts", LABEL_CONFLICTS),
-            ("metadata_per", METADATA_PER), ("format", ("auto", *FORMATS)),
-        ):  # fmt: skip
-            validation.choice(name, getattr(self, name), known)
+        validation.choice("format", self.format, ("auto", *FORMATS))
         self.by_attribute &= self.missing_labels == "drop" and len(self.attributes) > 1
         self.described = self._metadata()
 

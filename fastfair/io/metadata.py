@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,8 +16,10 @@ from fastfair.errors import DroppedWarning, InputError
 
 from . import tables
 
-MISSING_LABELS = ("error", "drop", "unknown")
-METADATA_PER = ("subject", "sample")
+MissingLabels = Literal["error", "drop", "unknown"]
+MISSING_LABELS: tuple[MissingLabels, ...] = get_args(MissingLabels)
+MetadataPer = Literal["subject", "sample"]
+METADATA_PER: tuple[MetadataPer, ...] = get_args(MetadataPer)
 UNKNOWN = "unknown"  # label of entries without one, unless they are left out
 
 _Column = tuple[list[str | None], NDArray[np.intp]]  # distinct texts, None if missing, and the place of each row's

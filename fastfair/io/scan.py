@@ -11,14 +11,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fastfair._lib import argument_kinds, memory, validation
+from fastfair._lib import memory, validation
 from fastfair._lib.arguments import checked
 from fastfair._lib.executors import run_in_order
 from fastfair._lib.progress import reporting
 from fastfair._lib.threads import Turns, alone, count_threads, in_order
 from fastfair._lib.warnings import Told, held, tell
+from fastfair._lib.workers import Executor
 from fastfair.data.checked_columns import checked_columns
-from fastfair.data.failed_comparisons import FAILURES
+from fastfair.data.failed_comparisons import Failures
+from fastfair.data.label_conflicts import LabelConflicts, SelfComparisons
 from fastfair.data.scanned_comparisons import ScannedComparisons
 from fastfair.data.scanning import LEAST_MEMORY, DividedPart, Limits, Scan, divided
 from fastfair.errors import InputError
@@ -26,6 +28,7 @@ from fastfair.errors import InputError
 from . import files, formats, tables
 from .comparisons import columns_of
 from .formats import HowToRead
+from .metadata import MetadataPer, MissingLabels
 
 if TYPE_CHECKING:
     from narwhals.typing import IntoDataFrame
@@ -38,7 +41,7 @@ _BYTES_OF_A_READ_ROW, _ROWS_OF_A_TASK, _LEAST_TASKS, _MOST_TASKS = 24, 2**20, 4,
 _AHEAD = 1  # parts that may wait, besides those that threads work on
 
 
-@checked(path=argument_kinds.paths, groups=argument_kinds.texts_or_pairs, metadata_id=argument_kinds.texts)
+@checked
 def scan_comparisons(
     path: str | Path | Sequence[str | Path],
     score: str | None = None,
@@ -51,19 +54,19 @@ def scan_comparisons(
     groups: str | Sequence[str | tuple[str, str]] | None = None,
     format: str = "auto",
     *,
-    score_kind: str = "similarity",
-    metadata_per: str = "subject",
+    score_kind: validation.ScoreKind = "similarity",
+    metadata_per: MetadataPer = "subject",
     metadata_subject: str | None = None,
-    missing_labels: str = "error",
-    label_conflicts: str = "raise",
+    missing_labels: MissingLabels = "error",
+    label_conflicts: LabelConflicts = "raise",
     mated_value: str | float | None = None,
-    self_comparisons: str = "drop",
-    failures: str = "error",
+    self_comparisons: SelfComparisons = "drop",
+    failures: Failures = "error",
     cllr: bool = False,
-    memory_limit: int | str | None = None,
+    memory_limit: memory.Amount | None = None,
     folder: str | Path | None = None,
     progress: bool | Callable[[int, int], None] = False,
-    executor: Any = None,
+    executor: Executor = None,
 ) -> ScannedComparisons:
     r"""Read score files part by part, for `evaluate` and `claim`, where memory cannot hold all comparisons.
 
@@ -130,9 +133,8 @@ def scan_comparisons(
             None, metadata_per, metadata_subject, missing_labels, label_conflicts, score_kind, mated_value=mated_value,
             self_comparisons=self_comparisons, by_attribute=False,
         )  # fmt: skip
-    if validation.choice("failures", failures, FAILURES) != "error":
+    if failures != "error":
         raise InputError(f"a scan takes no comparisons that failed (failures={failures!r}): use read_comparisons")
-    validation.choice("score_kind", score_kind, validation.SCORE_KINDS)
     limit = memory.available() // 2 if memory_limit is None else int(memory_limit)
     if limit < LEAST_MEMORY:
         raise InputError(f"memory_limit must be at least {LEAST_MEMORY >> 20} MiB, not {limit:,} bytes")

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fastfair import intervals
-from fastfair._lib import argument_kinds, validation
+from fastfair._lib import validation
 from fastfair._lib.arguments import checked
 from fastfair.errors import InputError
 
@@ -17,7 +18,8 @@ from ._fairness import rate_array
 from ._registry import BOTH_RATES, MEASURES, SUMMARIES, THRESHOLD_FREE, Estimand, Floats, compute
 
 KINDS = frozenset(("fmr", "fnmr", BOTH_RATES))  # of measures at operating points: by the rates they are of
-ZERO_POLICIES = ("keep", "raise", "clopper-pearson")
+ZeroPolicy = Literal["keep", "raise", "clopper-pearson"]
+ZERO_POLICIES: tuple[ZeroPolicy, ...] = get_args(ZeroPolicy)
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,7 +157,7 @@ def value_of(measure: Estimand, metrics: Sequence[BaseMetric], alpha: float, zer
     return compute(measure, groups, [metric.overall for metric in metrics], alpha)
 
 
-@checked(comparisons=argument_kinds.numbers)
+@checked
 def replace_zeros(
     rates: ArrayLike,
     policy: str | float = "keep",

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from fastfair._lib import argument_kinds, arrays, validation
+from fastfair._lib import arrays, validation
 from fastfair._lib.arguments import checked
 from fastfair.errors import InputError
 
@@ -124,7 +124,7 @@ def geomean(x: Floats) -> Floats:
     families="maximum disparity", source="papers 1 (15), 2 (1-3), 3 (1)",
     question="How far apart are the two groups with the most different FMRs, and FNMRs?",
 )  # fmt: skip
-@checked(fmr=argument_kinds.numbers, fnmr=argument_kinds.numbers)
+@checked
 def fdr(fmr: ArrayLike, fnmr: ArrayLike, alpha: float = 0.5) -> Floats:
     """Compute the Fairness Discrepancy Rate.
 
@@ -160,7 +160,7 @@ def fdr(fmr: ArrayLike, fnmr: ArrayLike, alpha: float = 0.5) -> Floats:
     families="maximum disparity", source="papers 1 (12-14), 2 (4-6)",
     question="By which factor does the worst group exceed the best, in FMR and FNMR?",
 )  # fmt: skip
-@checked(fmr=argument_kinds.numbers, fnmr=argument_kinds.numbers)
+@checked
 def inequity_rate(fmr: ArrayLike, fnmr: ArrayLike, alpha: float = 0.5) -> Floats:
     """Compute the Inequity Rate.
 
@@ -236,7 +236,7 @@ def gini(x: ArrayLike) -> Floats:
     families="aggregation", source="papers 1 (17-18), 2 (9-10)",
     question="How unequally are FMR and FNMR spread over groups?",
 )  # fmt: skip
-@checked(fmr=argument_kinds.numbers, fnmr=argument_kinds.numbers)
+@checked
 def garbe(fmr: ArrayLike, fnmr: ArrayLike, alpha: float = 0.5) -> Floats:
     """Compute the Gini Aggregation Rate for Biometric Equitability.
 
@@ -305,7 +305,7 @@ def std(x: ArrayLike) -> Floats:
     families="maximum disparity", source="paper 1 section II-B",
     question="By which factor does the worst group exceed the best?",
 )  # fmt: skip
-@checked(fmr=argument_kinds.numbers)
+@checked
 def skewed_error_ratio(fmr: ArrayLike) -> Floats:
     """Compute the Skewed Error Ratio.
 
@@ -337,7 +337,7 @@ def skewed_error_ratio(fmr: ArrayLike) -> Floats:
     families="aggregation", source="paper 1 section II-B",
     question="How far are groups from the rate of all comparisons, relative to it?",
 )  # fmt: skip
-@checked(fmr=argument_kinds.numbers)
+@checked
 def mape(fmr: ArrayLike, fmr_global: ArrayLike) -> Floats:
     """Compute the mean absolute percentage error of groups' FMRs from the global FMR, as a fraction.
 
@@ -373,7 +373,7 @@ def mape(fmr: ArrayLike, fmr_global: ArrayLike) -> Floats:
     aliases="SEDG", families=("standard deviation", "aggregation"), source="paper 1 (8-11)", own_threshold=True,
     question="How far are groups from the overall rates, at the mean of the groups' EER thresholds?",
 )  # fmt: skip
-@checked(fmr=argument_kinds.numbers, fnmr=argument_kinds.numbers)
+@checked
 def sed(fmr: ArrayLike, fnmr: ArrayLike, fmr_global: ArrayLike, fnmr_global: ArrayLike) -> Floats:
     """Compute the Sum of Error Differences of each group; its mean and standard deviation over groups are reported.
 

@@ -12,13 +12,13 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fastfair._lib import argument_kinds, validation
-from fastfair._lib.arguments import checked
+from fastfair._lib import validation
+from fastfair._lib.arguments import AnyNumber, checked
 from fastfair.errors import InputError
 
 Floats = NDArray[np.float64]
@@ -230,7 +230,7 @@ def names_of(kind: str) -> tuple[str, ...]:
     return tuple(name for name, one in METRICS.items() if one.kind == kind)
 
 
-OF_ANY_SCORES = ("eer", "min_dcf", "cllr")
+OF_ANY_SCORES: tuple[Literal["eer", "min_dcf", "cllr"], ...] = ("eer", "min_dcf", "cllr")
 THRESHOLD_FREE = (*OF_ANY_SCORES, "act_dcf")  # the last of log-likelihood ratios only
 _BASE_METRICS = ("fmr", "fnmr", "tmr", *THRESHOLD_FREE)  # that measures may be of
 
@@ -281,22 +281,18 @@ def compute(measure: Estimand, rates: Sequence[Floats], averages: Sequence[Any] 
 # Own measures.
 
 
-@checked(
-    of=argument_kinds.texts, range=argument_kinds.several(argument_kinds.any_float), fair_value=argument_kinds.number,
-    long_title=argument_kinds.text, question=argument_kinds.text, aliases=argument_kinds.texts,
-    families=argument_kinds.texts, source=argument_kinds.text, own_threshold=argument_kinds.flag,
-)  # fmt: skip
+@checked
 def measure(
     name: str | None = None,
     *,
     of: str | Sequence[str],
-    range: tuple[float, float],
+    range: tuple[AnyNumber, AnyNumber],
     fair_value: float,
     title: str | None = None,
     long_title: str = "",
     question: str = "",
-    aliases: Sequence[str] = (),
-    families: Sequence[str] = (),
+    aliases: str | Sequence[str] = (),
+    families: str | Sequence[str] = (),
     source: str = "",
     own_threshold: bool = False,
 ) -> Callable[[_Function], _Function]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fastfair._lib import argument_kinds, validation
+from fastfair._lib import validation
 from fastfair._lib.arguments import checked
 from fastfair.errors import InputError
 
@@ -24,10 +24,7 @@ PLACE_OF_GROUP = "{group}"
 _Row = tuple[str, ...]
 
 
-@checked(
-    fmr=argument_kinds.text, fnmr=argument_kinds.text, by=argument_kinds.texts, fmr_global=argument_kinds.text,
-    fnmr_global=argument_kinds.text,
-)  # fmt: skip
+@checked
 def table(
     frame: IntoDataFrame,
     fmr: str | None = None,

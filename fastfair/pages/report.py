@@ -7,10 +7,10 @@ import stat
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 from fastfair._lib import validation, whole_files
-from fastfair._lib.arguments import checked
+from fastfair._lib.arguments import checked, is_a
 from fastfair.errors import InputError
 
 from .cards import cards_of, limits_table
@@ -20,8 +20,20 @@ from .parts import Beside, Chapter, FirstScreen, Section
 TITLE = "Error rates and fairness"
 
 
+def _results(name: str, value: Any) -> list[Any]:
+    results = list(value) if isinstance(value, list | tuple) else [value]
+    wrong = next((result for result in results if not is_a(result, "Result")), None)
+    if results and wrong is None:
+        return results
+    found = validation.shown(value if wrong is None else wrong)
+    raise InputError(f"{name} must be results, such as evaluate, check or fnmr_test return, not {found}")
+
+
+Results = Annotated[Any, _results]
+
+
 @checked
-def report(results: Any, path: str | Path, *, title: str = TITLE, inputs: Sequence[str | Path] = ()) -> None:
+def report(results: Results, path: str | Path, *, title: str = TITLE, inputs: Sequence[str | Path] = ()) -> None:
     """Write results as one page: an HTML file that needs no other file, no network and no JavaScript.
 
     Parameters

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastfair import intervals
-from fastfair._lib import argument_kinds, memory, seeds, validation
+from fastfair._lib import memory, seeds, validation
 from fastfair._lib.arguments import checked
 from fastfair._lib.axes import axes_or_new, tick_per_cent
 from fastfair._lib.bisection import least_whole
@@ -422,7 +422,7 @@ _NEAR = 1.01  # ratio of numbers of subjects at which the search ends
 _AROUND = (0.25, 0.35, 0.5, 0.71, 1.0, 1.41, 2.0)  # times the number needed, for the plot
 
 
-@checked(n_samples=argument_kinds.whole)
+@checked
 def plan_fmr(
     *,
     claimed: float,

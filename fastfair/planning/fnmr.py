@@ -4,27 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fastfair._lib import argument_kinds, seeds, validation
+from fastfair._lib import seeds, validation
 from fastfair._lib.arguments import checked
 from fastfair._lib.progress import Report, reporting
 from fastfair._lib.threads import run_blocks
 from fastfair._lib.warnings import warn
 from fastfair.errors import InputError, OutOfReachWarning
-from fastfair.group_tests.margins import share_inside
+from fastfair.group_tests.margins import Quantile, share_inside
 
 from .plans import MarginPlan, PowerPlan, SubjectsPlan
 from .studies import Attempts, Groups, Study, Subjects, broadcast, checked_difference, checked_goats, checked_settings
 
-METHODS = ("simulation", "exact")
-_ARRAYS = dict.fromkeys(("n_attempts", "attempts", "fnmr", "correlation"), argument_kinds.numbers)
+_Method = Literal["simulation", "exact"]
+METHODS: tuple[_Method, ...] = get_args(_Method)
 
 
-@checked(n_subjects=argument_kinds.numbers, **_ARRAYS)
+@checked
 def plan_margin(
     *,
     n_groups: ArrayLike,
@@ -37,8 +37,8 @@ def plan_margin(
     assurance: float | None = None,
     n_simulations: int = 1000,
     confidence_level: float = 0.95,
-    quantile: str = "family-wise",
-    method: str = "simulation",
+    quantile: Quantile = "family-wise",
+    method: _Method = "simulation",
     rng: seeds.Seed = None,
     n_threads: int | None = None,
     progress: bool | Report = False,
@@ -133,7 +133,7 @@ def plan_margin(
         n_attempts, attempts, n_groups=n_groups, n_subjects=n_subjects, fnmr=fnmr, correlation=correlation
     )
     probability = share_inside(confidence_level, quantile)
-    simulated = validation.choice("method", method, METHODS) == "simulation"
+    simulated = method == "simulation"
     few = checked_goats(goats, settings)
     share = None if assurance is None else validation.open_fraction("assurance", assurance)
     for name, given in (("attempts", pilot), ("assurance", share)):
@@ -177,7 +177,7 @@ def plan_margin(
     )  # fmt: skip
 
 
-@checked(n_subjects=argument_kinds.numbers, **_ARRAYS)
+@checked
 def plan_power(
     *,
     n_groups: ArrayLike,
@@ -190,7 +190,7 @@ def plan_power(
     difference: ArrayLike,
     n_simulations: int = 2000,
     confidence_level: float = 0.95,
-    quantile: str = "family-wise",
+    quantile: Quantile = "family-wise",
     rng: seeds.Seed = None,
 ) -> PowerPlan:
     """Compute how often a study would find a group whose FNMR differs from that of the others.
@@ -263,7 +263,7 @@ def plan_power(
     )  # fmt: skip
 
 
-@checked(assurance=argument_kinds.numbers, **_ARRAYS)
+@checked
 def plan_subjects(
     *,
     n_groups: ArrayLike,
@@ -278,7 +278,7 @@ def plan_subjects(
     power: ArrayLike = 0.8,
     n_simulations: int = 2000,
     confidence_level: float = 0.95,
-    quantile: str = "family-wise",
+    quantile: Quantile = "family-wise",
     max_subjects: int = 100_000,
     rng: seeds.Seed = None,
 ) -> SubjectsPlan:

@@ -12,13 +12,13 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fastfair import intervals
-from fastfair._lib import argument_kinds, validation
+from fastfair._lib import validation
 from fastfair._lib.arguments import checked
 from fastfair._lib.axes import tick_per_cent
 from fastfair._lib.plot_style import GREY, draw_lines, legend_below
@@ -27,6 +27,7 @@ from fastfair._lib.warnings import warn
 from fastfair.data.comparisons import Comparisons
 from fastfair.data.sorted_scores import SortedSide
 from fastfair.data.subsets import subset
+from fastfair.error_rates.curve_results import ErrorRate
 from fastfair.error_rates.operating_points import OperatingPoint, at_threshold, threshold_key
 from fastfair.errors import EmptyGroupWarning, InputError
 from fastfair.evaluation.evaluate import evaluate_at_thresholds
@@ -233,7 +234,8 @@ def standard_error(units: ComparisonUnits, added: Floats, *, mated: bool) -> flo
     return math.sqrt(max(0.0, float(min(found[0, kernels.ROBUST], found[0, kernels.PRODUCT]))))
 
 
-SHOWN = ("rate", "discarded")
+_Shown = Literal["rate", "discarded"]
+SHOWN: tuple[_Shown, ...] = get_args(_Shown)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -376,7 +378,7 @@ class DiscardCurve(Result):
         return {f"discard_{show}": self.plot(show=show).figure for show in SHOWN}  # type: ignore[misc]
 
     @checked
-    def plot(self, ax: Axes | None = None, *, show: str = "rate") -> Axes:
+    def plot(self, ax: Axes | None = None, *, show: _Shown = "rate") -> Axes:
         """Draw the rate, or the share of each group's own comparisons discarded, over the share discarded of all.
 
         Parameters
@@ -390,7 +392,6 @@ class DiscardCurve(Result):
         -------
         matplotlib Axes
         """
-        validation.choice("show", show, SHOWN)
         names = ("estimate", "low", "high") if show == "rate" else ("discarded", "discarded_low", "discarded_high")
         curves = {
             group or "all": [np.array([getattr(row, name) for row in self.of(group)]) for name in names]
@@ -417,20 +418,21 @@ def _written(row: DiscardedRate) -> str:
 
 
 RATES = ("fnmr", "fmr")
-SHARES = ("comparisons", "samples")
+_ShareOf = Literal["comparisons", "samples"]
+SHARES: tuple[_ShareOf, ...] = get_args(_ShareOf)
 _FRACTIONS = tuple(k / 20 for k in range(11))  # to a half
 _Shares = tuple[float, float, float]  # with its interval
 
 
-@checked(quality=argument_kinds.optional(argument_kinds.one_or_two_arrays))
+@checked
 def discard_curve(
     comparisons: Comparisons,
     at: OperatingPoint,
     quality: ArrayLike | tuple[ArrayLike, ArrayLike] | None = None,
     *,
-    rate: str = "fnmr",
+    rate: ErrorRate = "fnmr",
     fractions: ArrayLike = _FRACTIONS,
-    share_of: str = "comparisons",
+    share_of: _ShareOf = "comparisons",
     confidence_level: float = 0.95,
 ) -> DiscardCurve:
     """Compute an error rate after discarding growing shares of the comparisons, those of the lowest quality.
@@ -499,8 +501,6 @@ def discard_curve(
     >>> [(row.discarded, row.n_comparisons, row.estimate) for row in curve.rates]
     [(0.0, 4, 0.25), (0.25, 3, 0.0)]
     """
-    validation.choice("rate", rate, RATES)
-    validation.choice("share_of", share_of, SHARES)
     shares = _shares_of(fractions)
     level = intervals.level(confidence_level)
     measured = quality_of(comparisons, quality)

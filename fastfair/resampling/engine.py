@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,7 +37,8 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 _UNFINISHED = "unfinished"  # the name of a further array: which replicates need more than was at hand
 _EER_METHODS = {"nearest": 0, "nearest-max": 1, "interpolated": 2, "convex-hull": 0}  # whose hull is another kernel's
-SCHEMES = ("dyadic", "product")
+Scheme = Literal["dyadic", "product"]
+SCHEMES: tuple[Scheme, ...] = get_args(Scheme)
 _MOST_LEFT_OUT = 20_000  # beyond it the jackknife takes longer than all replicates
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,7 +31,8 @@ _BYTES, _BYTES_OF_A_RUN, _BYTES_KEPT, _BYTES_OF_A_COST, _BYTES_OF_COSTS = 8, 16,
 # Times as many comparisons are kept as the estimates need, as many standard deviations more, and as many at least.
 _SPARE, _SPARE_DEVIATIONS, _LEAST_KEPT = 1.5, 8, 2**13
 _lock = threading.Lock()  # not the object's, which travels to other processes
-METRICS = ("eer", "min_dcf", "cllr", "min_cllr")
+Metric = Literal["eer", "min_dcf", "cllr", "min_cllr"]
+METRICS: tuple[Metric, ...] = get_args(Metric)
 Floats = NDArray[np.float64]
 _OF_THE_SOURCES = ("comparisons", "_sources", "_sides", "_complete")
 

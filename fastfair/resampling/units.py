@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,8 +16,10 @@ from fastfair.data.temporary_files import room
 from fastfair.errors import FastfairError, InputError
 
 BLOCK = 64  # replicates of a block, as in `kernels.philox`
-UNITS = ("comparison", "subject", "sample", "subject+sample")
-VECTOR_UNITS = ("sample", "subject", "subject+sample")
+Unit = Literal["comparison", "subject", "sample", "subject+sample"]
+UNITS: tuple[Unit, ...] = get_args(Unit)
+VectorUnit = Literal["sample", "subject", "subject+sample"]
+VECTOR_UNITS: tuple[VectorUnit, ...] = get_args(VectorUnit)
 SUBJECTS, SAMPLES, COMPARISONS = range(3)  # kinds of draws, told apart in the random stream
 Rows = NDArray[np.int32]
 Floats = NDArray[np.float64]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +25,8 @@ from .pair_source import Errors, Floats, PairSide, TooFewKeptError
 from .ranges import PairParting, Ranges
 from .units import BLOCK, VectorUnits
 
-WEIGHTINGS = ("identity", "comparison")
+Weighting = Literal["identity", "comparison"]
+WEIGHTINGS: tuple[Weighting, ...] = get_args(Weighting)
 ROUNDING = 1 + 1e-9  # a rate meets a level that it exceeds by no more than sums of floats may
 # Times as many non-mated pairs are kept as the highest level has errors, and
 _SPARE = {"sample": 1.08, "subject": 1.3, "subject+sample": 1.3}

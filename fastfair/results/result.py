@@ -8,7 +8,7 @@ from dataclasses import is_dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-from fastfair._lib import argument_kinds, frames, validation, whole_files
+from fastfair._lib import frames, validation, whole_files
 from fastfair._lib.arguments import checked
 from fastfair._lib.notebook import Shown
 from fastfair._lib.tables import columns_of, write_json
@@ -105,7 +105,7 @@ class Result(Shown):
         return self.summary().splitlines(), dict(list(self._columns().items())[:_MOST_COLUMNS])
 
     @checked
-    def to_frame(self, backend: str | None = None) -> Any:
+    def to_frame(self, backend: frames.Backend | None = None) -> Any:
         """Return the table of the result as a data frame: one row for each group, rate, effect or study.
 
         Parameters
@@ -136,7 +136,7 @@ class Result(Shown):
         """
         return write_json(self._content(), path)
 
-    @checked(columns=argument_kinds.optional(argument_kinds.texts))
+    @checked
     def to_latex(self, path: str | Path | None = None, *, columns: Sequence[str] | None = None) -> str:
         r"""Write the table of the result for LaTeX, with the rules of the package booktabs.
 

@@ -12,22 +12,22 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fastfair import intervals
-from fastfair._lib import argument_kinds, frames, memory, seeds, validation
-from fastfair._lib.arguments import checked
+from fastfair._lib import frames, memory, seeds, validation
+from fastfair._lib.arguments import Resamples, checked
 from fastfair._lib.axes import axes_or_new
 from fastfair._lib.jobs import Arrays, do_job
 from fastfair._lib.progress import Report
 from fastfair._lib.threads import one_blas_thread, run_blocks
-from fastfair._lib.workers import ONE_THREAD, Workers
+from fastfair._lib.workers import ONE_THREAD, Executor, Workers
 from fastfair.bands.limits import interval
-from fastfair.bands.rates_at_levels import METHODS_OF_EMBEDDINGS, checked_levels
+from fastfair.bands.rates_at_levels import MethodOfEmbeddings, checked_levels
 from fastfair.data import score_keys
 from fastfair.data.embeddings import Embeddings
 from fastfair.errors import InputError
 from fastfair.kernels._aside import aside
 from fastfair.resampling.error_lists import ErrorLists
-from fastfair.resampling.units import VECTOR_UNITS
-from fastfair.resampling.vector_replicates import ROUNDING, WEIGHTINGS, Draws, PairResampler
+from fastfair.resampling.units import VectorUnit
+from fastfair.resampling.vector_replicates import ROUNDING, Draws, PairResampler, Weighting
 
 from .simulators import VonMisesFisherIdentities, samples_of_each
 
@@ -79,7 +79,7 @@ class CoverageExperiment:
     v_statistics: Floats = field(repr=False)
 
     @checked
-    def to_frame(self, backend: str | None = None) -> Any:
+    def to_frame(self, backend: frames.Backend | None = None) -> Any:
         """Return one row for each method, nominal coverage and FMR, as a data frame.
 
         Parameters
@@ -129,10 +129,10 @@ class CoverageExperiment:
         return ax
 
 
-@checked(fmr=argument_kinds.numbers)
+@checked
 def coverage_experiment(
     n_datasets: int = 1000,
-    n_resamples: int = 500,
+    n_resamples: Resamples = 500,
     *,
     n_subjects: int = 200,
     n_samples: int | ArrayLike = 10,
@@ -140,13 +140,13 @@ def coverage_experiment(
     concentration: float | tuple[float, float] = (50, 150),
     fmr: ArrayLike = (0.001, 0.01),
     confidence_levels: Sequence[float] = (0.95, 0.9, 0.85, 0.8),
-    methods: Sequence[str] = ("recentered", "percentile", "gaussian"),
-    weighting: str = "identity",
-    unit: str = "sample",
+    methods: Sequence[MethodOfEmbeddings] = ("recentered", "percentile", "gaussian"),
+    weighting: Weighting = "identity",
+    unit: VectorUnit = "sample",
     rng: seeds.Seed = None,
     n_threads: int | None = None,
     progress: bool | Callable[[int, int], None] = False,
-    executor: Any = None,
+    executor: Executor = None,
     checkpoint: str | Path | None = None,
 ) -> CoverageExperiment:
     """Draw many data sets of the same identities and count how often `roc_band` contains the true FNMR.
@@ -218,12 +218,10 @@ def coverage_experiment(
     n_resamples = validation.count("n_resamples", n_resamples, 2)
     if isinstance(methods, str) or isinstance(confidence_levels, float):
         raise InputError("methods and confidence_levels must be lists")
-    names = tuple(validation.choice("methods", method, METHODS_OF_EMBEDDINGS) for method in methods)
+    names = tuple(methods)
     nominal = np.array([intervals.level(level) for level in confidence_levels])
     levels = np.sort(checked_levels(fmr))
     workers = Workers(n_threads, progress, executor, checkpoint).checked(rng)
-    validation.choice("weighting", weighting, WEIGHTINGS)
-    validation.choice("unit", unit, VECTOR_UNITS)
     memory.require(
         8 * n_datasets * (levels.size * (3 + 2 * len(names) * nominal.size) + 8) + 16 * n_resamples * levels.size,
         f"{n_datasets:,} data sets with {n_resamples:,} replicates each",

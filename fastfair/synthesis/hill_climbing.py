@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fastfair._lib import argument_kinds, memory, seeds, validation
+from fastfair._lib import memory, seeds, validation
 from fastfair._lib.arguments import checked
 from fastfair._lib.axes import axes_or_new
 from fastfair._lib.progress import reporting
@@ -17,14 +17,16 @@ from fastfair._lib.threads import run_blocks
 from fastfair._lib.warnings import warn
 from fastfair.data.comparisons import Comparisons
 from fastfair.data.sorted_scores import read_only
+from fastfair.error_rates.curve_results import ErrorRate
 from fastfair.errors import InputError, TargetMissedWarning
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 Floats = NDArray[np.float64]
-ACCEPTANCE = ("improving", "plateau")
-KINDS = ("fmr", "fnmr")
+_Acceptance = Literal["improving", "plateau"]
+ACCEPTANCE: tuple[_Acceptance, ...] = get_args(_Acceptance)
+KINDS: tuple[ErrorRate, ...] = ("fmr", "fnmr")
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,7 +131,7 @@ def synthesize(
     tnmr: float = 0.95,
     n_steps: int = 1000,
     step: float | None = None,
-    accept: str = "improving",
+    accept: _Acceptance = "improving",
     stop: bool = True,
     rng: seeds.Seed = None,
 ) -> Synthesis:
@@ -206,25 +208,26 @@ def synthesize(
     """
     if (fmr is None) == (fnmr is None):
         raise InputError("give either fmr (at a tmr) or fnmr (at a tnmr)")
-    kind, target, at = ("fnmr", fnmr, tnmr) if fmr is None else ("fmr", fmr, tmr)
-    targets: Any = [target]
+    kind: ErrorRate = "fnmr" if fmr is None else "fmr"
+    targets: Any = [fnmr if fmr is None else fmr]
+    at = tnmr if fmr is None else tmr
     made = synthesize_each(
         n_mated, n_nonmated, kind, targets, at=at, n_steps=n_steps, step=step, accept=accept, stop=stop, rng=rng
     )
     return made[0]
 
 
-@checked(at=argument_kinds.number)
+@checked
 def synthesize_each(
     n_mated: int,
     n_nonmated: int,
-    kind: str,
+    kind: ErrorRate,
     targets: ArrayLike,
     *,
     at: float = 0.95,
     n_steps: int = 1000,
     step: float | None = None,
-    accept: str = "improving",
+    accept: _Acceptance = "improving",
     stop: bool = True,
     rng: seeds.Seed = None,
     n_threads: int | None = None,
@@ -272,13 +275,12 @@ def synthesize_each(
     """
     sizes = {name: validation.count(name, n, 1) for name, n in (("n_mated", n_mated), ("n_nonmated", n_nonmated))}
     steps = validation.count("n_steps", n_steps, 1)
-    validation.choice("kind", kind, KINDS)
     free = sizes["n_nonmated" if kind == "fmr" else "n_mated"]
     rates = np.ravel(validation.numbers_of("targets", targets))
     wanted = [_reachable(kind, rate, free) for rate in rates.tolist()]
     held_at = validation.open_fraction("tmr" if kind == "fmr" else "tnmr", at)
     largest = 0.0 if step is None else validation.positive("step", step)
-    plateaus = validation.choice("accept", accept, ACCEPTANCE) == "plateau"
+    plateaus = accept == "plateau"
     require_memory(sizes["n_mated"], sizes["n_nonmated"], steps, len(wanted))
     key, _ = seeds.stream(rng)
     climb = _Climb(kind, sizes["n_mated"], sizes["n_nonmated"], held_at, steps, largest, plateaus, bool(stop))

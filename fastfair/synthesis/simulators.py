@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fastfair._lib import argument_kinds, memory, validation
+from fastfair._lib import memory, validation
 from fastfair._lib.arguments import checked
 from fastfair._lib.seeds import Seed, fixed
 from fastfair.data.comparisons import Comparisons
@@ -92,7 +92,7 @@ class Binormal:
         """The equal error rate, which holds at the threshold 0.5."""
         return float(self.fmr(0.5))
 
-    @checked(threshold=argument_kinds.numbers)
+    @checked
     def fmr(self, threshold: ArrayLike) -> Floats:
         """Compute the false match rate at thresholds.
 
@@ -110,7 +110,7 @@ class Binormal:
 
         return ndtr(logit(validation.fractions("threshold", threshold, ends=True)) - self.mu / 2)
 
-    @checked(threshold=argument_kinds.numbers)
+    @checked
     def fnmr(self, threshold: ArrayLike) -> Floats:
         """Compute the false non-match rate at thresholds.
 
@@ -128,7 +128,7 @@ class Binormal:
 
         return ndtr(-logit(validation.fractions("threshold", threshold, ends=True)) - self.mu / 2)
 
-    @checked(fmr=argument_kinds.numbers)
+    @checked
     def threshold_at_fmr(self, fmr: ArrayLike) -> Floats:
         """Find the thresholds with given false match rates.
 
@@ -146,7 +146,7 @@ class Binormal:
 
         return expit(ndtri(validation.fractions("fmr", fmr, ends=True)) + self.mu / 2)
 
-    @checked(fnmr=argument_kinds.numbers)
+    @checked
     def threshold_at_fnmr(self, fnmr: ArrayLike) -> Floats:
         """Find the thresholds with given false non-match rates.
 
@@ -542,10 +542,7 @@ def correlated_decisions(
 
 
 def _limits(concentration: Any) -> tuple[float, float]:
-    pair = (concentration, concentration) if np.ndim(concentration) == 0 else tuple(concentration)
-    if len(pair) != 2:
-        raise InputError(f"concentration must be a number or a pair (low, high), not {concentration!r}")
-    low, high = (validation.real("concentration", value) for value in pair)
+    low, high = concentration if isinstance(concentration, tuple) else (concentration, concentration)
     if not 0 <= low <= high:
         raise InputError(f"concentration must be at least 0, and a pair ascending, not {concentration!r}")
     return low, high

@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from fastfair._lib import argument_kinds, frames, seeds, validation
-from fastfair._lib.arguments import checked
+from fastfair._lib import frames, seeds, validation
+from fastfair._lib.arguments import Measure, checked
 from fastfair._lib.axes import new_axes
 from fastfair._lib.plot_style import USUAL, legend_below, line_style
 from fastfair._lib.tables import columns_of
 from fastfair._lib.text import per_cent
 from fastfair.data import score_keys
 from fastfair.data.comparisons import Comparisons
+from fastfair.error_rates.curve_results import ErrorRate
 from fastfair.error_rates.operating_points import (
     OperatingPoint,
     at_fmr,
@@ -27,7 +28,7 @@ from fastfair.error_rates.rates import rates_at_key
 from fastfair.errors import InputError
 from fastfair.evaluation.evaluate import evaluate
 from fastfair.measures import MEASURES
-from fastfair.measures._compute import BaseMetric, RatePair, measure_all
+from fastfair.measures._compute import BaseMetric, RatePair, ZeroPolicy, measure_all
 from fastfair.measures._registry import OF_ANY_SCORES, measure_name, printed_name
 from fastfair.uncertainty.quantities import Estimated
 
@@ -121,7 +122,7 @@ def system_measures(
 
 
 # The systems of paper 1: its tables, whether they are biased in false matches or non-matches, and the ratios.
-TABLES = {
+TABLES: dict[str, tuple[ErrorRate, tuple[str, ...]]] = {
     "IV": ("fmr", ("1:1:1:1", "1:1:1:2", "1:1:1:3", "1:1:1:5", "1:1:1:10", "1:1:1:20", "1:1:1:50")),
     "V": ("fmr", ("1:1:2:2", "1:1:2:3", "1:1:2:5", "1:1:3:3", "1:1:3:5", "1:1:5:5")),
     "VI": (
@@ -172,10 +173,10 @@ class BiasedSystem:
     def measures(
         self,
         at: OperatingPoint = at_fmr(1e-3),  # noqa: B008 - frozen
-        measures: str | Sequence[Any] = "all",
+        measures: Measure | Sequence[Measure] = "all",
         *,
         alpha: float = 0.5,
-        zero_policy: str | float = "keep",
+        zero_policy: ZeroPolicy | float = "keep",
     ) -> tuple[SystemMeasure, ...]:
         """Compute fairness measures, with the rates of `overall` as the global ones.
 
@@ -225,10 +226,10 @@ class ScenarioFamily:
     def measures(
         self,
         at: OperatingPoint = at_fmr(1e-3),  # noqa: B008 - frozen
-        measures: str | Sequence[Any] = "all",
+        measures: Measure | Sequence[Measure] = "all",
         *,
         alpha: float = 0.5,
-        zero_policy: str | float = "keep",
+        zero_policy: ZeroPolicy | float = "keep",
     ) -> tuple[SystemMeasure, ...]:
         """Compute fairness measures of all systems.
 
@@ -246,7 +247,7 @@ class ScenarioFamily:
         return tuple(found for system in self.systems for found in system._measured(overall, *options))
 
     @checked(takes=measures)
-    def to_frame(self, backend: str | None = None, **options: Any) -> Any:
+    def to_frame(self, backend: frames.Backend | None = None, **options: Any) -> Any:
         """Return one row for each measure of a system, as a data frame.
 
         Parameters
@@ -263,11 +264,11 @@ class ScenarioFamily:
         return frames.build(columns_of(self.measures(**options)), backend)
 
 
-@checked(rate=argument_kinds.number, at=argument_kinds.number)
+@checked
 def biased_system(
     ratios: str | Sequence[float],
     *,
-    kind: str = "fmr",
+    kind: ErrorRate = "fmr",
     rate: float = 1e-3,
     at: float = 0.95,
     n_mated: int = 3000,
@@ -339,13 +340,13 @@ def biased_system(
     [0.001, 0.001, 0.003, 0.005]
     """
     family = _family(
-        [("", validation.choice("kind", kind, KINDS), _written(ratios))], _GroupSets(rate, at, n_mated, n_nonmated),
+        [("", kind, _written(ratios))], _GroupSets(rate, at, n_mated, n_nonmated),
         _OverallSet(overall_fmr, overall_mated, overall_nonmated), n_steps, rng, n_threads, progress,
     )  # fmt: skip
     return family.systems[0]
 
 
-@checked(rate=argument_kinds.number, at=argument_kinds.number)
+@checked
 def scenario_family(
     tables: str | Sequence[str] = "all",
     *,

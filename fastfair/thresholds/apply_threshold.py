@@ -23,14 +23,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastfair import intervals
-from fastfair._lib import argument_kinds, validation
 from fastfair._lib.arguments import checked
 from fastfair._lib.plot_style import STANDS_OUT, USUAL
 from fastfair._lib.text import per_cent, rate_with_interval, typed
 from fastfair._lib.warnings import held
 from fastfair.data import score_keys
 from fastfair.data.comparisons import Comparisons
-from fastfair.error_rates.curve_results import ERROR_RATES
+from fastfair.error_rates.curve_results import ERROR_RATES, ErrorRate
 from fastfair.error_rates.operating_points import OperatingPoint, allowed_errors, at_threshold
 from fastfair.error_rates.rates import rates_at_key
 from fastfair.error_rates.threshold_slopes import HeldThreshold
@@ -298,7 +297,7 @@ class AppliedThreshold(Result):
     _printed = "group name n_comparisons n_errors estimate given"
 
     @checked
-    def rate(self, name: str, group: str | None = None) -> AppliedRate:
+    def rate(self, name: ErrorRate, group: str | None = None) -> AppliedRate:
         """Return one rate.
 
         Parameters
@@ -312,7 +311,7 @@ class AppliedThreshold(Result):
         -------
         AppliedRate
         """
-        return of_group(self.rates, group, self.groups, validation.choice("name", name, ERROR_RATES))[0]
+        return of_group(self.rates, group, self.groups, name)[0]
 
     def _sentences(self) -> list[str]:
         """Return the sentences of the summary."""
@@ -329,7 +328,7 @@ class AppliedThreshold(Result):
                 f"On the evaluation data the {name.upper()} is {in_words(one)} with the uncertainty of the threshold, "
                 f"and {rate_with_interval(one.estimate, one.given_low, one.given_high)} for exactly this threshold."
             )
-        held_rate = None if self.at.rate is None else self.rate(self.at.rate)
+        held_rate = next((row for row in self.rates if row.group is None and row.name == self.at.rate), None)
         if held_rate is not None and held_rate.has_interval:
             aim, low = self.at.value, held_rate.low
             apart = low > aim or held_rate.high < aim
@@ -345,7 +344,7 @@ class AppliedThreshold(Result):
         return {f"applied_{rate}": self.plot(rate=rate).figure for rate in ERROR_RATES}  # type: ignore[misc]
 
     @checked
-    def plot(self, ax: Axes | None = None, *, rate: str = "fmr") -> Axes:
+    def plot(self, ax: Axes | None = None, *, rate: ErrorRate = "fmr") -> Axes:
         """Draw a rate of all comparisons and of each group, with both intervals.
 
         Parameters
@@ -359,7 +358,6 @@ class AppliedThreshold(Result):
         -------
         matplotlib Axes
         """
-        validation.choice("rate", rate, ERROR_RATES)
         rows = [self.rate(rate, group) for group in (None, *self.groups)]
         bars = [
             Bar(y + shift, row.estimate, low, high, color=color, label=label)
@@ -382,7 +380,7 @@ _INFINITE = 700.0  # log odds of rates that floats tell from neither 0 nor 1
 NO_END = "the development data have too few errors to bound the threshold"
 
 
-@checked(development=argument_kinds.one_of("Comparisons"))
+@checked
 def apply_threshold(
     comparisons: Comparisons,
     at: OperatingPoint,

@@ -11,12 +11,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fastfair import intervals
-from fastfair._lib import argument_kinds, validation
+from fastfair._lib import validation
 from fastfair._lib.arguments import checked
 from fastfair._lib.plot_style import draw_lines, legend_below, rate_ticks
 from fastfair.data.class_keys import keys_of
 from fastfair.data.comparisons import Comparisons
-from fastfair.error_rates.curve_results import ERROR_RATES
+from fastfair.error_rates.curve_results import ERROR_RATES, ErrorRate
 from fastfair.error_rates.operating_points import at_threshold
 from fastfair.error_rates.score_metrics import DetectionCosts
 from fastfair.errors import InputError
@@ -99,7 +99,7 @@ class RatesOverThresholds(Result):
     _rows = "rates"
 
     @checked
-    def of(self, name: str, group: str | None = None) -> tuple[RateAtThreshold, ...]:
+    def of(self, name: ErrorRate, group: str | None = None) -> tuple[RateAtThreshold, ...]:
         """Return a rate at each threshold.
 
         Parameters
@@ -113,7 +113,7 @@ class RatesOverThresholds(Result):
         -------
         tuple of RateAtThreshold
         """
-        return tuple(of_group(self.rates, group, self.groups, validation.choice("name", name, ERROR_RATES)))
+        return tuple(of_group(self.rates, group, self.groups, name))
 
     def _sentences(self) -> list[str]:
         """Return the sentences of the summary."""
@@ -124,7 +124,7 @@ class RatesOverThresholds(Result):
         return text
 
     @checked
-    def plot(self, ax: Axes | None = None, *, rate: str | None = None) -> Axes:
+    def plot(self, ax: Axes | None = None, *, rate: ErrorRate | None = None) -> Axes:
         """Draw rates over thresholds: both of all comparisons, or one of each group.
 
         Parameters
@@ -140,7 +140,6 @@ class RatesOverThresholds(Result):
         """
         if rate is None:
             return _draw_over(self.thresholds, {name.upper(): self.of(name) for name in ERROR_RATES}, "Error rate", ax)
-        validation.choice("rate", rate, ERROR_RATES)
         curves = {group or "all": self.of(rate, group) for group in (self.groups or (None,))}
         return _draw_over(self.thresholds, curves, rate.upper(), ax)
 
@@ -233,7 +232,7 @@ _THRESHOLDS = 41  # by default
 _WEIGHTS = tuple(k / 20 for k in range(1, 20))
 
 
-@checked(thresholds=argument_kinds.optional(argument_kinds.numbers))
+@checked
 def rates_over_thresholds(
     comparisons: Comparisons, thresholds: ArrayLike | None = None, *, confidence_level: float = 0.95
 ) -> RatesOverThresholds:
@@ -293,7 +292,7 @@ def rates_over_thresholds(
     return RatesOverThresholds(given, comparisons.groups, tuple(rows), level)
 
 
-@checked(development=argument_kinds.one_of("Comparisons"), weights=argument_kinds.numbers)
+@checked
 def expected_performance_curve(
     comparisons: Comparisons,
     development: Comparisons,

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Literal
 
 import numpy as np
 
-from fastfair._lib import argument_kinds, validation
+from fastfair._lib import validation
 from fastfair._lib.arguments import checked
 from fastfair.data.comparisons import Comparisons
 from fastfair.data.shifted_scores import shifted
@@ -54,9 +55,9 @@ def own_thresholds(comparisons: Comparisons, at: OperatingPoint) -> dict[str, fl
     return found
 
 
-@checked(thresholds=argument_kinds.number_by_name)
+@checked
 def with_own_thresholds(
-    comparisons: Comparisons, thresholds: Mapping[str, float], *, side: str = "probe"
+    comparisons: Comparisons, thresholds: Mapping[str, float], *, side: Literal["probe", "reference"] = "probe"
 ) -> Comparisons:
     """Give each group its own threshold: scores are made relative to it, so that all groups' threshold is 0.
 
@@ -104,7 +105,6 @@ def with_own_thresholds(
     (array([0.5, 0. ]), array([0. , 0.5]))
     """
     comparisons.require_groups()
-    validation.choice("side", side, SIDES)
     for group in thresholds:
         validation.choice("a group of thresholds", group, comparisons.groups)
     missing = [group for group in comparisons.groups if group not in thresholds]

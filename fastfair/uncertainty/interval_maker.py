@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,7 @@ from fastfair._lib.bisection import least_between
 from fastfair._lib.threads import in_threads
 from fastfair.error_rates.score_metrics import DetectionCosts
 from fastfair.errors import InputError
+from fastfair.intervals._replicates import Method
 from fastfair.measures._registry import methods_of, range_of
 from fastfair.resampling.dependence import ENOUGH_PAIRS
 
@@ -280,7 +281,7 @@ class IntervalMaker:
         def general_limits(some: NDArray[np.intp], drawn: Floats) -> tuple[Floats, Floats]:
             jackknife = None if left_out is None else left_out[some]
             return intervals.confidence_interval(
-                drawn, self._estimates[some], confidence_level, general, jackknife=jackknife
+                drawn, self._estimates[some], confidence_level, cast("Method", general), jackknife=jackknife
             )
 
         low, high = self._in_stretches(general_limits, rows)

@@ -167,7 +167,7 @@ def test_dates_are_labels_as_they_are_written():
 @pytest.mark.parametrize(
     ("names", "message"),
     [
-        ([""], "called ''"), ([" "], "called ' '"), ([1], "called 1"), ([None], "called None"),
+        ([""], "called ''"), ([" "], "called ' '"), ([1], "must be text, not 1"), ([None], "must be text, not None"),
         (["sex", " sex"], "two attributes called 'sex'"),
     ],
 )  # fmt: skip

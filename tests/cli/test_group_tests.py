@@ -116,7 +116,7 @@ def test_tables_that_do_not_fit_are_refused(table, named, message, tmp_path):
 def test_the_place_of_what_is_wrong_is_named(folder, tmp_path):
     with pytest.raises(InputError, match=r"counts\.tsv has no column 'lend' \(did you mean 'land'\?\)"):
         ff.read_failure_counts(folder / "counts.tsv", groups="lend")
-    with pytest.raises(InputError, match="path must be a file's path or a data frame"):
+    with pytest.raises(InputError, match="path must be the name of a file or a data frame"):
         ff.read_failure_counts(3)
     (tmp_path / "none.csv").touch()
     with pytest.raises(FileFormatError, match="is empty"):

@@ -90,13 +90,13 @@ def test_wrong_words_are_refused_before_any_work(monkeypatch):
     one, other = two_systems(8)
     monkeypatch.setattr(pair_search.PairFinder, "find", None)
     refused = [
-        ({"metrics": ["err"]}, "metric must be one of"),
+        ({"metrics": ["err"]}, r"metrics\[0\] must be one of"),
         ({"measures": ["ginny"]}, "ginny"),
         ({"at": []}, "at is empty"),
         ({"n_resamples": 1}, "one replicate has no spread"),
         ({"unit": "person"}, "unit must be"),
         ({"alpha": 2}, "alpha is a rate"),
-        ({"method": "recentered"}, "V-statistic"),
+        ({"method": "recentered"}, "method must be one of"),
     ]
     for asked, said in refused:
         asked = {"metrics": [], **asked}

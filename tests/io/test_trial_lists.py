@@ -151,4 +151,9 @@ def test_other_readers_point_to_vectors(folder):
         (folder / "trials").write_text(text)
         with pytest.raises(FileFormatError, match="or vectors to score it with as embeddings="):
             ff.read_comparisons("trials")
-    refused("embeddings must be a file's path or a data frame", ff.read_comparisons, "trials", embeddings=5)
+    refused(
+        "embeddings must be the name of a file, a data frame or NamedVectors",
+        ff.read_comparisons,
+        "trials",
+        embeddings=5,
+    )

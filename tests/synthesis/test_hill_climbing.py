@@ -202,7 +202,7 @@ SYSTEM = ff.biased_system, {"ratios": "1:2"}
         (SETS, {"fmr": 0.01, "accept": "plateaus"}, "accept must be one of .*did you mean 'plateau'"),
         (SETS, {"fmr": 0.01, "n_steps": 0}, "n_steps must be a whole number of at least 1, not 0"),
         (SYSTEM, {"ratios": [1, 0]}, "ratios must be above 0, not 0"),
-        (SYSTEM, {"ratios": [1, "a"]}, "ratios must be a finite number, not 'a'"),
+        (SYSTEM, {"ratios": [1, "a"]}, r"ratios\[1\] must be a finite number, not 'a'"),
         (SYSTEM, {"rate": 0}, "rate must be above 0"),
         (SYSTEM, {"rate": 1e-4}, "the nearest rate there can be is 0.000333333"),
         (SYSTEM, {"ratios": "1:1000"}, "for 1 % write 0.01"),

@@ -109,7 +109,7 @@ DECISIONS = ff.correlated_decisions, {"n_subjects": 4, "n_attempts": 2, "fnmr": 
         (VECTORS, {"n_samples": 1}, "no mated pairs"),
         (VECTORS, {"concentration": -1}, "at least 0"),
         (VECTORS, {"concentration": (2, 1)}, "a pair ascending"),
-        (VECTORS, {"concentration": (1, 2, 3)}, r"a number or a pair \(low, high\)"),
+        (VECTORS, {"concentration": (1, 2, 3)}, "a pair of numbers"),
         (VECTORS, {"concentration": (1, np.inf)}, "must be a finite number"),
         (VECTORS, {"rng": -1}, "rng must be"),
         (IDENTITIES, {"centers": [[1, 0], [0, 0]]}, "1 of 2 vectors are zero"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -142,7 +143,9 @@ def fair_studies(settings: Settings, design: Design = FAIR) -> Findings:
             (counts, "replicate", {OWN_MARGIN: "family-wise"}),
             (naive, "data", {NAIVE_MARGIN: "family-wise"}),
         ):
-            margin = margin_of_error(data, n_resamples=_REPLICATES, center=center, rng=key)
+            margin = margin_of_error(
+                data, n_resamples=_REPLICATES, center=cast("Literal['data', 'replicate']", center), rng=key
+            )
             farthest = float(np.abs(margin.group_fnmr - margin.fnmr).max())
             for name, quantile in names.items():
                 found[name] += farthest > _margin(margin.replicates, quantile)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +20,7 @@ from .chance import unclustered
 
 Floats = NDArray[np.float64]
 FMR = 1e-3
-STATISTICS = ("f", "max-difference", "max-ratio")
+STATISTICS: tuple[Literal["f", "max-difference", "max-ratio"], ...] = ("f", "max-difference", "max-ratio")
 _LEAST_REPLICATES = 499  # fewer could not name groups among eleven
 FEW_SPEAKERS = 15  # with fewer, a group widens the margin of all
 
@@ -80,7 +80,9 @@ def run(settings: Settings) -> list[SystemTests]:
 def tested_counts(counts: FailureCounts, settings: Settings) -> Tested:
     """Test counts of failures in every way of the paper."""
     drawn: dict[str, Any] = {"n_resamples": max(settings.n_resamples, _LEAST_REPLICATES), "rng": settings.seed}
-    tests = {name: fnmr_test(counts, statistic=name, follow_up=name == "f", **drawn) for name in STATISTICS}
+    tests: dict[str, FnmrTest] = {
+        name: fnmr_test(counts, statistic=name, follow_up=name == "f", **drawn) for name in STATISTICS
+    }
     return Tested(tests, margin_of_error(counts, **drawn))
 
 

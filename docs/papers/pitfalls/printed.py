@@ -6,6 +6,8 @@ logarithms three decimals. Columns are gender and nationality, "All" being the g
 
 from __future__ import annotations
 
+from typing import Literal
+
 Group = tuple[str, str]  # gender, nationality
 
 NATIONALITIES = {
@@ -18,7 +20,7 @@ NATIONALITIES = {
     "UK": "UK",
     "US": "USA",
 }  # of section 3.2, and what they are called in the data
-METRICS = ("eer", "min_dcf")
+METRICS: tuple[Literal["eer", "min_dcf"], ...] = ("eer", "min_dcf")
 FPR_AVERAGES = (0.001, 0.01, 0.025, 0.05, 0.1)
 ALPHAS = (0.0, 0.25, 0.5, 0.75, 1.0)
 

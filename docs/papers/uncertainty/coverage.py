@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +20,7 @@ from .curves import label_rates
 from .rules import ENOUGH_DATASETS, OF_PAPER, SLACK, chance, judged, near, settled
 
 Floats = NDArray[np.float64]
-METHODS = ("recentered", "percentile", "gaussian")
+METHODS: tuple[Literal["recentered", "percentile", "gaussian"], ...] = ("recentered", "percentile", "gaussian")
 TITLES = {"recentered": "Recentered", "percentile": "Naive", "gaussian": "Gaussian"}
 LEVELS = (1e-4, 2e-4, 3e-4, 5e-4, 1e-3, 2e-3, 3e-3, 5e-3, 1e-2)
 TABLED = (1e-4, 1e-3, 1e-2)  # of which the tables are

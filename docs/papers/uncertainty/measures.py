@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +22,7 @@ from .rules import ENOUGH_ERRORS, OF_PAPER, judged
 Floats = NDArray[np.float64]
 NAMES = ("max_geomean_ratio", "max_min_ratio", "log_geomean_sum", "gini")
 TITLES = {name: MEASURES[name].title for name in NAMES}
-RATES = ("fmr", "fnmr")
+RATES: tuple[Literal["fmr", "fnmr"], ...] = ("fmr", "fnmr")
 LEVELS = np.array([1e-4, 2e-4, 3e-4, 5e-4, 1e-3, 2e-3, 3e-3, 5e-3, 1e-2])
 N_SUBJECTS, N_SAMPLES, _DIM = 400, 10, 64
 SHOWN = 1e-3  # the FMR of the table
@@ -144,8 +145,9 @@ def fairness_bands(data: Embeddings, levels: Floats, settings: Settings) -> Band
     # A group's rate is its ratio to that of all pairs, times that. No replicate is looked at here.
     few = {"n_resamples": _FEWEST, "rng": settings.seed} | OF_PAPER
     rates_of_all = {"fmr": levels, "fnmr": roc_band(data, levels, **few).fnmr}
-    group_rates = {}
-    for rate, of_all in rates_of_all.items():
+    group_rates: dict[str, Floats] = {}
+    for rate in RATES:
+        of_all = rates_of_all[rate]
         ratio = fairness_band(data, "group_to_average_ratio", rate, levels, **few)
         group_rates[rate] = ratio.value * of_all[:, np.newaxis]
     vectors, mated = (
