@@ -191,7 +191,7 @@ def _any_number(name: str, value: Any) -> float:
 
 
 Resamples = Annotated[int, _replicates]  # more of them would not change the digits that are printed
-AnyNumber = Annotated[float, _any_number]  # one that need not be finite
+AnyNumber = Annotated[float, _Kind("a number", "numbers", _anything, _any_number)]  # one that need not be finite
 Measure = Annotated[
     Any, _Kind("the name of a measure or its function", "names or functions of measures", _is_measure, _measure)
 ]

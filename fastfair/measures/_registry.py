@@ -417,7 +417,7 @@ def _require_possible(record: Estimand, of_both: bool) -> None:
         validation.choice(f"of, what measure {record.name!r} is computed from,", metric, (*_BASE_METRICS, BOTH_RATES))
     if not (record.of or of_both) or BOTH_RATES in record.of or len(set(record.of)) < len(record.of):
         raise InputError(f'of must name base metrics, each once, or be "{BOTH_RATES}", not {record.of}')
-    low, high = record.range if len(record.range) == 2 else (np.nan, np.nan)
+    low, high = record.range
     if not low < high:
         raise InputError(f"range must be a least and a greatest value, not {record.range}")
     if not low <= record.fair_value <= high:

@@ -33,7 +33,9 @@ Results = Annotated[Any, _results]
 
 
 @checked
-def report(results: Results, path: str | Path, *, title: str = TITLE, inputs: Sequence[str | Path] = ()) -> None:
+def report(
+    results: Results, path: str | Path, *, title: str = TITLE, inputs: str | Path | Sequence[str | Path] = ()
+) -> None:
     """Write results as one page: an HTML file that needs no other file, no network and no JavaScript.
 
     Parameters
@@ -48,7 +50,7 @@ def report(results: Results, path: str | Path, *, title: str = TITLE, inputs: Se
         The file to write.
     title : str
         The title of the page.
-    inputs : sequence of path
+    inputs : path or sequence of path
         Files that the results were computed from; the page names them with their SHA-256.
 
     Raises
@@ -74,7 +76,8 @@ def report(results: Results, path: str | Path, *, title: str = TITLE, inputs: Se
     >>> ff.report(ff.evaluate(c, n_resamples=0, incomplete_groups="nan"), "report.html")  # doctest: +SKIP
     """
     whole_files.ready_folder(Path(path).parent)
-    digests = {str(name): _sha256(name) for name in inputs}
+    files = [inputs] if isinstance(inputs, str | Path) else inputs
+    digests = {str(name): _sha256(name) for name in files}
     validation.require("jinja2", "cli", "a report")
     whole_files.write_text(path, _page(results, title, digests))
 

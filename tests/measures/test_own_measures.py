@@ -119,11 +119,15 @@ def test_what_cannot_be_is_refused():
         (["fmr", "both rates"], "or be \"both rates\""), (3, "of must be text"),
     ]:  # fmt: skip
         refused(says, lambda of=of: measure(**FAIR | {"of": of}, name="own")(gap))
-    for bounds, says in [((1, 0), "a least and a greatest"), ((0, 1, 2), "a least"), ((0.5, 1), "fair_value must lie")]:
+    for bounds, says in [
+        ((1, 0), "a least and a greatest"),
+        ((0, 1, 2), "a pair of numbers"),
+        ((0.5, 1), "fair_value must lie"),
+    ]:
         refused(says, lambda bounds=bounds: measure(**FAIR | {"range": bounds}, name="own")(gap))
     refused("fair_value", measure, **FAIR | {"fair_value": np.nan})
     refused("of the groups' FMRs and FNMRs", measure(**FAIR | {"of": "both rates"}), gap)
     refused("it takes x, y, z", measure(**FAIR, name="own"), lambda x, y, z: x)
     refused("must be a function", measure(**FAIR, name="own", own_threshold=True), gap)
     refused("a function", measure(**FAIR, name="own"), 3)
-    refused("the name of a measure, or its function", ff.fairness_band, ff.Comparisons([1, 0], [1, 0]), measure=np.ptp)
+    refused("the name of a measure or its function", ff.fairness_band, ff.Comparisons([1, 0], [1, 0]), measure=np.ptp)
