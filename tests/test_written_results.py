@@ -177,7 +177,7 @@ def test_the_page_of_vectors_is_made_again(groups, tmp_path):
     )  # fmt: skip
     assert done.exit_code == 0, done.output
     (back,) = ff.read_results(tmp_path / "first.html")
-    ff.report(back, tmp_path / "again.html", title="Error rates and fairness of vectors", inputs=tmp_path / "v.npz")
+    ff.report(back, tmp_path / "again.html", title="Error rates and fairness", inputs=tmp_path / "v.npz")
     assert (tmp_path / "again.html").read_text("utf-8") == (tmp_path / "first.html").read_text("utf-8")
     written = json.loads(done.stdout)
     asked = {"asked": [0.01, 0.1]}  # by the command; the page shows these FMRs of many

@@ -512,7 +512,7 @@ class Comparisons(Shown):
         """All mated, and all non-mated, comparisons: as they are sorted, or as a scan counts them."""
         return self.mated, self.nonmated
 
-    def require(self, *needs: str) -> None:
+    def _require(self, *needs: str) -> None:
         """Raise an error for the first need that these comparisons lack, with the reason."""
         for need in needs:
             if need in self.lacks:

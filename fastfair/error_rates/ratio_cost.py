@@ -40,7 +40,7 @@ def ratio_costs_of_groups(comparisons: Comparisons) -> NDArray[np.float64]:
     groups = range(len(comparisons.groups))
     lists = [keys_of(comparisons), *(keys_of(comparisons, k) for k in groups)]
     exact = exact_costs(lists[0])
-    comparisons.require("costs")
+    comparisons._require("costs")
     if not isinstance(comparisons, KeptComparisons):
         return np.array([log_likelihood_ratio_cost(keys, exact) if all(keys.sizes) else np.nan for keys in lists])
     sizes = np.array([keys.sizes for keys in lists]).T

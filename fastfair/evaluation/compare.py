@@ -271,7 +271,7 @@ def _prepared(scored: Sequence[_Scored], names: Sequence[str], options: Mapping[
         without = comparisons.without_failure_rates()
         evaluation = evaluate(system if isinstance(system, ScannedComparisons) else without, **options)
         if evaluation.uncertainty is None:
-            comparisons.require("closed forms")
+            comparisons._require("closed forms")
             raise InputError(
                 "without replicates, compare needs an operating point and the units of closed forms: give at, and "
                 'subjects or unit="comparison"; or n_resamples of at least 2'

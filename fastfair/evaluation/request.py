@@ -141,7 +141,7 @@ class Request:
             "units left out": self.method == "bca",
             "all scores": self.eer_method == "convex-hull",
         }
-        comparisons.require(*(need for need, is_needed in needs.items() if is_needed))
+        comparisons._require(*(need for need, is_needed in needs.items() if is_needed))
         if not self.n_resamples and self.method != "auto":
             raise InputError(f'method="{self.method}" needs replicates, and n_resamples is 0')
         if self.n_resamples:

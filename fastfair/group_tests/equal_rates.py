@@ -631,7 +631,7 @@ def _test_of_false_matches(
     from fastfair.resampling.preparation import NO_METRICS
 
     comparisons = data.kept if isinstance(data, ScannedComparisons) else data
-    comparisons.require("lists of pairs")
+    comparisons._require("lists of pairs")
     statistic, n_resamples, n_threads = settings["statistic"], settings["n_resamples"], workers.n_threads
     comparisons.require_groups()
     require_units(comparisons, "subject")

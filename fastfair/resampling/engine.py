@@ -616,7 +616,7 @@ class Resampler(Replicating):
         InputError
             Where there are too many units to leave out one at a time, and for a scan.
         """
-        self.prepared.comparisons.require("units left out")
+        self.prepared.comparisons._require("units left out")
         if self.units.n_units > _MOST_LEFT_OUT:
             raise InputError(
                 f'method="bca" leaves out {self.units.n_units:,} units one at a time, but at most {_MOST_LEFT_OUT:,} '

@@ -2,7 +2,7 @@
 
 A source has two sides, the mated and the non-mated comparisons. `side_of` makes one from what `Comparisons.pairs` holds
 of a class; a new kind of source registers its own. What a kind of data cannot do stands in `Comparisons.lacks`, in
-words, and is asked for by `Comparisons.require`.
+words, and is asked for by `Comparisons._require`.
 
 The promises of a side: what it sums are whole numbers, so that no order, number of threads or partition changes a bit;
 rows of weights are those of `Units`, in the order in which these are drawn; and it can be pickled with all that

@@ -127,7 +127,7 @@ class Preparation:
         if all_kept:
             of_all.require_all(" and ".join(metrics.names))
         if "cllr" in metrics.names:
-            comparisons.require("costs")
+            comparisons._require("costs")
         exact = exact_costs(of_all, self.prior.log_odds) if "cllr" in metrics.names else (None, None)
         n_kept = (of_all.mated.size, of_all.nonmated.size) if all_kept else self._numbers_to_keep(with_eer)
         self._require_memory(sum(n_kept))

@@ -174,5 +174,5 @@ def test_what_a_source_lacks_is_said_in_words():
     for kept in sources(e, 0.5)[1:]:
         for need, reason in kept.lacks.items():
             with pytest.raises(ff.errors.InputError) as refused:
-                kept.require("nothing", need)
+                kept._require("nothing", need)
             assert str(refused.value) == reason
