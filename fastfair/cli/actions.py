@@ -490,8 +490,8 @@ def plan(run: Run) -> None:
     if run.context.invoked_subcommand is not None:
         return
     asked = {name: run.options.pop(name) for name in _SETTINGS if name in run.options}
-    pilot, study = run.take("pilot"), run.take("study", False)
-    asks_margin, asks_subjects = _asked(run, asked, study=study, has_pilot=pilot is not None)
+    pilot = run.take("pilot")
+    asks_margin, asks_subjects = _asked(run, asked, has_pilot=pilot is not None)
     options, method = run.options, run.take("method")
     if method == "exact" and not asks_margin:
         raise click.UsageError("--method exact is for margins of error: power and subjects are always simulated")
@@ -500,11 +500,6 @@ def plan(run: Run) -> None:
         raise click.UsageError("--n-simulations goes with --method simulation")
     if "max_subjects" in options and not asks_subjects:
         raise click.UsageError("--max-subjects goes with --margin or --difference, without --subjects")
-    if study:
-        found = run.call(ff.margin_study, method=method)
-        figures = {"overview": found.plot_overview, "one_at_a_time": found.plot_one_at_a_time}
-        run.deliver("plan", found, figures=lambda: {name: draw() for name, draw in figures.items()})
-        return
     alone = {"assurance": asked.pop("assurance")[0]} if asks_margin and "assurance" in asked else {}
     grid: dict[str, Any] = dict(zip(asked, np.ix_(*map(np.array, asked.values())), strict=True)) | alone
     if pilot is not None:
@@ -513,22 +508,14 @@ def plan(run: Run) -> None:
     run.deliver("plan", run.call(function, **grid, **({"method": method} if asks_margin else {})))
 
 
-def _asked(run: Run, asked: Mapping[str, Any], *, study: bool, has_pilot: bool) -> tuple[bool, bool]:
+def _asked(run: Run, asked: Mapping[str, Any], *, has_pilot: bool) -> tuple[bool, bool]:
     """Return whether to compute margins of error, and whether to compute subjects; if neither, it is the power."""
     flags = {param.name: param.opts[0] for param in run.command.params}
     given = {*asked, *({"pilot"} if has_pilot else ())}
-    if study:
-        own = [
-            flags[name]
-            for name in (*asked, *(["pilot"] if has_pilot else []), *(["goats"] if "goats" in run.options else []))
-        ]
-        if own:
-            raise click.UsageError(f"--study has its own settings: leave {', '.join(own)} out")
-        return True, False
     if not given & {"n_subjects", "margin", "difference"}:
         raise click.UsageError(
             "nothing says what to plan. Give --subjects for the margin of error, --subjects and --difference for the "
-            "power, --margin or --difference for the subjects needed, or --study"
+            "power, --margin or --difference for the subjects needed"
         )
     known = {*given, "n_subjects", *({"n_attempts"} if has_pilot else ())}
     for options, said in _RULES:

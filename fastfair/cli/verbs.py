@@ -354,7 +354,6 @@ VERBS: dict[str, Verb] = {
                    "0.8.", "numbers"),
             Option("pilot", "Failure counts of a pilot, with columns attempts and failures. Subjects have so many "
                    "attempts as these, in place of --attempts.", "path", section="Input"),
-            Option("study", "Plan the 4,000 settings of the paper's study, instead of the options above.", "flag"),
             Option("method", "Compute margins of error exactly, or from simulated studies as the paper does. By "
                    "default exactly, but by simulation with --pilot and --assurance.", like="plan_margin.method",
                    section="Intervals"),
