@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import fastfair as ff
+from fastfair.evaluation.result import Evaluation
 
 from . import _data
 from .versus.clock import Clocked, take_turns
@@ -132,7 +133,7 @@ def _closed_form() -> Sides:
     """Evaluate with intervals in closed form, which older commits leave out."""
     comparisons, points = _grouped(), [ff.at_fmr(1e-3), ff.at_eer()]
 
-    def ours() -> ff.Evaluation:
+    def ours() -> Evaluation:
         return ff.evaluate(comparisons.by("group"), at=points, n_resamples=0)
 
     if all(quantity.low is None for quantity in ours().quantities):

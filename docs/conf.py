@@ -1,6 +1,7 @@
 """Configuration of the documentation."""
 
 import json
+import re
 import sys
 import warnings
 from pathlib import Path
@@ -58,6 +59,7 @@ _list.write_text(_head + _names, "utf-8")
 numpydoc_show_class_members = False  # the class template lists them
 numpydoc_xref_param_type = True
 numpydoc_xref_ignore = "all"  # but what is named here
+_DOCUMENTED = re.findall(r"^   ([\w.]+)$", Path(__file__).with_name("api.rst").read_text("utf-8"), re.MULTILINE)
 numpydoc_xref_aliases = {
     "Axes": "matplotlib.axes.Axes",
     "Figure": "matplotlib.figure.Figure",
@@ -65,7 +67,7 @@ numpydoc_xref_aliases = {
     "SeedSequence": "numpy.random.SeedSequence",
     "Path": "pathlib.Path",
     "ndarray": "numpy.ndarray",
-} | {name: f"fastfair.{name}" for name in fastfair.__all__ if name[0].isupper()}
+} | {name.rpartition(".")[2]: f"fastfair.{name}" for name in _DOCUMENTED if name.rpartition(".")[2][0].isupper()}
 
 intersphinx_mapping = inventories.mapping()
 

@@ -14,6 +14,8 @@ from numpy.typing import NDArray
 
 import fastfair as ff
 from fastfair._lib import seeds
+from fastfair.evaluation.paired_result import PairedEvaluation
+from fastfair.evaluation.result import Evaluation
 from fastfair.resampling.engine import Resampler
 from fastfair.resampling.preparation import Metrics
 from fastfair.resampling.units import BLOCK
@@ -36,7 +38,7 @@ def _evaluate(
     metrics: Sequence[str] = (),
     measures: str | Sequence[str] = (),
     **options: Any,
-) -> ff.Evaluation:
+) -> Evaluation:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ff.errors.NarrowIntervalsWarning)  # of small groups; of trials
         return ff.evaluate(
@@ -44,7 +46,7 @@ def _evaluate(
         )
 
 
-def _eer_alone(comparisons: ff.Comparisons, **options: Any) -> ff.Evaluation:
+def _eer_alone(comparisons: ff.Comparisons, **options: Any) -> Evaluation:
     return _evaluate(comparisons, metrics=["eer"], **options)
 
 
@@ -144,7 +146,7 @@ def everything_against_scipy() -> Measurement:
     comparisons = voxceleb1_h()
     points = [ff.at_fmr(fmr) for fmr in _FMRS]
 
-    def everything(metrics: Sequence[str] = ("eer", "min_dcf")) -> ff.Evaluation:
+    def everything(metrics: Sequence[str] = ("eer", "min_dcf")) -> Evaluation:
         return _evaluate(comparisons, points, metrics, "all")
 
     alone = _eer_alone(comparisons)
@@ -166,9 +168,7 @@ def everything_against_scipy() -> Measurement:
     )
 
 
-def _agree_on_replicates(
-    found: ff.Evaluation, alone: ff.Evaluation, names: Sequence[tuple[str, str | None, Any]]
-) -> None:
+def _agree_on_replicates(found: Evaluation, alone: Evaluation, names: Sequence[tuple[str, str | None, Any]]) -> None:
     for name in names:
         same = np.array_equal(found.replicates(*name), alone.replicates(*name), equal_nan=True)
         must_agree(same, f"replicates of {name} depend on what else is asked")
@@ -255,7 +255,7 @@ def compare_against_numpy() -> Measurement:
     level = 1e-3
     at = ff.at_fmr(level)
 
-    def compare(n_resamples: int = _N, **options: Any) -> ff.PairedEvaluation:
+    def compare(n_resamples: int = _N, **options: Any) -> PairedEvaluation:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ff.errors.NarrowIntervalsWarning)
             return ff.compare(first, second, at, [], metrics=["eer"], n_resamples=n_resamples, rng=0, **options)
@@ -264,7 +264,7 @@ def compare_against_numpy() -> Measurement:
         one, other = (np.array(numpy.eer_and_fnmr(weights, level)) for numpy in theirs)
         return one - other
 
-    def of_ours(found: ff.PairedEvaluation) -> NDArray[np.float64]:
+    def of_ours(found: PairedEvaluation) -> NDArray[np.float64]:
         names: tuple[tuple[Any, ...], ...] = ("eer",), ("fnmr", None, at)
         return np.stack([found.first.replicates(*q) - found.second.replicates(*q) for q in names], axis=-1)
 

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 import fastfair as ff
 from fastfair.data.sorted_scores import SortedSide
+from fastfair.evaluation.result import Evaluation
 
 from .clock import clocked, take_turns
 from .common import must_agree, versions, voxceleb1_h
@@ -64,7 +65,7 @@ def against_numpy() -> Measurement:
     comparisons = voxceleb1_h().by("Nationality")
     threshold = ff.rates(comparisons, ff.at_fmr(0.01)).threshold
 
-    def ours() -> ff.Evaluation:
+    def ours() -> Evaluation:
         return ff.evaluate(comparisons, ff.at_threshold(threshold), [], metrics=[], n_resamples=0)
 
     theirs = _InNumpy(comparisons, threshold)

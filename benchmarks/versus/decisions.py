@@ -6,6 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 import fastfair as ff
+from fastfair.calibration.results import Calibration
+from fastfair.thresholds.apply_threshold import AppliedThreshold
 
 from .clock import clocked, take_turns
 from .common import Trials, must_agree, scratch_folder, versions, voxceleb1_h
@@ -58,7 +60,7 @@ def costs_against_bob() -> Measurement:
     n_subjects = int(np.max(who)) + 1
     numpy = NumpyCosts(trials, n_subjects)
 
-    def ours() -> ff.Calibration:
+    def ours() -> Calibration:
         return ff.evaluate_calibration(ratios, _APPLICATION, n_resamples=_N, rng=0, n_threads=THREADS)
 
     calibration = ours()
@@ -107,7 +109,7 @@ def thresholds_against_numpy() -> Measurement:
     numpy = [NumpyBootstrap(half, n_subjects) for half in halves]
     rng = np.random.default_rng(0)
 
-    def ours() -> ff.AppliedThreshold:
+    def ours() -> AppliedThreshold:
         return ff.apply_threshold(evaluation, ff.at_fmr(_LEVEL), development)
 
     def drawn() -> tuple[float, float]:

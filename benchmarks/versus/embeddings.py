@@ -16,7 +16,10 @@ from threadpoolctl import threadpool_info, threadpool_limits
 import fastfair as ff
 from benchmarks._data import embeddings_of_subjects, vectors_of_subjects
 from fastfair._lib import seeds
+from fastfair.bands.fairness import FairnessBand
+from fastfair.bands.roc import RocBand
 from fastfair.resampling.units import VectorUnits
+from fastfair.synthesis.coverage import CoverageExperiment
 
 from .clock import clocked, take_turns
 from .common import must_agree, scratch_folder, versions
@@ -80,7 +83,7 @@ def against_product(n: int, highest: float, *, groups: int = 0, n_references: in
         sets = tuple(np.ascontiguousarray(e.vectors[part]) for part in (~is_probe, is_probe))
     levels = np.geomspace(1e-6, highest, _LEVELS)
 
-    def ours() -> ff.RocBand | ff.FairnessBand:
+    def ours() -> RocBand | FairnessBand:
         settings: dict[str, Any] = {"n_resamples": 1000, "rng": 0, "n_threads": THREADS}
         if groups:
             return ff.fairness_band(e, "max_geomean_ratio", "fmr", levels, **settings)
@@ -173,7 +176,7 @@ def against_algorithm_1() -> Measurement:
         thresholds = np.nextafter(nonmated[nonmated.size - 1 - allowed], np.float32(np.inf))
         return (mated < thresholds[:, None]).mean(axis=1)
 
-    def ours() -> ff.RocBand:
+    def ours() -> RocBand:
         return ff.roc_band(e, levels, unit="sample", n_resamples=n_resamples, rng=0, n_threads=THREADS)
 
     units = VectorUnits(e, "sample")
@@ -260,7 +263,7 @@ def _in_a_process(n: int, what: str) -> list[Any]:
 def coverage_experiment() -> Measurement:
     settings: dict[str, Any] = {"n_subjects": 200, "n_samples": SAMPLES, "dim": 64, "rng": 0}
     ff.coverage_experiment(2, 64, **settings)  # compiles
-    found: list[ff.CoverageExperiment] = []
+    found: list[CoverageExperiment] = []
     taken = clocked(lambda: found.append(ff.coverage_experiment(1000, 500, **settings)))()
     (experiment,) = found
     apart = np.abs(experiment.coverage[0] - experiment.confidence_level[:, None])

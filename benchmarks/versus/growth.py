@@ -12,6 +12,7 @@ import numpy as np
 
 import fastfair as ff
 from benchmarks._data import comparisons_of_subjects
+from fastfair.evaluation.result import Evaluation
 
 from .clock import clocked, take_turns
 from .common import scratch_folder, versions
@@ -25,7 +26,7 @@ _SLOPE = 1.1
 _MEMORY = 3
 
 
-def evaluate(comparisons: ff.Comparisons, n_resamples: int) -> ff.Evaluation:
+def evaluate(comparisons: ff.Comparisons, n_resamples: int) -> Evaluation:
     return ff.evaluate(comparisons, at=[ff.at_fmr(1e-3)], metrics=["eer"], measures=[], n_resamples=n_resamples, rng=0)
 
 

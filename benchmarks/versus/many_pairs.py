@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 
 import fastfair as ff
+from fastfair.evaluation.result import Evaluation
 
 from .clock import clocked, take_turns
 from .common import scratch_folder, versions
@@ -23,7 +24,7 @@ _BLOCK = 64
 _BYTES = 30  # of memory a comparison, above the input
 
 
-def evaluate(comparisons: ff.Comparisons, n_resamples: int = REPLICATES) -> ff.Evaluation:
+def evaluate(comparisons: ff.Comparisons, n_resamples: int = REPLICATES) -> Evaluation:
     points = [ff.at_fmr(1e-3), ff.at_fmr(1e-4)]
     return ff.evaluate(
         comparisons, at=points, metrics=["eer"], measures=["garbe", "fdr"], n_resamples=n_resamples, rng=0

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import fastfair as ff
+from fastfair.error_models.error_model import ErrorModel
 from fastfair.error_models.fitting import count_cells, fit, make_design
 from fastfair.error_rates.operating_points import threshold_key
 
@@ -62,7 +63,7 @@ class _Faces:
 def against_loops() -> Measurement:
     faces = _Faces()
 
-    def model() -> ff.ErrorModel:
+    def model() -> ErrorModel:
         return ff.error_model(faces.comparisons, "gender", _AT, baseline={"gender": "0"})
 
     at, scores = faces.logit()

@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 
 import fastfair as ff
+from fastfair.evaluation.result import Evaluation
 
 from .clock import clocked, take_turns
 from .common import scratch_folder, versions
@@ -40,7 +41,7 @@ def write(folder: Path, size: int = SIZE, n_subjects: int = N_SUBJECTS) -> None:
         pl.DataFrame(columns).write_parquet(folder / f"{k}.parquet", compression="lz4")
 
 
-def evaluate(folder: Path, n_resamples: int = REPLICATES, executor: Any = None) -> ff.Evaluation:
+def evaluate(folder: Path, n_resamples: int = REPLICATES, executor: Any = None) -> Evaluation:
     scan = ff.scan_comparisons(folder / "*.parquet", memory_limit=LIMIT, executor=executor)
     measures = ["garbe", "fdr"]
     return ff.evaluate(

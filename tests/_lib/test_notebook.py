@@ -10,6 +10,15 @@ import numpy as np
 
 import fastfair as ff
 from fastfair._lib.notebook import Shown
+from fastfair.bands.fairness import FairnessBand
+from fastfair.bands.roc import RocBand
+from fastfair.claims.claim import Claim
+from fastfair.evaluation.paired_result import PairedEvaluation
+from fastfair.evaluation.result import Evaluation
+from fastfair.group_tests.equal_rates import FmrTest, FnmrTest
+from fastfair.group_tests.margins import MarginOfError
+from fastfair.planning.fmr import FmrPlan
+from fastfair.planning.plans import MarginPlan, PowerPlan, SubjectsPlan
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "fuzz"))
 import valid_calls
@@ -56,8 +65,8 @@ def test_results_show_themselves_in_short():
 def test_tests_plans_bands_and_evaluations_are_among_them():
     classes = {type(valid_calls.made()[name]) for name in shown()}
     assert {
-        ff.Comparisons, ff.Evaluation, ff.PairedEvaluation, ff.RocBand, ff.FairnessBand, ff.FnmrTest, ff.FmrTest,
-        ff.MarginOfError, ff.MarginPlan, ff.PowerPlan, ff.SubjectsPlan, ff.FmrPlan, ff.Claim, ff.Embeddings,
+        ff.Comparisons, Evaluation, PairedEvaluation, RocBand, FairnessBand, FnmrTest, FmrTest,
+        MarginOfError, MarginPlan, PowerPlan, SubjectsPlan, FmrPlan, Claim, ff.Embeddings,
         ff.FailureCounts,
     } <= classes  # fmt: skip
 

@@ -14,6 +14,8 @@ from oracles import intervals as slow
 
 import fastfair as ff
 from fastfair import intervals
+from fastfair.bands.roc import RocBand
+from fastfair.evaluation.result import Evaluation
 from fastfair.uncertainty.few_errors import BY_QUANTILES, OF_FEW_SUBJECTS
 
 pytestmark = pytest.mark.jit  # thousands of passes
@@ -36,7 +38,7 @@ def few_errors() -> ff.Comparisons:
     return ff.Comparisons(**given | {"scores": given["scores"] + 1.7 * given["mated"]})
 
 
-def freedom_of(ev: ff.Evaluation, group: str | None) -> float:
+def freedom_of(ev: Evaluation, group: str | None) -> float:
     """The degrees of freedom of the FNMR, but not more than those of the FMR that is held."""
     at = {(q.name, q.group): ev.uncertainty.sizes.degrees_of_freedom[k] for k, q in enumerate(ev.quantities)}
     return min(at["fnmr", group], at["fmr", None])
@@ -194,7 +196,7 @@ def test_evaluate_warns_of_a_threshold_that_few_subjects_hold():
 def test_a_threshold_that_few_subjects_hold_is_noted():
     """Few subjects are in almost all false matches, so that the threshold hangs on them."""
 
-    def band(shift: float, **options) -> ff.RocBand:
+    def band(shift: float, **options) -> RocBand:
         return ff.roc_band(hubs(shift), [0.02], n_resamples=200, rng=0, **options)
 
     assert OF_FEW_SUBJECTS in band(2.0).note

@@ -14,7 +14,9 @@ from oracles import calibration as slow
 from scipy.stats import t
 
 import fastfair as ff
+from fastfair.calibration.results import Calibration
 from fastfair.errors import DroppedWarning, InputError
+from fastfair.evaluation.result import Evaluation
 
 pytestmark = pytest.mark.jit  # thousands of passes
 LLR = "log-likelihood-ratio"
@@ -32,7 +34,7 @@ def ratios() -> ff.Comparisons:
 
 
 @pytest.fixture(scope="module")
-def found(ratios) -> ff.Calibration:
+def found(ratios) -> Calibration:
     return ff.evaluate_calibration(ratios, [RARE, EVEN], **FEW)
 
 
@@ -72,7 +74,7 @@ def test_costs_are_divided_by_that_without_scores_unless_asked_otherwise(ratios,
         assert one.pvalue == pytest.approx(other.pvalue)
 
 
-def evaluated(c: ff.Comparisons, application: ff.Application, confidence_level: float = 0.95) -> ff.Evaluation:
+def evaluated(c: ff.Comparisons, application: ff.Application, confidence_level: float = 0.95) -> Evaluation:
     points = [ff.at_threshold(application.threshold + shift) for shift in (0, *SHIFTS)]
     return ff.evaluate(c, points, [], metrics=[], confidence_level=confidence_level, **FEW)
 
@@ -175,7 +177,7 @@ def test_results_are_written_and_read(found, tmp_path):
     assert written["bayes_errors"][0][0] is None
     found.report(tmp_path / "one.html")
     (back,) = ff.read_results(tmp_path / "one.html")
-    assert isinstance(back, ff.Calibration)
+    assert isinstance(back, Calibration)
     assert json.loads(back.to_json()) == written
     back.report(tmp_path / "other.html")
     assert (tmp_path / "one.html").read_text("utf-8") == (tmp_path / "other.html").read_text("utf-8")

@@ -9,6 +9,7 @@ import pytest
 from helpers.command_line import run
 
 import fastfair as ff
+from fastfair.calibration.results import Calibration
 from fastfair.errors import InputError
 
 SCORES = "docs/samples/scores.csv"
@@ -17,7 +18,7 @@ RATIOS = ["--score-kind", "log-likelihood-ratio"]
 APPLICATIONS = [ff.Application(0.3), ff.Application(0.2, 1, 10)]
 
 
-def found() -> ff.Calibration:
+def found() -> Calibration:
     comparisons = ff.read_comparisons(SCORES, groups=["sex"], score_kind="log-likelihood-ratio")
     return ff.evaluate_calibration(comparisons, APPLICATIONS, rng=1, n_resamples=99)
 

@@ -13,6 +13,7 @@ from helpers.command_line import run
 from helpers.each import each
 
 import fastfair as ff
+from fastfair.claims.check import Check
 from fastfair.errors import InputError
 
 SCORES = "scores.csv"
@@ -39,7 +40,7 @@ def _in_its_folder(made, monkeypatch):
     monkeypatch.delenv("GITHUB_ACTIONS", raising=False)
 
 
-def checked(*texts: str, **more) -> ff.Check:
+def checked(*texts: str, **more) -> Check:
     comparisons = ff.read_comparisons(SCORES, groups=["group"])
     return ff.check(comparisons, texts, ff.at_threshold(0.5), rng=1, n_resamples=99, **more)
 

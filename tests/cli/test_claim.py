@@ -8,13 +8,14 @@ import pytest
 from helpers.command_line import run, succeeded
 
 import fastfair as ff
+from fastfair.claims.claim import Claim
 from fastfair.errors import InputError
 
 SCORES = "docs/samples/scores.csv"
 ASKED = ["--at", "threshold=0.5", "--group", "sex", "--seed", 1, "--n-resamples", 99]
 
 
-def found() -> ff.Claim:
+def found() -> Claim:
     comparisons = ff.read_comparisons(SCORES, groups=["sex"])
     return ff.claim(comparisons, "fnmr <= 0.9", ff.at_threshold(0.5), rng=1, n_resamples=99)
 

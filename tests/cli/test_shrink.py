@@ -11,6 +11,7 @@ import pytest
 from helpers.command_line import run
 
 import fastfair as ff
+from fastfair.small_groups import ShrunkenRates
 
 
 @pytest.fixture(scope="module")
@@ -37,7 +38,7 @@ def asked(scores: Path, *more: object) -> list[object]:
     return ["shrink", scores, *fixed, *more]
 
 
-def found(scores: Path) -> ff.ShrunkenRates:
+def found(scores: Path) -> ShrunkenRates:
     c = ff.read_comparisons(scores, groups=["sex"])
     return ff.shrunken_rates(ff.evaluate(c, ff.at_threshold(1), [], metrics=[], rng=1, n_resamples=99))
 

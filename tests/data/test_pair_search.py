@@ -20,6 +20,8 @@ from oracles import embeddings as slow
 import fastfair as ff
 from fastfair._lib import memory, radix_sort, seeds
 from fastfair._lib.workers import Workers
+from fastfair.bands.fairness import FairnessBand
+from fastfair.bands.roc import RocBand
 from fastfair.data import pair_search, score_keys, temporary_files
 from fastfair.errors import OutputError
 from fastfair.resampling import vector_replicates
@@ -28,7 +30,7 @@ from fastfair.resampling.vector_replicates import Draws, PairResampler
 UNITS = ("sample", "subject", "subject+sample")
 
 
-def bits(band: ff.RocBand | ff.FairnessBand) -> tuple[bytes, ...]:
+def bits(band: RocBand | FairnessBand) -> tuple[bytes, ...]:
     return band.replicates.tobytes(), band.threshold.tobytes(), band.low.tobytes()
 
 
@@ -190,7 +192,7 @@ def test_pairs_in_temporary_files_give_the_same_bits(
     mapped = ff.Embeddings(np.load(tmp_path / "v.npy", mmap_mode="r"), drawn.subject, **how)
     executor = ThreadPoolExecutor(workers) if workers else None
 
-    def band(e: ff.Embeddings) -> ff.FairnessBand:
+    def band(e: ff.Embeddings) -> FairnessBand:
         return ff.fairness_band(e, "gini", "fmr", [0.01, 0.1], n_resamples=128, rng=0, executor=executor)
 
     in_memory = band(ff.Embeddings(drawn.vectors, drawn.subject, **how))

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from oracles import error_model as oracle
 
 import fastfair as ff
+from fastfair.error_models.error_model import ErrorModel
 from fastfair.errors import (
     ContradictingStrataWarning,
     DroppedWarning,
@@ -29,7 +30,7 @@ SHARED = Path(__file__).resolve().parents[3] / "shared" / "data"
 quiet_model = quietly()(ff.error_model)
 
 
-def levels(trials: list[oracle.Trial], model: ff.ErrorModel) -> list[list[str]]:
+def levels(trials: list[oracle.Trial], model: ErrorModel) -> list[list[str]]:
     return [
         sorted({side[a] for t in trials for side in t.values} - {model.baseline[name]}) for a, name in enumerate(NAMES)
     ]

@@ -13,6 +13,7 @@ from helpers.quiet import quietly
 from helpers.refusals import refused
 
 import fastfair as ff
+from fastfair.error_models.stratified_rates import StratifiedRate, StratifiedRates
 from fastfair.errors import ContradictingStrataWarning, NotComputableWarning
 
 # Most pairs of the region with most errors are men, and women have twice the odds in each region.
@@ -20,7 +21,7 @@ HIDDEN = {("f", "A"): (40, 2000), ("m", "A"): (5, 500), ("f", "B"): (40, 200), (
 EVEN = {("f", "A"): (40, 1000), ("m", "A"): (42, 1000), ("f", "B"): (80, 1000), ("m", "B"): (81, 1000)}
 
 
-def rows(found: ff.StratifiedRates) -> dict[tuple[str, str | None, bool], ff.StratifiedRate]:
+def rows(found: StratifiedRates) -> dict[tuple[str, str | None, bool], StratifiedRate]:
     return {(row.group, row.stratum, row.standardised): row for row in found.rates}
 
 

@@ -12,6 +12,7 @@ from helpers.data_sets import columns
 from helpers.refusals import refused
 
 import fastfair as ff
+from fastfair.evaluation.result import Evaluation
 
 mpl.use("Agg")
 
@@ -20,7 +21,7 @@ LONG = " & a label that is longer than a row of a plot can be, as intersections 
 
 
 @cache
-def evaluation(n_groups: int, n_resamples: int = 40) -> ff.Evaluation:
+def evaluation(n_groups: int, n_resamples: int = 40) -> Evaluation:
     """Evaluate groups with long labels, the last of which has no errors."""
     rng = np.random.default_rng(n_groups)
     n, each = 400 * n_groups, 6

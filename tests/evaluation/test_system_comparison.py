@@ -18,6 +18,7 @@ import fastfair as ff
 from fastfair.errors import FewResamplesWarning
 from fastfair.evaluation import compare as module
 from fastfair.evaluation.ranks import ranks_of
+from fastfair.evaluation.system_comparison import SystemComparison
 
 AT = [ff.at_fmr(0.05), ff.at_threshold(1.0)]
 NAMES = ("old", "new", "small", "noisy")
@@ -35,7 +36,7 @@ def systems() -> dict[str, ff.Comparisons]:
 
 
 @pytest.fixture(scope="module")
-def found(systems) -> ff.SystemComparison:
+def found(systems) -> SystemComparison:
     return ff.compare(systems, at=AT, **ASKED)
 
 

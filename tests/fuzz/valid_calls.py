@@ -14,6 +14,7 @@ import polars as pl
 from helpers.quiet import quietly
 
 import fastfair as ff
+from fastfair.evaluation.result import Evaluation
 
 _RATES = [0.1, 0.2, 0.3]
 _WHO = (list("aabbccddaabbccdd"), list("aabbccddbbaaddcc"))
@@ -33,7 +34,7 @@ def three_groups() -> ff.Comparisons:
 
 @cache
 @quietly(Warning)  # of toy data
-def _of_three_groups() -> ff.Evaluation:
+def _of_three_groups() -> Evaluation:
     return ff.evaluate(three_groups(), ff.at_threshold(0.5), [], n_resamples=20, rng=0)
 
 

@@ -8,19 +8,46 @@ from typing import Any
 
 import fastfair as ff
 from fastfair import datasets, intervals, measures
+from fastfair.bands.fairness import FairnessBand
+from fastfair.bands.roc import RocBand
+from fastfair.calibration.calibrate import CalibratedScores, TrainedTransform
+from fastfair.calibration.curves import BayesError, Tippett
+from fastfair.calibration.results import ApplicationCost, Calibration, CostDifference, CostMeasure, RatioCost
+from fastfair.claims.check import Check, CheckedQuantity
+from fastfair.claims.claim import Claim, ClaimedRate
+from fastfair.error_models.error_model import AttributeTest, Effect, ErrorModel
+from fastfair.error_models.stratified_rates import StratifiedDifference, StratifiedRate, StratifiedRates
 from fastfair.error_rates import curves, rates
+from fastfair.evaluation.contrasts import Contrast
+from fastfair.evaluation.paired_result import PairedEvaluation
+from fastfair.evaluation.ranks import RankedSystem
+from fastfair.evaluation.result import Evaluation
+from fastfair.evaluation.system_comparison import SystemComparison
+from fastfair.evaluation.worst_comparisons import WorstComparisons
+from fastfair.group_tests.equal_rates import FmrTest, FnmrTest, GroupTest
+from fastfair.group_tests.margins import MarginOfError
+from fastfair.planning.fmr import FmrPlan, FmrStudy
+from fastfair.planning.plans import MarginPlan, PowerPlan, SubjectsPlan
+from fastfair.quality.discard_curve import DiscardArea, DiscardCurve, DiscardedRate
+from fastfair.small_groups import ShrunkenRates
+from fastfair.synthesis.coverage import CoverageExperiment
+from fastfair.synthesis.hill_climbing import Synthesis
+from fastfair.synthesis.systems import BiasedSystem, ScenarioFamily
+from fastfair.thresholds.apply_threshold import AppliedRate, AppliedThreshold
+from fastfair.thresholds.over_thresholds import ExpectedError, ExpectedPerformance, RateAtThreshold, RatesOverThresholds
+from fastfair.uncertainty.quantities import Quantity
 
 # Made by the library, of what it has checked: their methods are at the door, their constructors are not.
 RESULTS = {
-    ff.ApplicationCost, ff.AppliedRate, ff.AppliedThreshold, ff.AttributeTest, ff.BayesError, ff.BiasedSystem,
-    ff.CalibratedScores, ff.Calibration, ff.Check, ff.CheckedQuantity, ff.Claim, ff.ClaimedRate, ff.Contrast,
-    ff.CostDifference, ff.CostMeasure, ff.CoverageExperiment, ff.DiscardArea, ff.DiscardCurve, ff.DiscardedRate,
-    ff.Effect, ff.ErrorModel, ff.Evaluation, ff.ExpectedError, ff.ExpectedPerformance, ff.FairnessBand, ff.FmrPlan,
-    ff.FmrStudy, ff.FmrTest, ff.FnmrTest, ff.GroupTest, ff.MarginOfError, ff.MarginPlan, ff.PairedEvaluation,
-    ff.PowerPlan, ff.Quantity, ff.RankedSystem, ff.RateAtThreshold, ff.RatesOverThresholds, ff.RatioCost, ff.RocBand,
-    ff.ScannedComparisons, ff.ScenarioFamily, ff.ShrunkenRates, ff.StratifiedDifference, ff.StratifiedRate,
-    ff.StratifiedRates, ff.SubjectsPlan, ff.Synthesis, ff.SystemComparison, ff.Tippett, ff.TrainedTransform,
-    ff.WorstComparisons, curves.ActDcf, curves.Det, curves.Eer, curves.MinDcf, curves.Roc,
+    ApplicationCost, AppliedRate, AppliedThreshold, AttributeTest, BayesError, BiasedSystem,
+    CalibratedScores, Calibration, Check, CheckedQuantity, Claim, ClaimedRate, Contrast,
+    CostDifference, CostMeasure, CoverageExperiment, DiscardArea, DiscardCurve, DiscardedRate,
+    Effect, ErrorModel, Evaluation, ExpectedError, ExpectedPerformance, FairnessBand, FmrPlan,
+    FmrStudy, FmrTest, FnmrTest, GroupTest, MarginOfError, MarginPlan, PairedEvaluation,
+    PowerPlan, Quantity, RankedSystem, RateAtThreshold, RatesOverThresholds, RatioCost, RocBand,
+    ff.ScannedComparisons, ScenarioFamily, ShrunkenRates, StratifiedDifference, StratifiedRate,
+    StratifiedRates, SubjectsPlan, Synthesis, SystemComparison, Tippett, TrainedTransform,
+    WorstComparisons, curves.ActDcf, curves.Det, curves.Eer, curves.MinDcf, curves.Roc,
     measures.Estimand, rates.Rates,
 }  # fmt: skip
 CLASSES = RESULTS | {value for name in ff.__all__ if inspect.isclass(value := getattr(ff, name))}

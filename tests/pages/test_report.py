@@ -17,6 +17,7 @@ import fastfair as ff
 from fastfair._lib.tables import by_rows
 from fastfair._lib.text import p_value, value_and_interval
 from fastfair.errors import InputError, OutputError
+from fastfair.evaluation.result import Evaluation
 from fastfair.pages.notes import kind_of
 
 AT = [ff.at_fmr(0.05)]
@@ -76,7 +77,7 @@ def comparisons(labels=("f", "m"), n: int = 3000, seed: int = 0, system: int = 1
 
 
 @cache
-def evaluation(*grouping: str) -> ff.Evaluation:
+def evaluation(*grouping: str) -> Evaluation:
     return ff.evaluate(comparisons().by(*grouping), AT, n_resamples=100, rng=0)
 
 

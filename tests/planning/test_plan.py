@@ -16,6 +16,7 @@ from scipy import stats
 
 import fastfair as ff
 from fastfair.group_tests.failure_counts import beta_binomial_pmf
+from fastfair.planning.plans import MarginPlan
 from fastfair.planning.studies import FailureLaw
 from papers.fnmr_groups import margin_studies
 
@@ -28,7 +29,7 @@ probabilities = st.fractions(Fraction(1, 2), Fraction(99, 100), max_denominator=
 
 
 @pytest.fixture(scope="module")
-def study() -> ff.MarginPlan:
+def study() -> MarginPlan:
     return ff.plan_margin(**STUDY, method="exact")
 
 

@@ -18,7 +18,7 @@ from scipy.stats import chi2
 
 import fastfair as ff
 from fastfair.errors import EmptyGroupWarning, FastfairWarning, InputError
-from fastfair.quality.discard_curve import area_of, cuts_of, interval_of_few, standard_error
+from fastfair.quality.discard_curve import DiscardCurve, area_of, cuts_of, interval_of_few, standard_error
 from fastfair.resampling.units import ComparisonUnits
 
 AT = ff.at_threshold(0.5)
@@ -43,7 +43,7 @@ def drawn(
 
 
 @quietly()
-def curve(c: ff.Comparisons, quality: object, **asked: object) -> ff.DiscardCurve:
+def curve(c: ff.Comparisons, quality: object, **asked: object) -> DiscardCurve:
     return ff.discard_curve(c, asked.pop("at", AT), quality, **asked)
 
 

@@ -15,13 +15,14 @@ from oracles.shrinkage import shrink
 
 import fastfair as ff
 from fastfair.errors import EmptyGroupWarning
+from fastfair.evaluation.result import Evaluation
 from fastfair.small_groups import learn
 
 AT = ff.at_threshold(0.5)
 NAMES = np.array(list("abcdefghij"))
 
 
-def evaluation(errors: list[int], sizes: list[int], **options) -> ff.Evaluation:
+def evaluation(errors: list[int], sizes: list[int], **options) -> Evaluation:
     """Evaluate groups with one mated comparison for each subject, of which so many are errors."""
     group = np.repeat(NAMES[: len(sizes)], sizes)
     failed = np.concatenate([np.arange(size) < x for x, size in zip(errors, sizes, strict=True)])

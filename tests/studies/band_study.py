@@ -17,6 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 import fastfair as ff
+from fastfair.bands.fairness import FairnessBand
+from fastfair.bands.roc import RocBand
 from fastfair.errors import FastfairWarning
 
 from .populations import FAIR, Floats, Population
@@ -175,7 +177,7 @@ def embeddings_fairness_coverage(population: Population, n: int, rate: str = "fn
     return _fairness_coverage(functools.partial(people, sum(population.sizes)), n, rate=rate, **options)
 
 
-def _compared(band: ff.RocBand | ff.FairnessBand, truth: Floats) -> tuple[object, ...]:
+def _compared(band: RocBand | FairnessBand, truth: Floats) -> tuple[object, ...]:
     known = ~np.isnan(band.low)
     inside = np.where(known, (band.low <= truth) & (truth <= band.high), np.nan)
     banded = ~np.isnan(band.band_low)
@@ -188,7 +190,7 @@ def _compared(band: ff.RocBand | ff.FairnessBand, truth: Floats) -> tuple[object
         )  # fmt: skip
 
 
-def _noted(band: ff.RocBand | ff.FairnessBand) -> NDArray[np.bool_]:
+def _noted(band: RocBand | FairnessBand) -> NDArray[np.bool_]:
     """Return at which levels the note warns: it names the least and the largest, or none where it holds for all."""
     noted = np.zeros(band.fmr.size, bool)
     for part in band.note.split("; "):
@@ -199,7 +201,7 @@ def _noted(band: ff.RocBand | ff.FairnessBand) -> NDArray[np.bool_]:
     return noted
 
 
-def _collected(bands: Iterable[tuple[ff.RocBand | ff.FairnessBand, Floats]]) -> Coverage:
+def _collected(bands: Iterable[tuple[RocBand | FairnessBand, Floats]]) -> Coverage:
     """Collect how bands compare with the truth."""
     compared = [_compared(band, truth) for band, truth in bands]
     return Coverage(*(np.array(column) for column in zip(*compared, strict=True)))

@@ -17,6 +17,7 @@ from scipy.optimize import brentq
 from scipy.special import ndtr
 
 import fastfair as ff
+from fastfair.evaluation.result import Evaluation
 
 from . import evaluated
 from .evaluated import Key, Study
@@ -161,7 +162,7 @@ def truth(population: Population) -> dict[Key, float]:
 
 def _evaluations(
     population: Population, variants: Sequence[str], methods: Sequence[str], seed: int
-) -> Iterable[tuple[str | tuple[str, str], ff.Evaluation]]:
+) -> Iterable[tuple[str | tuple[str, str], Evaluation]]:
     comparisons = draw(population, np.random.default_rng([seed, population.subjects]))
     given = {"metrics": ["eer"], "n_resamples": RESAMPLES, "rng": seed, "n_threads": 1}
     for variant in variants:

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-import fastfair as ff
+from fastfair.evaluation.result import Evaluation
+from fastfair.uncertainty.quantities import Quantity
 
 from .populations import Floats
 from .processes import of_data_sets
@@ -52,14 +53,14 @@ class Study:
         return [kind for kind in self.intervals if isinstance(kind, str)]
 
 
-def key_of(quantity: ff.Quantity) -> Key:
+def key_of(quantity: Quantity) -> Key:
     """Return what a quantity is known by."""
     group = quantity.group if quantity.probe_group is None else f"{quantity.group} / {quantity.probe_group}"
     return quantity.name, group, quantity.operating_point
 
 
 def _look(
-    true: Mapping[Key, float], evaluations: Callable[[int], Iterable[tuple[Kind, ff.Evaluation]]], seed: int
+    true: Mapping[Key, float], evaluations: Callable[[int], Iterable[tuple[Kind, Evaluation]]], seed: int
 ) -> dict[Kind, dict[Key, tuple[object, ...]]]:
     return {
         kind: {
@@ -74,7 +75,7 @@ def _look(
 def study(
     population: Any,
     true: Mapping[Key, float],
-    evaluations: Callable[[int], Iterable[tuple[Kind, ff.Evaluation]]],
+    evaluations: Callable[[int], Iterable[tuple[Kind, Evaluation]]],
     n_data_sets: int,
     processes: int | None,
 ) -> Study:

@@ -19,6 +19,7 @@ from scipy.optimize import brentq
 from scipy.special import ndtr, ndtri
 
 import fastfair as ff
+from fastfair.evaluation.result import Evaluation
 from fastfair.resampling.engine import Replicates
 from fastfair.uncertainty.entries import Selection, entries
 
@@ -158,7 +159,7 @@ def _sums_of_error_differences(population: Population) -> dict[Key, float]:
 
 def _evaluation(
     population: Population, measures: Sequence[str], metrics: object, n_resamples: int, seed: int
-) -> Iterable[tuple[str, ff.Evaluation]]:
+) -> Iterable[tuple[str, Evaluation]]:
     comparisons = population.draw(np.random.default_rng([seed, len(population.name)]))
     points = [point for point, _ in thresholds(population).values()]
     given = {"metrics": metrics, "n_resamples": n_resamples, "rng": seed, "n_threads": 1}

@@ -19,6 +19,9 @@ import numpy as np
 import fastfair as ff
 from fastfair import intervals
 from fastfair.error_rates.operating_points import FEWEST_ERRORS
+from fastfair.evaluation.contrasts import Contrast
+from fastfair.evaluation.paired_result import PairedEvaluation
+from fastfair.evaluation.system_comparison import SystemComparison
 from fastfair.measures._registry import measure_of
 
 from . import tables
@@ -44,7 +47,7 @@ LEVEL = 0.05
 Count = Counter[str]
 
 
-def kind_of(contrast: ff.Contrast) -> str:
+def kind_of(contrast: Contrast) -> str:
     """Name the kind of a difference."""
     measure = measure_of(contrast.name)
     if measure is not None:
@@ -77,7 +80,7 @@ def truths(population: Population, point: str) -> dict[tuple[str, int | None], t
 
 
 def truth_of(
-    contrast: ff.Contrast, known: dict[tuple[str, int | None], tuple[float, float]], alike: bool
+    contrast: Contrast, known: dict[tuple[str, int | None], tuple[float, float]], alike: bool
 ) -> tuple[float, float]:
     """Return what is true of either system, NaN where it is not known.
 
@@ -91,7 +94,7 @@ def truth_of(
     return (0.0, 0.0) if measure_of(contrast.name) is not None else (1.0, 1.0)
 
 
-def bootstrap_pvalues(paired: ff.PairedEvaluation) -> list[float]:
+def bootstrap_pvalues(paired: PairedEvaluation) -> list[float]:
     """Return the p-value that replicates of each difference give; NaN where a rate has too few errors for one."""
     both = paired.first, paired.second
     rows = {(q.name, q.group, q.at, q.probe_group): k for k, q in enumerate(paired.first.quantities)}
@@ -223,7 +226,7 @@ def _width(kind: str, closed: Ends, drawn: Ends) -> Iterable[tuple[str, float]]:
         yield f"width of {kind}", float((ends[1] - ends[0]) / (ends[3] - ends[2]))
 
 
-def widths(closed: ff.PairedEvaluation, drawn: ff.PairedEvaluation) -> Iterable[tuple[str, float]]:
+def widths(closed: PairedEvaluation, drawn: PairedEvaluation) -> Iterable[tuple[str, float]]:
     """Yield the widths of intervals in closed form divided by those of replicates."""
     for quantity, twin in zip(closed.first.quantities, drawn.first.quantities, strict=True):
         if quantity.method == "closed form" and twin.method == "logit":
@@ -300,7 +303,7 @@ def true_ranks(gaps: Sequence[float], name: str) -> list[tuple[int, int]]:
     return [(1 + sum(v < value for v in values), sum(v <= value for v in values)) for value in values]
 
 
-def _count(found: ff.SystemComparison, name: str, groups: Sequence[str | None], at, gaps: Sequence[float]) -> Count:
+def _count(found: SystemComparison, name: str, groups: Sequence[str | None], at, gaps: Sequence[float]) -> Count:
     truth = dict(zip(found.systems, true_ranks(gaps, name), strict=True))
     inside, wrong, count = True, False, Counter(data_sets=1)
     for group in groups:

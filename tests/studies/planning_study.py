@@ -14,6 +14,8 @@ from oracles.planned_studies import compared
 
 import fastfair as ff
 from fastfair.claims.claim import SUPPORTED
+from fastfair.planning.fmr import FmrPlan
+from fastfair.planning.plans import SubjectsPlan
 
 from .processes import chosen, shares, study_parser
 from .tables import percents, print_table
@@ -54,7 +56,7 @@ class Setting:
     difference: float
     goats: float = 0.0
 
-    def plan(self, differs: bool) -> ff.SubjectsPlan:
+    def plan(self, differs: bool) -> SubjectsPlan:
         """Plan a study for the difference, or for the margin, at default arguments."""
         asked = {"difference": self.difference} if differs else {"margin": self.margin}
         attempts = {"n_attempts": self.attempts[0]} if len(self.attempts) == 1 else {"attempts": self.attempts}
@@ -160,7 +162,7 @@ class FmrSetting:
     assurance: float = 0.8
     hubs: float = 0.0
 
-    def plan(self) -> ff.FmrPlan:
+    def plan(self) -> FmrPlan:
         """Plan the study."""
         return ff.plan_fmr(
             claimed=self.claimed, fmr=self.fmr, covariance=self.covariance, again=self.again, assurance=self.assurance,
@@ -191,14 +193,14 @@ def _look_at_claims(setting: FmrSetting, n: int, seed: int) -> list[bool]:
 
 def study_of_claims(
     setting: FmrSetting, n_data_sets: int, processes: int | None = 1
-) -> tuple[ff.FmrPlan, dict[str, float]]:
+) -> tuple[FmrPlan, dict[str, float]]:
     """Return the plan, and the shares of studies in which each of `FMR_LOOKS` is found."""
     plan = setting.plan()
     look = functools.partial(_look_at_claims, setting, plan.needed.n_subjects)
     return plan, shares(FMR_LOOKS, look, n_data_sets, processes)
 
 
-def _row_of_claims(setting: FmrSetting, plan: ff.FmrPlan, found: dict[str, float]) -> list[str]:
+def _row_of_claims(setting: FmrSetting, plan: FmrPlan, found: dict[str, float]) -> list[str]:
     planned = [f"{n:,}" for n in (plan.n_subjects, plan.n_independent, plan.needed.n_comparisons)]
     shares_found = percents([plan.needed.assurance, *found.values()])
     return [setting.name, f"{setting.claimed:g}", f"{setting.fmr:g}", *planned, *shares_found]

@@ -16,6 +16,7 @@ import fastfair as ff
 from fastfair.data import pair_search
 from fastfair.resampling import vector_replicates
 from fastfair.synthesis import coverage
+from fastfair.synthesis.coverage import CoverageExperiment
 
 SMALL = {"n_subjects": 12, "n_samples": 4, "dim": 6, "concentration": (4, 12), "fmr": (0.05, 0.2), "rng": 3}
 
@@ -144,12 +145,12 @@ NOMINAL = tuple(np.linspace(0.95, 0.05, 19).round(2).tolist())
 
 
 @pytest.fixture(scope="module")
-def study() -> ff.CoverageExperiment:
+def study() -> CoverageExperiment:
     """The run behind the documentation's tables; 40 ms a data set on one core."""
     return ff.coverage_experiment(1000, 500, fmr=(1e-4, 1e-3, 1e-2), confidence_levels=NOMINAL, rng=0)
 
 
-def at(study: ff.CoverageExperiment, method: str, nominal: np.ndarray, fmr: float) -> np.ndarray:
+def at(study: CoverageExperiment, method: str, nominal: np.ndarray, fmr: float) -> np.ndarray:
     """Look up coverages; nominal ones come from a file."""
     c = [NOMINAL.index(level) for level in nominal.tolist()]
     return study.coverage[study.methods.index(method), c, study.fmr.tolist().index(fmr)]

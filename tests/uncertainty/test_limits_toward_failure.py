@@ -16,11 +16,12 @@ from oracles import applied_thresholds as of_thresholds
 from oracles import intervals as naive
 
 import fastfair as ff
+from fastfair.evaluation.result import Evaluation
 from fastfair.measures._registry import range_of
 from fastfair.uncertainty.quantities import BELOW_RESOLUTION, has_flag
 
 
-def evaluated(c: ff.Comparisons, at: ff.OperatingPoint, **asked: object) -> ff.Evaluation:
+def evaluated(c: ff.Comparisons, at: ff.OperatingPoint, **asked: object) -> Evaluation:
     return quietly()(ff.evaluate)(c, at, **({"n_resamples": 0} | asked))
 
 

@@ -15,6 +15,7 @@ from oracles import intervals as naive_intervals
 
 import fastfair as ff
 from fastfair.errors import EmptyGroupWarning, InputError, NarrowIntervalsWarning, ReversedScoresWarning
+from fastfair.evaluation.result import Evaluation
 from fastfair.intervals import confidence_interval, logit_interval
 from fastfair.uncertainty import entries
 from fastfair.uncertainty.interval_rules import NOT_KNOWN_WHOSE, rests_on_any
@@ -192,7 +193,7 @@ def hubs(share: float) -> ff.Comparisons:
     return ff.Comparisons(scores, np.arange(scores.size) < 30, np.append(k, i), np.append(k, j))
 
 
-def of_hubs(share: float, at: ff.OperatingPoint = HELD, **asked: object) -> ff.Evaluation:
+def of_hubs(share: float, at: ff.OperatingPoint = HELD, **asked: object) -> Evaluation:
     return ff.evaluate(hubs(share), at, **{"metrics": [], "n_resamples": 64, "rng": 0} | asked)
 
 

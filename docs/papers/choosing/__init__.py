@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 
-from fastfair import Contrast
+from fastfair.evaluation.contrasts import Contrast
 from papers.page_parts import Cell, Page, Part, Range, Table
 from papers.quantities import WHY_WITHHELD, WITHHELD, fairer
 from papers.settings import Settings

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from matplotlib import colors, lines, patches
 
-from fastfair import Contrast, OperatingPoint
+from fastfair import OperatingPoint
+from fastfair.evaluation.contrasts import Contrast
 from papers.figure_style import COLORS, new_figure
 from papers.page_parts import Figure
 

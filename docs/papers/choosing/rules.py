@@ -10,7 +10,7 @@ from typing import Literal
 
 import numpy as np
 
-from fastfair import Contrast
+from fastfair.evaluation.contrasts import Contrast
 from papers.laws import scaled_measures
 from papers.quantities import WITHHELD, measure_of
 from papers.sed import claims

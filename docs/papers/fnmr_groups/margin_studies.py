@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fastfair import MarginPlan, plan_margin
+from fastfair import plan_margin
+from fastfair.planning.plans import MarginPlan
 from papers.page_parts import Figure, Table, Verdict
 from papers.settings import Settings
 from papers.verdict_rules import Outcome

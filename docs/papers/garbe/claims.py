@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fastfair import Contrast, at_fmr
+from fastfair import at_fmr
+from fastfair.evaluation.contrasts import Contrast
 from fastfair.intervals import confidence_interval
 from fastfair.measures import MEASURES
 from papers.page_parts import Range, Verdict

@@ -8,7 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fastfair import Evaluation, OperatingPoint, PairedEvaluation, at_fmr, compare, measures
+from fastfair import OperatingPoint, at_fmr, compare, measures
+from fastfair.evaluation.paired_result import PairedEvaluation
+from fastfair.evaluation.result import Evaluation
 from papers.settings import Settings
 from papers.voxceleb import scores
 

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from fastfair import Evaluation, measures
+from fastfair import measures
+from fastfair.evaluation.result import Evaluation
 from papers.page_parts import Verdict
 from papers.verdict_rules import by_count, together
 

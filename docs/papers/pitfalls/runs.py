@@ -10,7 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fastfair import Comparisons, Evaluation, FmrTest, OperatingPoint, at_fmr, evaluate, fmr_test, rates
+from fastfair import Comparisons, OperatingPoint, at_fmr, evaluate, fmr_test, rates
+from fastfair.evaluation.result import Evaluation
+from fastfair.group_tests.equal_rates import FmrTest
 from papers.page_parts import Range
 from papers.settings import Settings
 from papers.voxceleb import scores

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from fastfair import Evaluation
+from fastfair.evaluation.result import Evaluation
 from papers.page_parts import Cell, Range, Table
 
 from .printed import (

@@ -10,8 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fastfair import OperatingPoint, ScenarioFamily, Synthesis, at_fmr, eer, scenario_family
+from fastfair import OperatingPoint, at_fmr, eer, scenario_family
 from fastfair.errors import TargetMissedWarning
+from fastfair.synthesis.hill_climbing import Synthesis
+from fastfair.synthesis.systems import ScenarioFamily
 from papers.quantities import measure_of
 from papers.settings import Settings
 

@@ -6,7 +6,8 @@ from collections import Counter
 
 import numpy as np
 
-from fastfair import CoverageExperiment, Embeddings
+from fastfair import Embeddings
+from fastfair.synthesis.coverage import CoverageExperiment
 from papers.figure_style import per_cent
 from papers.page_parts import Page, Part, Table, verdict_table
 from papers.settings import Settings
