@@ -107,3 +107,14 @@ html_theme_options = {
     "navbar_end": ["versions", "theme-switcher"],
     "secondary_sidebar_items": ["page-toc"],
 }
+
+
+def _anchors_of_source_pages(app, pagename, templatename, context, doctree):
+    """Link to objects by the names of their pages: viewcode has one name for a module, whose functions stand higher."""
+    if pagename.startswith("_modules/"):
+        link = r'/((?:\w+\.)*(\w+))\.html#(?:\w+\.)*\2((?:\.\w+)*)"'
+        context["body"] = re.sub(link, r'/\1.html#\1\3"', context["body"])
+
+
+def setup(app):
+    app.connect("html-page-context", _anchors_of_source_pages)
