@@ -121,7 +121,7 @@ def test_varying_attempts_need_more_subjects():
     assert plan.attempts == {1: 0.8, 11: 0.2}
     assert plan.assurance == pytest.approx(0.8, abs=0.05)
     assert plan.to_frame("polars").columns == [
-        "n_groups", "n_attempts", "fnmr", "correlation", "wanted_margin", "wanted_assurance", "n_subjects", "margin",
+        "n_groups", "n_attempts", "fnmr", "correlation", "wanted_margin", "wanted_assurance", "margin", "n_subjects",
         "assurance",
     ]  # fmt: skip
 
@@ -149,7 +149,7 @@ def test_subjects_for_a_margin_or_a_power_are_enough():
     assert (plan.power <= plan.wanted_power + 0.06).all()
     again = ff.plan_power(**WITHOUT_SUBJECTS, n_subjects=plan.n_subjects, difference=0.1)
     np.testing.assert_allclose(again.power, plan.power, atol=0.03)
-    assert plan.to_frame("polars").columns[4:] == ["difference", "wanted_power", "n_subjects", "margin", "power"]
+    assert plan.to_frame("polars").columns[4:] == ["difference", "wanted_power", "margin", "n_subjects", "power"]
     assert plan.assurance is None
 
 
