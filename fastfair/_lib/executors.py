@@ -8,7 +8,7 @@ import secrets
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import BrokenExecutor, ThreadPoolExecutor
+from concurrent.futures import BrokenExecutor, Future, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,6 +25,7 @@ from .whole_files import explained
 
 _TRIES = 3  # of a task whose worker dies
 _CANCELLING = 5.0  # seconds that cancelling may take
+_SCATTERING = 20.0, 5e6  # seconds that bringing data to workers may take, and more for each so many bytes
 _PATIENCE = 1.0  # seconds after which futures are asked whether they have ended
 _Take = Callable[[range, dict[str, NDArray[Any]]], None]
 
@@ -218,9 +219,22 @@ class _Waiting:
                     future.cancel()
 
         # A Client of Dask that was closed meanwhile would wait for ever.
-        cancelling = threading.Thread(target=cancel_all, daemon=True)
-        cancelling.start()
-        cancelling.join(_CANCELLING)
+        with suppress(TimeoutError):
+            _bounded_in_time(cancel_all, _CANCELLING)
+
+
+def _bounded_in_time(call: Callable[[], Any], seconds: float) -> Any:
+    """Return what a call returns or raise its error, or raise TimeoutError and leave it where it takes longer."""
+    future: Future[Any] = Future()
+
+    def run() -> None:
+        try:
+            future.set_result(call())
+        except BaseException as error:
+            future.set_exception(error)
+
+    threading.Thread(target=run, daemon=True).start()
+    return future.result(seconds)
 
 
 def _closed(error: BaseException) -> WorkerError:
@@ -258,10 +272,11 @@ def _delivered(executor: Any, job: Any) -> Iterator[Callable[[], Any]]:
 
 
 def _scattered(executor: Any, packed: _InMemory) -> Any:
-    """Bring data to all workers, once more where one dies on the way."""
+    """Bring data to all workers, once more where one dies on the way: Dask then waits for ever, or raises."""
+    seconds = _SCATTERING[0] + packed.packed.nbytes / _SCATTERING[1]
     for left in reversed(range(_TRIES)):
         try:
-            return executor.scatter(packed, broadcast=True, hash=False)
+            return _bounded_in_time(lambda: executor.scatter(packed, broadcast=True, hash=False), seconds)
         except (KeyboardInterrupt, SystemExit):
             raise
         except BaseException as error:

@@ -48,14 +48,14 @@ def answer(folder: Path) -> str:
 def test_a_changed_helper_in_another_file_changes_the_result(tmp_path, package):
     assert answer(tmp_path) == "11"
     assert any((package / "__pycache__").rglob("*.nbc")), "nothing was cached, so nothing is shown"
-    (package / "helper.py").write_text(HELPER.format(amount=2))
-    assert answer(tmp_path) == "12"
+    (package / "helper.py").write_text(HELPER.format(amount=20))  # of another length: times are in whole seconds
+    assert answer(tmp_path) == "30"
 
 
 def test_numba_alone_would_keep_the_old_result(tmp_path, package):
     (package / "caller.py").write_text(BARE_CALLER)
     assert answer(tmp_path) == "11"
-    (package / "helper.py").write_text(HELPER.format(amount=2))
+    (package / "helper.py").write_text(HELPER.format(amount=20))  # of another length: times are in whole seconds
     assert answer(tmp_path) == "11", "numba now sees changes in other files: the fingerprint can go"
 
 
