@@ -48,6 +48,19 @@ def effective_size(n: float, n_errors: float, variance: float) -> float:
     return min(n, max(1.0, n * binomial / variance)) if variance > binomial else float(n)
 
 
+def typical_attempts(sums: Floats, n: Any, n_errors: Any) -> Floats:
+    """Return the typical number of mated comparisons of a subject, and of one who fails if that is larger.
+
+    That is the sum of m^2 over the sum of m, or of e m over the sum of e, of subjects with e failures of m comparisons;
+    NaN without comparisons. sums: (..., sums) over pairs of units, as `kernels.pair_walk` names them.
+    """
+    from fastfair.kernels import pair_walk
+
+    with np.errstate(invalid="ignore", divide="ignore"):
+        of_all = sums[..., pair_walk.REPEATS_SQUARED] / np.where(n, n, np.nan)
+        return np.asarray(np.fmax(of_all, sums[..., pair_walk.S_TIMES_M] / n_errors))
+
+
 def effective_sample_size(prepared: Preparation, mated: bool, k: int, nothing_but_errors: bool = False) -> float:
     """Compute the effective sample size of a rate with few errors: comparisons over their design effect.
 
@@ -93,7 +106,7 @@ def effective_sample_size(prepared: Preparation, mated: bool, k: int, nothing_bu
         varying = np.unique(np.concatenate(units))
         n_subjects = int((stratum_size[stratum[varying]] > 1).sum())
         return float(min(n, max(1, n_subjects if mated else n_subjects // 2)))
-    variance = float(lists.variance(k, n_errors, from_the_end=nothing_but_errors)[kernels.ROBUST])
+    variance = float(lists.variance(k, n_errors, from_the_end=nothing_but_errors)[0][kernels.ROBUST])
     return effective_size(n, n_errors, variance)
 
 

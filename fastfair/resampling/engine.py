@@ -538,28 +538,6 @@ class Resampler(Replicating):
         """Return the number of mated or non-mated comparisons, of all or of a cell of groups."""
         return int((self.prepared.y if mated else self.prepared.x).sizes[self.prepared.position(cell)])
 
-    def typical_attempts(self, errors: NDArray[np.int64]) -> Floats:
-        """Return the typical number of mated comparisons of a subject, and of one who fails if that is larger.
-
-        Parameters
-        ----------
-        errors : (n, mated lists) ndarray of int64
-            How many of the comparisons with the lowest scores of each list are failures, in several cases.
-
-        Returns
-        -------
-        (n, mated lists) ndarray
-            The sum of m^2 over the sum of m, or of e m over the sum of e, of subjects with e failures of m comparisons.
-            NaN without mated comparisons.
-        """
-        from fastfair.kernels import pair_walk
-
-        lists = self.prepared.y
-        _, sums = lists.variances(errors)
-        with np.errstate(invalid="ignore", divide="ignore"):
-            of_all = sums[..., pair_walk.REPEATS_SQUARED] / np.where(lists.sizes, lists.sizes, np.nan)
-            return np.asarray(np.fmax(of_all, sums[..., pair_walk.S_TIMES_M] / errors))
-
     @property
     def points(self) -> tuple[OperatingPoint, ...]:
         """The operating points."""

@@ -141,7 +141,7 @@ class ListedSide(PairSide):
         unit_sums.count_comparisons(self.grouped.runs, self.grouped.runs_of_list(k), counts)
         return counts
 
-    def variance(self, k: int, rows: tuple[Integers, Integers], part: slice) -> Floats:
+    def variance(self, k: int, rows: tuple[Integers, Integers], part: slice) -> tuple[Floats, Floats]:
         """As in `PairSide`."""
         from fastfair.kernels import pair_walk
 
@@ -155,7 +155,7 @@ class ListedSide(PairSide):
             of_lists, of_errors = (chosen, begin[k : k + 1], end[k : k + 1]), (*errors, zeros[0], stops, zeros)
             strata = self.stratum, self.stratum_size
             pair_walk.variances_of_lists(self.grouped.runs, of_lists, of_errors, strata, self.varies, *found)
-        return np.asarray(found[0][0, 0])
+        return found[0][0, 0], found[1][0, 0]
 
     def variances(self, errors: Errors) -> tuple[Floats, Floats]:
         """As in `PairSide`."""

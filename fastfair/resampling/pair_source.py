@@ -110,8 +110,8 @@ class PairSide(ABC):
         """
 
     @abstractmethod
-    def variance(self, k: int, rows: tuple[Integers, Integers], part: slice) -> Floats:
-        """Compute the (3,) variances of the rate of list k alone, whose errors are that part of the rows."""
+    def variance(self, k: int, rows: tuple[Integers, Integers], part: slice) -> tuple[Floats, Floats]:
+        """Compute (3,) and (sums,) of the rate of list k alone, whose errors are that part of the rows."""
 
     def totals(
         self, units: Units, starts: range, key: NDArray[np.uint32], n_costs: int, told: Callable[[int], None]
@@ -363,7 +363,7 @@ class CountedSide(PairSide):
         in_threads(int(self.sizes[0]), compute, range(start.size), self.n_threads)
         return found
 
-    def variance(self, k: int, rows: tuple[Integers, Integers], part: slice) -> Floats:
+    def variance(self, k: int, rows: tuple[Integers, Integers], part: slice) -> tuple[Floats, Floats]:
         """As in `PairSide`."""
         walked = self._walked
         if (
@@ -377,7 +377,8 @@ class CountedSide(PairSide):
             stops = start.copy()
             start[k], stops[k] = part.start, part.stop
             walked = self._walk((*rows, start, stops))
-        return self._finished(walked, k, np.array([part.stop]))[0][0]
+        of_rate, of_pairs = self._finished(walked, k, np.array([part.stop]))
+        return of_rate[0], of_pairs[0]
 
     def unit_counts(self, k: int) -> NDArray[np.int64]:
         """As in `PairSide`."""

@@ -119,7 +119,7 @@ class FoundSide(PairSide):
         """As in `PairSide`; not known of samples."""
         raise NotImplementedError
 
-    def variance(self, k: int, rows: tuple[Any, Any], part: slice) -> Floats:
+    def variance(self, k: int, rows: tuple[Any, Any], part: slice) -> tuple[Floats, Floats]:
         """As in `PairSide`; not asked for."""
         raise NotImplementedError
 

@@ -35,7 +35,7 @@ from fastfair import intervals
 from fastfair._lib.bisection import least_multiple
 from fastfair.data.class_keys import keys_of, not_kept
 from fastfair.error_rates.operating_points import FEWEST_ERRORS, allowed_errors
-from fastfair.resampling.dependence import ENOUGH_PAIRS
+from fastfair.resampling.dependence import ENOUGH_PAIRS, typical_attempts
 from fastfair.resampling.engine import Resampler
 from fastfair.resampling.error_lists import ErrorLists
 
@@ -161,14 +161,11 @@ class FewHeldErrors:
         Its resampler.
     freedom : (entries,) ndarray
         Their degrees of freedom at given thresholds.
-    attempts : (entries,) ndarray
-        Those of one more subject; see `sample_sizes.attempts_of_one_more`.
     """
 
-    def __init__(self, entries: Sequence[Entry], resampler: Resampler, freedom: Floats, attempts: Floats) -> None:
+    def __init__(self, entries: Sequence[Entry], resampler: Resampler, freedom: Floats) -> None:
         self._entries, self._resampler, self._prepared, self._freedom = entries, resampler, resampler.prepared, freedom
-        self._attempts = attempts
-        self._errors: dict[tuple[bool, int, int], tuple[float, float]] = {}
+        self._errors: dict[tuple[bool, int, int], tuple[float, float, float]] = {}
         rows = {entry.point: k for k, entry in enumerate(entries) if self._is_held(entry)}
         held = {point: self._held_rate(point, float(freedom[k])) for point, k in rows.items() if point is not None}
         self._held = {point: one for point, one in held.items() if one.expected < FEWEST_ERRORS}
@@ -243,15 +240,21 @@ class FewHeldErrors:
         limit = key if lists.mated else -key
         return int(np.searchsorted(lists.keys[lists.start[k] : lists.end[k]], limit))
 
-    def _error(self, mated: bool, lists: ErrorLists, k: int, errors: int) -> tuple[float, float]:
-        """Return the standard error of a rate with so many errors, and its degrees of freedom if it is an FMR."""
+    def _error(self, mated: bool, lists: ErrorLists, k: int, errors: int) -> tuple[float, float, float]:
+        """Return the standard error of a rate with so many errors, its degrees of freedom, and one more's attempts.
+
+        The degrees of freedom are those of an FMR, the attempts those of one more subject for an FNMR.
+        """
         from fastfair.kernels import dyadic
 
         if (mated, k, errors) not in self._errors:
-            found = lists.variance(k, errors, from_the_end=False)
-            variance = min(found[dyadic.ROBUST], found[dyadic.PRODUCT])
+            n = int(lists.sizes[k])
+            found, sums = lists.variance(k, errors, from_the_end=False)
+            error = math.sqrt(max(min(found[dyadic.ROBUST], found[dyadic.PRODUCT]), 0.0)) / n
             freedom = math.inf if mated else float(found[dyadic.FREEDOM])
-            self._errors[mated, k, errors] = math.sqrt(max(variance, 0.0)) / int(lists.sizes[k]), freedom
+            of_subjects = mated and self._resampler.units.unit == "subject"
+            attempts = float(typical_attempts(sums, n, errors)) if of_subjects else math.nan
+            self._errors[mated, k, errors] = error, freedom, attempts
         return self._errors[mated, k, errors]
 
     def _at_held_threshold(self, row: int, held: _Held, half: float) -> Limits:
@@ -344,12 +347,12 @@ class FewHeldErrors:
                 self._resampler.effective_sample_size(mated, cell, errors > 0), level
             )
             return (0.0, upper) if errors == 0 else (1 - upper, 1.0)
-        rate, (error, freedom) = errors / n, self._error(mated, lists, k, errors)
+        rate, (error, freedom, attempts) = errors / n, self._error(mated, lists, k, errors)
         freedom = max(1.0, min(float(self._freedom[row]), freedom))
         low, high = (float(end) for end in intervals.logit_interval(rate, error, freedom, level))
         few = errors < ENOUGH_PAIRS
         effective = self._resampler.effective_sample_size(mated, cell) if few else math.nan
-        raised = raised_rate(rate, n, float(self._attempts[row])) if mated else math.nan
+        raised = raised_rate(rate, n, attempts)
         return widened_for_few_errors((low, high), rate, (error, freedom, effective, raised), level)
 
     def _require_more(self) -> None:

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from fastfair.data.class_keys import ClassKeys, NotKeptError, keys_of
 from fastfair.error_rates.score_metrics import DetectionCosts
 from fastfair.measures._registry import METRICS
-from fastfair.resampling.dependence import ENOUGH_PAIRS, CountModel
+from fastfair.resampling.dependence import ENOUGH_PAIRS, CountModel, typical_attempts
 from fastfair.resampling.engine import Resampler
 
 from .entries import Entry
@@ -71,13 +71,13 @@ class SampleSizes:
     def of(cls, entries: Sequence[Entry], resampler: Resampler, n: int | None = None) -> SampleSizes:
         """Compute those of the first n entries, by default of all; the others hold the thresholds of these."""
         some = slice(n)
-        attempts = attempts_of_one_more(entries, resampler)
+        attempts = attempts_of_one_more(entries[some], resampler)
         at_given = degrees_of_freedom(entries, resampler, of_held=False)
         return cls(
             degrees_of_freedom(entries[some], resampler),
             effective_sample_sizes(entries[some], resampler),
-            raised_by_one_more(entries[some], attempts[some], resampler),
-            FewHeldErrors(entries, resampler, at_given, attempts),
+            raised_by_one_more(entries[some], attempts, resampler),
+            FewHeldErrors(entries, resampler, at_given),
             range(len(entries[some])),
             resampler.units.unit,
             resampler.count_models,
@@ -206,7 +206,7 @@ def attempts_of_one_more(entries: Sequence[Entry], resampler: Resampler) -> Floa
     errors[:n_points] = lists.count_errors(np.repeat(prepared.thresholds[:, None], lists.end.size, axis=1))
     for row, keys in ((n_points, prepared.eer_keys), (n_points + 1, prepared.cost_keys)):
         errors[row, : keys.size] = lists.count_errors(keys)
-    attempts = resampler.typical_attempts(errors)
+    attempts = typical_attempts(lists.variances(errors)[1], lists.sizes, errors)
     places = {"eer": n_points, "min_dcf": n_points + 1}
     for row, entry in enumerate(entries):
         if entry.name in ("fnmr", *places):

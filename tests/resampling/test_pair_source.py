@@ -151,7 +151,8 @@ def test_all_sources_keep_the_same_promises(e, share):
                 assert wanted.tobytes() == found.tobytes()
             for k in range(listed.sizes.size):
                 alone = counted.variance(k, int(errors[0, k]), from_the_end=False)
-                assert alone.tobytes() == listed.variance(k, int(errors[0, k]), from_the_end=False).tobytes()
+                wanted = listed.variance(k, int(errors[0, k]), from_the_end=False)
+                assert [part.tobytes() for part in alone] == [part.tobytes() for part in wanted]
 
 
 def test_an_evaluation_is_the_same_whatever_the_source_is():
