@@ -23,8 +23,7 @@ from fastfair.error_rates.rates import rates_at_key
 from fastfair.error_rates.ratio_cost import require_ratios
 from fastfair.error_rates.score_metrics import RatioCostPrior, log_likelihood_ratio_cost
 from fastfair.errors import InputError
-from fastfair.evaluation.described import concentrations, described
-from fastfair.evaluation.evaluate import evaluate
+from fastfair.evaluation.evaluate import concentrations, described, evaluate
 from fastfair.measures import MEASURES
 from fastfair.resampling.engine import Resampler
 from fastfair.resampling.preparation import Metrics, different_groups

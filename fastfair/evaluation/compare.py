@@ -22,10 +22,9 @@ from .compared_system import ComparedSystem
 from .contrasts import contrasts_of
 from .correlations import rate_correlations
 from .difference_tests import difference_tests
-from .evaluate import evaluate
+from .evaluate import METRICS_OF_VECTORS, Request, evaluate
 from .pair_contrasts import PairContrasts, pairs_of
 from .paired_result import MethodOfContrasts, PairedEvaluation
-from .request import METRICS_OF_VECTORS, Request
 from .system_comparison import SystemComparison
 
 _Scored = Comparisons | ScannedComparisons

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fastfair._lib import seeds
+from fastfair import intervals
+from fastfair._lib import seeds, validation
 from fastfair._lib.arguments import Measure, Resamples, checked
 from fastfair._lib.first_call import compile_ahead
 from fastfair._lib.warnings import held, warn
@@ -20,11 +21,15 @@ from fastfair._lib.workers import Executor, Workers
 from fastfair.data.class_keys import ClassKeys, keys_of
 from fastfair.data.comparisons import Comparisons
 from fastfair.data.embeddings import Embeddings
+from fastfair.data.failed_comparisons import require_scores
 from fastfair.data.scanned_comparisons import ScannedComparisons
 from fastfair.error_rates import score_metrics
-from fastfair.error_rates.curve_results import Rates
+from fastfair.error_rates.concentration import concentration
+from fastfair.error_rates.curve_results import Rates, counts_behind
+from fastfair.error_rates.curves import NO_CLLR, require_eer
 from fastfair.error_rates.enough_pairs import with_enough_pairs
 from fastfair.error_rates.operating_points import (
+    ENOUGH_ERRORS,
     OperatingPoint,
     at_fmr,
     at_mean_group_eer,
@@ -34,25 +39,238 @@ from fastfair.error_rates.operating_points import (
 from fastfair.error_rates.rates import rates_at_key
 from fastfair.error_rates.ratio_cost import ratio_costs_of_groups
 from fastfair.error_rates.score_metrics import EerMethod
-from fastfair.errors import EmptyGroupWarning, ReversedScoresWarning
+from fastfair.errors import DroppedWarning, EmptyGroupWarning, InputError, NarrowIntervalsWarning, ReversedScoresWarning
 from fastfair.intervals._replicates import MethodOfEvaluations
 from fastfair.measures._compute import ZeroPolicy
-from fastfair.measures._registry import MEASURES
+from fastfair.measures._registry import MEASURES, measure_name, measure_of, quantity_name
 from fastfair.resampling.engine import Replicates, Resampler, Scheme
 from fastfair.resampling.linearized_rates import LinearizedRates
-from fastfair.resampling.preparation import NO_METRICS, Metric, Metrics, different_groups
-from fastfair.resampling.units import Unit
+from fastfair.resampling.preparation import METRICS, NO_METRICS, Metric, Metrics, different_groups
+from fastfair.resampling.units import Unit, require_units
 from fastfair.uncertainty.entries import Entry, Selection, entries, estimates, sizes_of_groups
-from fastfair.uncertainty.interval_maker import IntervalMaker
+from fastfair.uncertainty.few_errors import (
+    CONCENTRATED,
+    MOST_PER_ERROR,
+    OF_FEW_SUBJECTS,
+    hangs_on_threshold,
+    is_held_by_few_subjects,
+)
+from fastfair.uncertainty.interval_maker import IntervalMaker, require_method
+from fastfair.uncertainty.interval_rules import (
+    BY_PERCENTILES,
+    ENOUGH_EFFECTIVE_ERRORS,
+    has_concentrated_errors,
+    has_few_effective_errors,
+)
 from fastfair.uncertainty.inversion import CountedSystems, MeasureInversion, MovedSystems, points_without_errors
-from fastfair.uncertainty.quantities import RATES
+from fastfair.uncertainty.quantities import HELD, NARROW, RATES, Quantity, noted
 from fastfair.uncertainty.sample_sizes import SampleSizes
 
-from .described import concentrations, described, noted_few_subjects
 from .failures import Failures
-from .interval_warnings import warn_of_few_errors, warn_of_repeated_subjects
-from .request import METRICS_OF_VECTORS, Alternative, IncompleteGroups, Request
-from .result import Evaluation
+from .result import Alternative, Evaluation, checked_alternative
+
+IncompleteGroups = Literal["raise", "drop", "nan"]
+INCOMPLETE_GROUPS: tuple[IncompleteGroups, ...] = get_args(IncompleteGroups)
+METRICS_OF_SCANS = ("eer", "min_dcf", "cllr")  # Cllr only where the scan keeps all scores
+METRICS_WITH_FAILURES = ("eer", "min_dcf")  # where failed comparisons, which have no score, count as non-matches
+METRICS_OF_VECTORS = METRICS_OF_SCANS[:-1]  # by default, and as long as not all pairs are listed
+
+
+@dataclass(frozen=True)
+class Request:
+    """The arguments of `evaluate`, as described there; the method `checked` validates them.
+
+    Attributes
+    ----------
+    measured : tuple of int
+        Positions of the groups that the fairness measures compare; set by `checked`.
+    """
+
+    at: OperatingPoint | Sequence[OperatingPoint]
+    measures: str | Sequence[str]
+    metrics: str | Sequence[str]
+    alpha: float
+    eer_method: str
+    p_target: float
+    c_miss: float
+    c_fa: float
+    zero_policy: str | float
+    incomplete_groups: str
+    unit: str
+    scheme: str
+    n_resamples: int
+    confidence_level: float
+    method: str
+    alternative: str = "two-sided"
+    simultaneous: bool = False
+    normalize: bool = False
+    measured: tuple[int, ...] = ()
+
+    @property
+    def points(self) -> tuple[OperatingPoint, ...]:
+        """The operating points, without repetitions."""
+        return tuple(dict.fromkeys([self.at] if isinstance(self.at, OperatingPoint) else self.at))
+
+    @property
+    def costs(self) -> score_metrics.DetectionCosts:
+        """The costs and the prior of minDCF."""
+        return score_metrics.DetectionCosts(self.p_target, self.c_miss, self.c_fa, self.normalize)
+
+    @property
+    def needs_all_pairs(self) -> bool:
+        """Whether what is asked of vectors needs a list of all their pairs.
+
+        "all" metrics do not, as they are the others where Cllr and min Cllr would need one.
+        """
+        listed = bool({"cllr", "min_cllr"} & set(_listed(self.metrics))) or self.eer_method == "convex-hull"
+        return listed or self.unit != "subject" or not self.n_resamples
+
+    @property
+    def with_metrics(self) -> bool:
+        """Whether thresholds of EERs or minimum costs are looked for."""
+        own = {"all", *(name for name, one in MEASURES.items() if one.own_threshold)}
+        return bool(_listed(self.metrics)) or not own.isdisjoint(map(quantity_name, _listed(self.measures)))
+
+    def checked(self, comparisons: Comparisons) -> Request:
+        """Return the arguments checked, with defaults filled in and each name listed once."""
+        everything: tuple[str, ...] = METRICS
+        if "all scores" in comparisons.lacks:
+            everything = METRICS_OF_VECTORS if "costs" in comparisons.lacks else METRICS_OF_SCANS
+        elif comparisons.failed is not None and comparisons.failed.policy == "non-match":
+            everything = METRICS_WITH_FAILURES
+        found = self.in_words(comparisons.groups, everything)
+        for name in found.metrics:
+            if name not in METRICS_WITH_FAILURES:
+                require_scores(comparisons.failed, name, NO_CLLR)
+        if "eer" in found.metrics:
+            require_eer(comparisons, self.eer_method)
+        found._check_resampling(comparisons)
+        return replace(found, measured=tuple(_complete_groups(comparisons, self.incomplete_groups)))
+
+    def in_words(self, groups: Sequence[str], everything: Sequence[str]) -> Request:
+        """Return the arguments checked as far as that needs no comparisons, but the names of their groups.
+
+        Parameters
+        ----------
+        groups : sequence of str
+            The groups.
+        everything : sequence of str
+            What "all" metrics are.
+        """
+        names = _measure_names(self.measures, groups)
+        wanted = everything if isinstance(self.metrics, str) and self.metrics == "all" else _listed(self.metrics)
+        if not self.points and not wanted:
+            raise InputError("at is empty: give at least one operating point such as at_fmr(1e-3), or metrics")
+        if not isinstance(self.zero_policy, str):
+            validation.positive("zero_policy", validation.rate("zero_policy", self.zero_policy))
+        n_resamples = validation.count("n_resamples", self.n_resamples)
+        if n_resamples == 1:
+            raise InputError("n_resamples must be 0, or at least 2: one replicate has no spread")
+        self.costs  # noqa: B018 - checks its arguments
+        return replace(
+            self,
+            at=self.points,
+            measures=tuple(dict.fromkeys(names)),
+            metrics=tuple(dict.fromkeys(wanted)),
+            alpha=validation.rate("alpha", self.alpha, one_allowed=True),
+            n_resamples=n_resamples,
+            confidence_level=intervals.level(self.confidence_level),
+            alternative=checked_alternative(self.alternative, self.confidence_level),
+            simultaneous=bool(self.simultaneous),
+        )
+
+    def _check_resampling(self, comparisons: Comparisons) -> None:
+        needs = {
+            "other units": self.unit != "subject",
+            "units left out": self.method == "bca",
+            "all scores": self.eer_method == "convex-hull",
+        }
+        comparisons._require(*(need for need, is_needed in needs.items() if is_needed))
+        if not self.n_resamples and self.method != "auto":
+            raise InputError(f'method="{self.method}" needs replicates, and n_resamples is 0')
+        if self.n_resamples:
+            require_units(comparisons, self.unit)
+            if self.method == "dyadic":
+                require_method(self.method, self.unit, self.scheme)
+
+    def is_in_closed_form(self, comparisons: Comparisons) -> bool:
+        """Return whether rates have intervals without replicates: at a point, of units that are known."""
+        if self.n_resamples or not self.points or "closed forms" in comparisons.lacks:
+            return False
+        return self.unit == "comparison" or (self.unit == "subject" and comparisons.subjects is not None)
+
+    def settings(self, comparisons: Comparisons, thresholds: Sequence[float], seed: Any) -> dict[str, Any]:
+        """List the settings that an evaluation's result reports."""
+        found: dict[str, Any] = {
+            "score_kind": comparisons.score_kind,
+            "grouping": list(comparisons.grouping),
+            "at": [str(point) for point in self.points],
+            "thresholds": list(thresholds),
+            "measures": list(self.measures),
+            "metrics": list(self.metrics),
+        }
+        found |= {name: getattr(self, name) for name in _SETTINGS}
+        if comparisons.failed is not None:
+            found["failures"] = comparisons.failed.policy
+        if self.n_resamples:
+            scheme = self.scheme if self.unit == "subject" else "product"
+            found |= {"scheme": scheme, "rng": seed}
+        if self.n_resamples or self.is_in_closed_form(comparisons):
+            found["unit"] = self.unit
+            found |= {"confidence_level": self.confidence_level, "method": self.method, "alternative": self.alternative}
+            found["simultaneous"] = self.simultaneous
+        return found
+
+
+_SETTINGS = (
+    "alpha", "eer_method", "p_target", "c_miss", "c_fa", "normalize", "zero_policy", "incomplete_groups", "n_resamples",
+)  # fmt: skip
+
+
+def _listed(names: str | Sequence[str]) -> Sequence[str]:
+    return [names] if isinstance(names, str) else list(names or ())
+
+
+def _measure_names(measures: str | Sequence[str], groups: Sequence[str]) -> Sequence[str]:
+    if isinstance(measures, str) and measures == "all":
+        return list(MEASURES) if groups else []
+    names = [measure_name(name) for name in _listed(measures)]
+    if names and not groups:
+        raise InputError(f"{names[0]} is a measure over groups, but the comparisons have none: give reference_group")
+    return names
+
+
+def _complete_groups(comparisons: Comparisons, policy: str) -> list[int]:
+    """Return the positions of the groups that the fairness measures compare."""
+    if not comparisons.groups:
+        return []
+    sizes = zip(
+        comparisons.groups,
+        np.diagonal(comparisons.mated_by_group.cells).tolist(),
+        np.diagonal(comparisons.nonmated_by_group.cells).tolist(),
+        strict=True,
+    )
+    lacking = {group: (mated, nonmated) for group, mated, nonmated in sizes if not (mated and nonmated)}
+    everything = list(range(len(comparisons.groups)))
+    if not lacking:
+        return everything
+    found = "; ".join(
+        f"{group!r} has {mated} mated and {nonmated} non-mated" for group, (mated, nonmated) in lacking.items()
+    )
+    if policy == "raise":
+        raise InputError(
+            f"{len(lacking)} of {len(everything)} groups lack comparisons of their own, so they have no FMR, FNMR or "
+            f'EER: {found}. Merge groups, or pass incomplete_groups="drop" (leave them out of the measures) or "nan"'
+        )
+    if policy == "nan":
+        warn(f"measures are NaN, as groups lack comparisons: {found}", EmptyGroupWarning)
+        return everything
+    kept = [k for k in everything if comparisons.groups[k] not in lacking]
+    if not kept:
+        raise InputError(f"no group has both mated and non-mated comparisons of its own: {found}")
+    warn(f"left out of the measures: {found}", DroppedWarning)
+    return kept
+
 
 Floats = NDArray[np.float64]
 
@@ -424,3 +642,163 @@ def _standard_errors(listed: Sequence[Entry], resampler: Resampler) -> Floats:
         else math.nan
         for entry in listed
     ])  # fmt: skip
+
+
+def concentrations(comparisons: Comparisons, at_points: Sequence[Rates]) -> list[dict[bool, tuple[float, Floats]]]:
+    """Compute how concentrated the errors of both kinds are at each operating point; empty without subjects."""
+    if comparisons.subjects is None:
+        return []
+    return [{mated: concentration(comparisons, rates, mated) for mated in (False, True)} for rates in at_points]
+
+
+def described(entry: Entry, at_points: Sequence[Rates], shares: Sequence[dict[bool, tuple[float, Floats]]]) -> Quantity:
+    """Make a quantity of a number by adding the counts behind it and its notes."""
+    value = float(entry.value)
+    if entry.point is None:
+        return Quantity(entry.name, entry.group, None, value, note=_not_computable(value))
+    result = at_points[entry.point]
+    point = result.at
+    if entry.name == "threshold":
+        low = (
+            f"too few data for this operating point: it allows fewer than {ENOUGH_ERRORS} errors"
+            if result.below_resolution
+            else ""
+        )
+        return Quantity(entry.name, None, point, value, note=low)
+    if measure_of(entry.name) is not None:
+        return Quantity(entry.name, entry.group, point, value, note=_not_computable(value))
+    size, errors, subjects = counts_behind(result.counts, entry.name == "fnmr", entry.cell)
+    concentrated = None
+    if shares and errors:
+        overall, of_cells = shares[entry.point][entry.name == "fnmr"]
+        concentrated = overall if entry.cell is None else float(of_cells[entry.cell])
+    notes = [f"fewer than {ENOUGH_ERRORS} errors"] if errors < ENOUGH_ERRORS else []
+    if entry.cell is None and entry.name == result.at.rate:
+        notes.append(HELD)
+    return Quantity(
+        entry.name,
+        entry.group,
+        point,
+        value,
+        n_comparisons=size,
+        n_errors=errors,
+        n_subjects=subjects,
+        note="; ".join(notes) if size else "no comparisons",
+        probe_group=entry.probe_group,
+        concentration=concentrated,
+    )
+
+
+def _not_computable(value: float) -> str:
+    if math.isnan(value):
+        return "not computable: 0/0 or a group without comparisons"
+    return "not computable: a group has no errors" if math.isinf(value) else ""
+
+
+def noted_few_subjects(
+    quantities: Sequence[Quantity],
+    at_points: Sequence[Rates],
+    replicates: Floats,
+    resampler: Resampler,
+    sizes: SampleSizes,
+) -> tuple[Quantity, ...]:
+    """Note at which FNMRs few subjects cause most of the false matches that hold the threshold.
+
+    Parameters
+    ----------
+    quantities : sequence of Quantity
+        All quantities.
+    at_points : sequence of Rates
+        The rates at each operating point.
+    replicates : (quantities, r) ndarray
+        Each quantity in every replicate.
+    resampler : Resampler
+        What drew the replicates.
+    sizes : SampleSizes
+        Of the quantities, with the limits at points that few errors hold, which need no such note.
+
+    Returns
+    -------
+    tuple of Quantity
+    """
+    found, comparisons = list(quantities), resampler.prepared.comparisons
+    if comparisons.subjects is None:
+        return tuple(found)
+    threshold = {quantity.at: row for row, quantity in enumerate(quantities) if quantity.name == "threshold"}
+    for point, rates in enumerate(at_points):
+        if rates.at.rate != "fmr" or (sizes.few_held and sizes.few_held.holds(point)):
+            continue
+        rows = [k for k, quantity in enumerate(quantities) if quantity.name == "fnmr" and quantity.at == rates.at]
+        hanging = hangs_on_threshold(replicates[rows], replicates[[threshold[rates.at]] * len(rows)])
+        share = concentration(comparisons, rates, False, MOST_PER_ERROR)[0] if hanging.any() else 0.0
+        if is_held_by_few_subjects(resampler.freedom(point), share):
+            for k in np.array(rows)[hanging].tolist():
+                found[k] = noted(found[k], OF_FEW_SUBJECTS, NARROW)
+    return tuple(found)
+
+
+# Of each kind in every group: with fewer, intervals of measures miss the truth more often.
+_LEAST_ERRORS = 5
+_MOST_NAMED = 4  # in a warning; notes are at every quantity
+
+
+def _is_held_by_few(quantity: Quantity) -> bool:
+    return OF_FEW_SUBJECTS in quantity.note
+
+
+def warn_of_few_errors(quantities: Sequence[Quantity], at_points: Sequence[Rates], measured: Sequence[str]) -> None:
+    """Warn of intervals that, in simulations, contain the true value less often than their confidence level says.
+
+    Parameters
+    ----------
+    quantities : sequence of Quantity
+        All quantities, with their intervals.
+    at_points : sequence of Rates
+        The rates at each operating point.
+    measured : sequence of str
+        The groups that fairness measures compare; empty where intervals of measures are not looked at.
+    """
+
+    def names(applies: Callable[[Quantity], bool]) -> list[str]:
+        return [
+            f"{q.name} of {' / '.join(filter(None, (q.group, q.probe_group))) or 'all'}"
+            for q in quantities
+            if applies(q)
+        ]
+
+    groups = []
+    for result in at_points if measured else ():
+        kinds = result.counts.group_false_matches, result.counts.group_false_nonmatches
+        few = np.minimum(*kinds) < _LEAST_ERRORS
+        groups += [group for group, too_few in zip(result.groups, few, strict=True) if too_few and group in measured]
+    for what, found in (
+        (
+            f"rest on fewer than {ENOUGH_EFFECTIVE_ERRORS} effective errors, (rate / standard error)^2,",
+            names(has_few_effective_errors),
+        ),
+        (
+            f"rest on errors of which {100 * CONCENTRATED:.0f} % or more involve 5 % of the subjects",
+            names(has_concentrated_errors),
+        ),
+        ("are of FNMRs at thresholds that the false matches of few subjects hold", names(_is_held_by_few)),
+        (f"are of measures over groups with fewer than {_LEAST_ERRORS} false matches or false non-matches", groups),
+        ("are of percentiles, as a group has no errors,", [q.name for q in quantities if BY_PERCENTILES in q.note]),
+    ):
+        named = list(dict.fromkeys(found))
+        if named:
+            more = f" and {len(named) - _MOST_NAMED} more" if len(named) > _MOST_NAMED else ""
+            warn(
+                f"intervals that {what} are likely too narrow: {', '.join(named[:_MOST_NAMED])}{more}",
+                NarrowIntervalsWarning,
+            )
+
+
+def warn_of_repeated_subjects(comparisons: Comparisons, unit: str) -> None:
+    """Warn where comparisons are drawn as if each had subjects of its own."""
+    n = len(comparisons.mated) + len(comparisons.nonmated)
+    if unit == "comparison" and comparisons.subjects is not None and comparisons.subjects.size < n:
+        warn(
+            f'intervals are too narrow: unit="comparison" treats {n} comparisons of {comparisons.subjects.size} '
+            'subjects as independent; use unit="subject"',
+            NarrowIntervalsWarning,
+        )

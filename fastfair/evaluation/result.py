@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,17 +23,24 @@ from fastfair.pages.reported import Reported
 from fastfair.results.printed import Printed
 from fastfair.results.result import Result
 from fastfair.results.written import UNWRITTEN
-from fastfair.uncertainty.interval_maker import NO_REPLICATES, IntervalMaker, IntervalsAsRead, require_method
+from fastfair.uncertainty.interval_maker import (
+    NO_REPLICATES,
+    IntervalMaker,
+    IntervalsAsRead,
+    require_method,
+    two_sided_level,
+)
 from fastfair.uncertainty.quantities import Group, Quantity, find, table_of
 
 from .evaluated import has_curves
 from .plotted import Plotted
-from .request import Alternative, checked_alternative
 from .summary import summary_of, tables_of
 from .traces import Traces
 
 if TYPE_CHECKING:
     from fastfair.pages.parts import Beside, Chapter
+
+Alternative = Literal["two-sided", "less", "greater"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -365,3 +372,10 @@ def maker_of(evaluation: Evaluation) -> IntervalMaker:
     if evaluation.uncertainty is None:
         raise InputError(NO_REPLICATES)
     return evaluation.uncertainty
+
+
+def checked_alternative(alternative: str, confidence_level: float) -> str:
+    """Check on which side an interval ends, and that its level has such a limit."""
+    if alternative != "two-sided":
+        two_sided_level(confidence_level)
+    return alternative
