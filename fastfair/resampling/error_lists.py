@@ -148,9 +148,7 @@ class ErrorLists:
         """
         return self.source.variances((self.a, self.b, self.start, self.start + errors))
 
-    def variance(
-        self, k: int, n_errors: int, *, from_the_end: bool
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def variance(self, k: int, n_errors: int, *, from_the_end: bool) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Compute what `variances` does for list k alone with so many errors: (3,) and (sums,).
 
         With `from_the_end` the last comparisons of the list are taken for errors.
