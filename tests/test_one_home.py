@@ -15,7 +15,7 @@ from helpers.refusals import refused
 
 import fastfair as ff
 from fastfair.measures import MEASURES
-from fastfair.pages.words import glossary
+from fastfair.pages.report import glossary
 
 AT = ff.at_fmr(0.05)
 FEW = {"n_resamples": 200, "rng": 0, "n_threads": 1}

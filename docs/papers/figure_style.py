@@ -10,10 +10,10 @@ import matplotlib as mpl
 from cycler import cycler
 from matplotlib.figure import Figure
 
-from fastfair._lib import plot_style
+from fastfair._lib import plots
 
-COLORS = (*plot_style.COLORS, "#000000", "#666666")
-LINES = plot_style.LINES
+COLORS = (*plots.COLORS, "#000000", "#666666")
+LINES = plots.LINES
 _STYLE: dict[Any, Any] = {
     "axes.grid": True,
     "axes.spines.right": False,

@@ -19,10 +19,9 @@ from fastfair.error_rates.operating_points import ENOUGH_ERRORS, at_fmr
 from fastfair.errors import FairValueOutsideWarning, InputError, visible
 from fastfair.measures import MEASURES
 from fastfair.measures._registry import at_any_threshold, measure_name, measure_of
+from fastfair.pages.drawings import drawing, svg_of
 from fastfair.pages.parts import Chapter, Picture, Section, Table
-from fastfair.pages.vector import drawing, svg_of
-from fastfair.results.printed import Printed, measures_table, printed
-from fastfair.results.result import Result
+from fastfair.results.result import Printed, Result, measures_table, printed
 from fastfair.uncertainty.quantities import Quantity, table_of
 
 from .curve import Curve, curve_of, rate_curve

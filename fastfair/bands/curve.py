@@ -11,12 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastfair import intervals
-from fastfair._lib.axes import new_axes
-from fastfair._lib.plot_style import USUAL, rate_ticks
+from fastfair._lib.plots import USUAL, new_axes, rate_ticks
 from fastfair._lib.text import cell, interval_of_rate, number_with_interval, per_cent, rate_with_interval
 from fastfair.errors import visible
+from fastfair.pages.drawings import drawing, svg_of
 from fastfair.pages.parts import Chapter, Picture, Section, Table
-from fastfair.pages.vector import drawing, svg_of
 from fastfair.resampling.engine import Replicates
 from fastfair.results.result import Result
 from fastfair.results.written import UNWRITTEN, nothing

@@ -10,14 +10,16 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from fastfair._lib import validation
-from fastfair._lib.axes import axes_or_new, probit_axes, roc_axes
-from fastfair._lib.plot_style import (
+from fastfair._lib.plots import (
     LONGEST_IN_LEGEND,
     USUAL,
+    axes_or_new,
     ends_to_name,
     legend_below,
     line_style,
+    probit_axes,
     rate_ticks,
+    roc_axes,
 )
 from fastfair._lib.text import drawn, shortened
 from fastfair.errors import visible

@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 
 from fastfair._lib import seeds, validation
 from fastfair._lib.arguments import checked
-from fastfair._lib.axes import axes_or_new
-from fastfair._lib.plot_style import GREY, legend_below, line_style
+from fastfair._lib.plots import GREY, axes_or_new, legend_below, line_style
 from fastfair._lib.text import drawn
 from fastfair.data import score_keys
 from fastfair.data.comparisons import Comparisons

@@ -15,8 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from fastfair._lib import validation
 from fastfair._lib.arguments import checked
-from fastfair._lib.axes import axes_or_new
-from fastfair._lib.plot_style import COLORS, GREY, USUAL, explain
+from fastfair._lib.plots import COLORS, GREY, USUAL, axes_or_new, explain
 from fastfair.data import score_keys
 from fastfair.data.class_keys import ClassKeys, keys_of
 from fastfair.data.comparisons import Comparisons

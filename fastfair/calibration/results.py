@@ -8,16 +8,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from fastfair._lib.arguments import checked
-from fastfair._lib.axes import new_axes
-from fastfair._lib.plot_style import GREY, STANDS_OUT, USUAL, row_size
+from fastfair._lib.plots import GREY, STANDS_OUT, USUAL, Bar, Line, draw_rows, new_axes, row_size
 from fastfair._lib.tables import columns_of
 from fastfair._lib.text import cell, number_with_interval, p_in_words
 from fastfair.errors import InputError, visible
 from fastfair.measures._registry import printed_name, quantity_name
+from fastfair.pages.drawings import drawing, svg_of
 from fastfair.pages.parts import Chapter, Picture, Section, Table
-from fastfair.pages.reported import Reported
-from fastfair.pages.vector import drawing, svg_of
-from fastfair.results.charts import Bar, Line, draw_rows
 from fastfair.results.result import Result
 from fastfair.uncertainty.quantities import Estimate
 
@@ -182,7 +179,7 @@ class CostMeasure(Estimate):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Calibration(Reported, Result):
+class Calibration(Result):
     """The result of `evaluate_calibration`.
 
     Attributes

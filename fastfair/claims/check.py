@@ -15,7 +15,7 @@ from xml.etree import ElementTree
 from fastfair import intervals
 from fastfair._lib import seeds, validation, whole_files
 from fastfair._lib.arguments import Resamples, checked
-from fastfair._lib.plot_style import GREY, STANDS_OUT, USUAL
+from fastfair._lib.plots import GREY, STANDS_OUT, USUAL, Line, draw_rows, verdict_bars
 from fastfair._lib.text import number_with_interval, per_cent
 from fastfair.data.comparisons import Comparisons
 from fastfair.data.scanned_comparisons import ScannedComparisons
@@ -30,7 +30,6 @@ from fastfair.measures._compute import ZeroPolicy
 from fastfair.measures._registry import SUMMARIES, measure_of, quantity_name, range_of
 from fastfair.resampling.preparation import METRICS
 from fastfair.resampling.units import Unit
-from fastfair.results.charts import Line, draw_rows, verdict_bars
 from fastfair.results.result import Result
 from fastfair.uncertainty.interval_maker import two_sided_level
 from fastfair.uncertainty.quantities import (

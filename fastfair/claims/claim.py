@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from fastfair import intervals
 from fastfair._lib import seeds, validation
 from fastfair._lib.arguments import Resamples, checked
-from fastfair._lib.plot_style import GREY, STANDS_OUT, USUAL
+from fastfair._lib.plots import GREY, STANDS_OUT, USUAL, Bar, Line, draw_rows, verdict_bars
 from fastfair._lib.text import per_cent
 from fastfair.data.comparisons import Comparisons
 from fastfair.data.embeddings import Embeddings
@@ -22,7 +22,6 @@ from fastfair.evaluation.evaluate import evaluate
 from fastfair.evaluation.result import Evaluation, maker_of
 from fastfair.measures._registry import METRICS
 from fastfair.resampling.units import Unit
-from fastfair.results.charts import Bar, Line, draw_rows, verdict_bars
 from fastfair.results.result import Result
 from fastfair.uncertainty.quantities import BELOW_RESOLUTION, Estimate, Quantity, ends_of, has_flag
 

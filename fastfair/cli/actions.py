@@ -33,7 +33,7 @@ from fastfair.group_tests.failure_counts import RATES_OF_SAMPLES
 from fastfair.io.failure_counts import read_rates
 from fastfair.measures._registry import measure_of, printed_name
 from fastfair.planning.studies import SETTINGS
-from fastfair.results.printed import measures_table, printed
+from fastfair.results.result import measures_table, printed
 from fastfair.synthesis.hill_climbing import Synthesis
 from fastfair.synthesis.systems import figures_of_scores
 from fastfair.uncertainty.quantities import Quantity

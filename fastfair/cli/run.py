@@ -14,8 +14,8 @@ import click
 
 from fastfair import intervals
 from fastfair._lib import validation, whole_files
-from fastfair._lib.axes import off_screen, save
 from fastfair._lib.csv_text import write_csv
+from fastfair._lib.plots import off_screen, save
 from fastfair._lib.seeds import fixed
 from fastfair._lib.tables import write_json
 from fastfair.io import files

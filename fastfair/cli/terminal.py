@@ -15,8 +15,7 @@ import click
 from fastfair.errors import OutputError, visible
 
 if TYPE_CHECKING:
-    from fastfair.results.printed import Printed
-    from fastfair.results.result import Result
+    from fastfair.results.result import Printed, Result
 
 # Services that run jobs obey such lines: GitHub Actions those that begin with "::" or have "##[".
 _COMMANDS = re.compile(r"(?<!\S)::|##\[")

@@ -13,7 +13,7 @@ import numpy as np
 from fastfair import intervals
 from fastfair._lib import validation
 from fastfair._lib.arguments import checked
-from fastfair._lib.plot_style import COLORS
+from fastfair._lib.plots import COLORS, Bar, Line, draw_rows
 from fastfair._lib.text import p_in_words
 from fastfair._lib.warnings import warn
 from fastfair.data.comparisons import Comparisons
@@ -22,7 +22,6 @@ from fastfair.error_rates.curve_results import ErrorRate
 from fastfair.error_rates.operating_points import OperatingPoint, threshold_key
 from fastfair.errors import InputError, NotComputableWarning
 from fastfair.measures._registry import METRICS
-from fastfair.results.charts import Bar, Line, draw_rows
 from fastfair.results.result import Result
 
 from . import fitting

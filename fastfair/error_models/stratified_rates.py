@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 from fastfair import intervals
 from fastfair._lib import validation
 from fastfair._lib.arguments import checked
-from fastfair._lib.axes import axes_or_new
-from fastfair._lib.plot_style import COLORS, LONGEST_LABEL, row_size
+from fastfair._lib.plots import COLORS, LONGEST_LABEL, Bar, axes_or_new, draw_rows, row_size
 from fastfair._lib.text import drawn, shortened
 from fastfair._lib.warnings import warn
 from fastfair.data.comparisons import Comparisons
@@ -24,9 +23,7 @@ from fastfair.error_rates.curve_results import ErrorRate
 from fastfair.error_rates.operating_points import OperatingPoint, threshold_key
 from fastfair.errors import ContradictingStrataWarning, InputError, NotComputableWarning
 from fastfair.measures._registry import METRICS
-from fastfair.results.charts import Bar, draw_rows
-from fastfair.results.printed import Printed, printed
-from fastfair.results.result import Result
+from fastfair.results.result import Printed, Result, printed
 from fastfair.uncertainty.quantities import Estimate, in_words
 
 from .fitting import DIFFERENT, Cells, Fit, Floats, StudentEstimate, Unit, count_cells, estimate, fit, of_function

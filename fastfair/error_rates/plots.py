@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
-from fastfair._lib.axes import axes_or_new, probit_axes, roc_axes
+from fastfair._lib.plots import axes_or_new, probit_axes, roc_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

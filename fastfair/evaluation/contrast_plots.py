@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from fastfair._lib import validation
-from fastfair._lib.plot_style import (
+from fastfair._lib.plots import (
     LONGEST_IN_LEGEND,
     STANDS_OUT,
     USUAL,

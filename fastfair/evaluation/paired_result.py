@@ -13,9 +13,7 @@ from fastfair._lib.arguments import checked
 from fastfair.error_rates.curve_results import ErrorRate
 from fastfair.error_rates.operating_points import OperatingPoint
 from fastfair.errors import InputError
-from fastfair.pages.reported import Reported
-from fastfair.results.printed import Printed
-from fastfair.results.result import Result
+from fastfair.results.result import Printed, Result
 from fastfair.results.written import UNWRITTEN, nothing
 from fastfair.uncertainty.quantities import Group, find, table_of
 
@@ -35,7 +33,7 @@ METHODS_OF_CONTRASTS: tuple[MethodOfContrasts, ...] = get_args(MethodOfContrasts
 
 
 @dataclass(frozen=True, eq=False)
-class PairedEvaluation(Reported, Result):
+class PairedEvaluation(Result):
     """The result of `compare`: contrasts, each the difference between the two systems in one quantity.
 
     Attributes

@@ -11,8 +11,16 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from fastfair._lib import validation
-from fastfair._lib.axes import axes_or_new, probit_axes, square_with_diagonal
-from fastfair._lib.plot_style import STANDS_OUT, USUAL, legend_below, line_style, rate_ticks
+from fastfair._lib.plots import (
+    STANDS_OUT,
+    USUAL,
+    axes_or_new,
+    legend_below,
+    line_style,
+    probit_axes,
+    rate_ticks,
+    square_with_diagonal,
+)
 from fastfair._lib.text import drawn, per_cent, shortened
 from fastfair.error_rates.curve_results import Rates
 from fastfair.error_rates.operating_points import ENOUGH_ERRORS

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from fastfair._lib import validation
-from fastfair._lib.plot_style import STANDS_OUT, USUAL, ForestRow, draw_forest, explain, row_size
+from fastfair._lib.plots import STANDS_OUT, USUAL, ForestRow, draw_forest, explain, row_size
 from fastfair.uncertainty.quantities import IN_PER_CENT
 
 from .ranks import RankedSystem, quantity_in_words

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fastfair._lib.axes import axes_or_new
-from fastfair._lib.plot_style import LIGHTER, USUAL, ForestRow, draw_forest, explain, rate_ticks
+from fastfair._lib.plots import LIGHTER, USUAL, ForestRow, axes_or_new, draw_forest, explain, rate_ticks
 from fastfair._lib.text import drawn, number_with_interval, shortened
 from fastfair.error_rates.curve_results import Rates
 from fastfair.error_rates.operating_points import ENOUGH_ERRORS

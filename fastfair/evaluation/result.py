@@ -19,9 +19,7 @@ from fastfair.error_rates.curve_results import Rates
 from fastfair.error_rates.operating_points import OperatingPoint
 from fastfair.errors import InputError
 from fastfair.intervals._replicates import MethodOfEvaluations
-from fastfair.pages.reported import Reported
-from fastfair.results.printed import Printed
-from fastfair.results.result import Result
+from fastfair.results.result import Printed, Result
 from fastfair.results.written import UNWRITTEN
 from fastfair.uncertainty.interval_maker import (
     NO_REPLICATES,
@@ -44,7 +42,7 @@ Alternative = Literal["two-sided", "less", "greater"]
 
 
 @dataclass(frozen=True, eq=False)
-class Evaluation(Plotted, Reported, Result):
+class Evaluation(Plotted, Result):
     """The result of `evaluate`: a list of quantities, with the rates and replicates behind them.
 
     Attributes

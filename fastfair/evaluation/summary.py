@@ -12,7 +12,7 @@ from fastfair.error_rates.curve_results import Rates
 from fastfair.error_rates.operating_points import ENOUGH_ERRORS, OperatingPoint
 from fastfair.errors import visible
 from fastfair.measures._registry import METRICS, measure_of, printed_name
-from fastfair.results.printed import Printed, measures_table
+from fastfair.results.result import Printed, measures_table
 from fastfair.uncertainty.quantities import FAILURE_RATES, WITH_FAILURES, Quantity, find, in_words
 
 from .evaluated import Evaluated

@@ -16,10 +16,8 @@ from fastfair._lib.arguments import checked
 from fastfair.error_rates.operating_points import OperatingPoint
 from fastfair.errors import InputError
 from fastfair.measures._registry import is_fairer_above, measure_of, quantity_name
-from fastfair.pages.reported import Reported
 from fastfair.results import written
-from fastfair.results.printed import Printed
-from fastfair.results.result import Result
+from fastfair.results.result import Printed, Result
 from fastfair.uncertainty.quantities import HELD, Group, Key, Quantity, find, table_of
 
 from .contrasts import Contrast
@@ -41,7 +39,7 @@ _RANKED = ("fnmr", "fmr", "eer", "min_dcf", "cllr", "min_cllr")  # in files and 
 
 
 @dataclass(frozen=True, eq=False)
-class SystemComparison(Reported, Result):
+class SystemComparison(Result):
     """The result of `compare` of a list of systems: the difference of each pair, and ranks.
 
     Attributes

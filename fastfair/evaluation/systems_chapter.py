@@ -14,7 +14,7 @@ from fastfair.errors import visible
 from fastfair.measures._registry import measure_of, printed_name
 from fastfair.pages.drawings import Scale, det_panel, difference, interval
 from fastfair.pages.parts import Cell, Chapter, Column, FirstScreen, Panels, Row, Section, Table
-from fastfair.results.printed import Printed, printed
+from fastfair.results.result import Printed, printed
 from fastfair.uncertainty.quantities import IN_PER_CENT, find, in_words
 
 from .chapter import det_curve, det_limits, left_out_of

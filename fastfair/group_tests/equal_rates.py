@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from fastfair import intervals
 from fastfair._lib import seeds, validation
 from fastfair._lib.arguments import Resamples, checked
-from fastfair._lib.plot_style import STANDS_OUT, USUAL
+from fastfair._lib.plots import STANDS_OUT, USUAL, Bar, Line, draw_rows
 from fastfair._lib.progress import reporting
 from fastfair._lib.text import p_in_words, per_cent
 from fastfair._lib.warnings import warn
@@ -29,9 +29,7 @@ from fastfair.errors import FewResamplesWarning, InputError, NotComputableWarnin
 from fastfair.measures._registry import METRICS
 from fastfair.resampling.dependence import share_of
 from fastfair.resampling.units import require_units
-from fastfair.results.charts import Bar, Line, draw_rows
-from fastfair.results.printed import Printed, printed
-from fastfair.results.result import Result
+from fastfair.results.result import Printed, Result, printed
 from fastfair.results.written import UNWRITTEN, nothing
 
 from .failure_counts import FailureCounts, OfFailures, beta_binomial_pmf, failure_rate

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from fastfair import intervals
 from fastfair._lib import seeds, validation
 from fastfair._lib.arguments import Resamples, checked
+from fastfair._lib.plots import Line, draw_rows
 from fastfair._lib.progress import reporting
 from fastfair._lib.text import per_cent
 from fastfair._lib.warnings import warn
@@ -20,7 +21,6 @@ from fastfair.data.embeddings import Embeddings
 from fastfair.data.scanned_comparisons import ScannedComparisons
 from fastfair.error_rates.operating_points import OperatingPoint
 from fastfair.errors import NotComputableWarning
-from fastfair.results.charts import Line, draw_rows
 from fastfair.results.result import Result
 from fastfair.results.written import UNWRITTEN, nothing
 

@@ -3,19 +3,28 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
+import json
+import math
+import re
 import stat
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from importlib import resources
 from pathlib import Path
 from typing import Annotated, Any
 
 from fastfair._lib import validation, whole_files
 from fastfair._lib.arguments import checked, is_a
-from fastfair.errors import InputError
+from fastfair._lib.tables import by_columns
+from fastfair._lib.text import NONE, cell, number_with_interval, per_cent, value_and_ends
+from fastfair._version import __version__
+from fastfair.errors import InputError, visible
+from fastfair.measures._registry import MEASURES, METRICS, measure_of, printed_name
+from fastfair.uncertainty.quantities import IN_PER_CENT
 
-from .cards import cards_of, limits_table
-from .page import render
-from .parts import Beside, Chapter, FirstScreen, Section
+from .drawings import Scale, interval, placed
+from .parts import Beside, Cell, Chapter, Column, FirstScreen, Picture, Row, Section, Table
 
 TITLE = "Error rates and fairness"
 
@@ -118,3 +127,320 @@ def _sha256(path: str | Path) -> str:
             return hashlib.file_digest(file, "sha256").hexdigest()
     except OSError as error:
         raise InputError(f"inputs: {path} cannot be read: {error.strerror}") from error
+
+
+VERDICTS = ("met", "not met", "undecided")
+_REQUIRED = {"<=": "{} or less", "<": "less than {}", ">=": "{} or more", ">": "more than {}"}
+
+
+@dataclass(frozen=True)
+class Card:
+    """A requirement: its verdict, what it is about, the number that decides, and the groups behind it, in words."""
+
+    verdict: str
+    title: str
+    value: str
+    about: str
+    required: str
+    true_value: str
+    groups: str
+    drawing: str
+
+
+def cards_of(check: Any, main_point: str | None) -> list[Card]:
+    """Make the cards of the result of `check`; the operating point of most numbers of a page is not repeated."""
+    return [
+        _card([row for row in check.rows if row.requirement == text], verdict, main_point)
+        for text, verdict in check.verdicts.items()
+    ]
+
+
+def limits_table(check: Any) -> Table:
+    """Write what each requirement is about with the limit that decides, and why."""
+    rows: list[Row] = []
+    for row in check.rows:
+        write = per_cent if row.name in IN_PER_CENT else number_with_interval
+        verdict = Cell(row.verdict.capitalize(), look=row.verdict)
+        numbers = write(row.estimate), write(row.limit)
+        rows.append([
+            visible(row.title), f"{row.relation} {write(row.bound)}", *numbers, verdict, visible(row.reason)
+        ])  # fmt: skip
+    columns: list[str | Column] = ["Quantity", "Required", "Estimate", "Limit"]
+    columns += [Column("Verdict", "text"), Column("Why", "text")]
+    return Table(f"Limits at {100 * check.confidence_level:g} % confidence", columns, rows, look="limits")
+
+
+def _card(rows: Sequence[Any], verdict: str, main_point: str | None) -> Card:
+    is_upper = rows[0].relation.startswith("<")
+    deciding = [row for row in rows if row.verdict == verdict]
+
+    def badness(row: Any) -> float:
+        return -math.inf if math.isnan(row.estimate) else row.estimate * (1 if is_upper else -1)
+
+    row = max(deciding, key=badness)
+    estimate, limit, opposite = row.estimate, row.limit, row.opposite_limit
+    is_rate, bound = row.name in IN_PER_CENT, row.bound
+    ends = (opposite, limit) if is_upper else (limit, opposite)
+    value, low, high = value_and_ends(estimate, *ends, is_rate=is_rate)
+    unit = " %" if is_rate else ""
+    shows_opposite = verdict == "not met"
+    end = high if is_upper != shows_opposite else low
+    side = "at most" if is_upper != shows_opposite else "at least"
+    groups = ""
+    if len(rows) > 1:
+        counts = {one: sum(row.verdict == one for row in rows) for one in VERDICTS}
+        groups = ", ".join(f"{n or 'none'} {one}" for one, n in counts.items()) + "."
+        groups = f"{len(rows)} groups: {groups}"
+    about = f"{'highest' if is_upper else 'lowest'}: {visible(row.group)}" if len(rows) > 1 else "measured"
+    written = per_cent(bound) if is_rate else number_with_interval(bound)
+    return Card(
+        verdict, _title(rows, main_point), value + unit if value != NONE else NONE, about,
+        _REQUIRED[row.relation].format(written), f"{side} {end}{unit}" if end else "not known", groups,
+        _drawing(estimate, opposite if shows_opposite else limit, bound),
+    )  # fmt: skip
+
+
+def _title(rows: Sequence[Any], main_point: str | None) -> str:
+    row = rows[0]
+    title = printed_name(row.name)
+    if len(rows) > 1:
+        title += f" of each of {len(rows)} groups"
+    elif row.group is not None:
+        title += f" of {visible(row.group)}"
+    elif measure_of(row.name) is None:
+        title += " of all people"
+    at = row.operating_point
+    return title if at in (None, main_point) else f"{title} at {at}"
+
+
+def _drawing(estimate: float, end: float, bound: float) -> str:
+    known = [x for x in (estimate, end, bound) if math.isfinite(x)]
+    scale = Scale(0.0, 1.1 * max(known) or 1.0, lines=(("limit", bound),))
+    low, high = (min(estimate, end), max(estimate, end)) if math.isfinite(end) else (None, None)
+    return interval(scale, estimate, low, high, look="plain")
+
+
+_MOST_NUMBERS = 6  # that a remark lists; the JSON has all
+
+
+def render(
+    title: str, chapters: Sequence[Chapter], cards: Sequence[Card], files: Mapping[str, str], numbers: Sequence[Chapter]
+) -> str:
+    """Return the text of a page.
+
+    Parameters
+    ----------
+    title : str
+        The title.
+    chapters : sequence of Chapter
+        What it shows, in this order.
+    cards : sequence of Card
+        Requirements for the first screen.
+    files : mapping of str to str
+        SHA-256 by the name of each file that results were computed from.
+    numbers : sequence of Chapter
+        All chapters in the order of the results, whose numbers the page holds as JSON.
+
+    Returns
+    -------
+    str
+    """
+    jinja2 = validation.require("jinja2", "cli", "a report")
+    environment = jinja2.Environment(
+        autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True, finalize=_tied
+    )
+    pictures, notes = itertools.count(1), Notes()
+    environment.filters |= {
+        "drawn": lambda one: _drawn(one, next(pictures)),
+        "laid_out": lambda one: _laid_out(one, notes),
+    }
+    template = environment.from_string(resources.files(__package__).joinpath("page.html").read_text("utf-8"))
+    content: dict[str, Any] = {
+        "title": visible(title),
+        "first": _first_screen(chapters),
+        "cards": cards,
+        "verdicts": " · ".join(
+            f"{n} {one}" for one in VERDICTS if (n := sum(card.verdict == one for card in cards))
+        ),
+        "chapters": chapters,
+        "notes": notes.listed,
+        "remarks": _remarks(chapters),
+        "method": METHOD,
+        "glossary": glossary(" ".join(chapter.numbers for chapter in numbers)),
+        "files": {visible(name): digest for name, digest in files.items()},
+        "settings": _settings(numbers),
+        "version": __version__,
+        "numbers": _embedded(numbers, files),
+    }  # fmt: skip
+    return str(template.render(content))
+
+
+def _first_screen(chapters: Sequence[Chapter]) -> FirstScreen:
+    """Put together what was tested and the answer: of several evaluations, overall numbers stand once."""
+    firsts = [chapter.first for chapter in chapters if chapter.first is not None]
+    largest = max(firsts, key=lambda one: one.size, default=FirstScreen())
+    of_groups = [said for one in firsts if one is not largest or len(firsts) < 3 for said in one.groups]
+    others = [
+        (chapter.title if k == 0 else "", sentence)
+        for chapter in chapters if chapter.first is None
+        for k, sentence in enumerate(chapter.summary)
+    ]  # fmt: skip
+    return replace(largest, overall=[*largest.overall, *of_groups, *largest.limits, *others])
+
+
+def _tied(value: Any) -> Any:
+    """Keep lines from breaking before a per cent sign; what is markup already stays as it is."""
+    return value.replace(" %", "\N{NO-BREAK SPACE}%") if type(value) is str else value
+
+
+def _drawn(picture: Picture, number: int) -> str:
+    return placed(picture.svg if isinstance(picture.svg, str) else picture.svg(), number)
+
+
+def _laid_out(table: Table, notes: Notes) -> dict[str, Any]:
+    """Return the columns and cells of a table with their classes and the letters of their notes."""
+    columns = [
+        one if isinstance(one, Column) else Column(one, "text" if k in table.text_columns else "number")
+        for k, one in enumerate(table.columns)
+    ]
+
+    def cells(row: Sequence[str | Cell]) -> list[dict[str, Any]]:
+        given = [one if isinstance(one, Cell) else Cell(one) for one in row]
+        return [
+            {
+                "cell": one, "column": column, "letters": notes.letters(one.notes, given[0].text) if one.notes else [],
+                "look": " ".join(filter(None, (column.kind, f"s{column.side}", one.look.replace(" ", "-")))),
+            }
+            for one, column in zip(given, columns, strict=True)
+        ]  # fmt: skip
+
+    foot = cells(table.foot) if table.foot else []
+    return {"columns": columns, "rows": [cells(row) for row in table.rows], "foot": foot}
+
+
+def _remarks(chapters: Sequence[Chapter]) -> list[tuple[str, str]]:
+    """Gather the remarks that no cell has, each kind once with the numbers that it is about."""
+    found: dict[str, dict[str, None]] = {}
+    for chapter in chapters:
+        for remark, about in chapter.remarks.items():
+            found.setdefault(visible(kind_of(remark)), {}).update(dict.fromkeys(map(visible, about)))
+    return [
+        (kind, "; ".join(about) if len(about) <= _MOST_NUMBERS else f"{len(about)} numbers; the JSON names them")
+        for kind, about in found.items()
+        if kind
+    ]
+
+
+def _settings(chapters: Sequence[Chapter]) -> list[tuple[str, list[tuple[str, str]]]]:
+    """Write the settings of each result: those that several share stand once."""
+    written = [
+        {
+            name: ", ".join(map(cell, value)) if isinstance(value, list | tuple) else cell(value)
+            for name, value in chapter.settings.items()
+        }
+        for chapter in chapters
+    ]
+    with_settings = [one for one in written if one]
+    shared = {
+        name: value for name, value in (with_settings[0].items() if len(with_settings) > 1 else ())
+        if all(one.get(name) == value for one in with_settings)
+    }  # fmt: skip
+    listed = [("all results", list(shared.items()))] if shared else []
+    for chapter, one in zip(chapters, written, strict=True):
+        own = [(name, value) for name, value in one.items() if name not in shared]
+        if own:
+            listed.append((chapter.title, own))
+    return listed
+
+
+def _embedded(chapters: Sequence[Chapter], files: Mapping[str, str]) -> str:
+    """Return the numbers as JSON in which no character ends the element that holds it."""
+    content = {
+        "fastfair": __version__,
+        "inputs": dict(files),
+        "results": [{"title": chapter.title} | by_columns(json.loads(chapter.numbers)) for chapter in chapters],
+    }
+    text = json.dumps(content, separators=(",", ":"), allow_nan=False)
+    return text.replace("&", r"\u0026").replace("<", r"\u003c").replace(">", r"\u003e")
+
+
+# Numbers inside notes are in the JSON; a kind that says nothing without them is left out.
+_KINDS = (
+    (r"fewer than 30 errors", "Fewer than 30 errors: the rate is rough."),
+    (r"fewer than 30 false matches: .*|too narrow if few subjects cause most of them",
+     "Fewer than 30 false matches: the interval is too narrow if few people cause most of them."),
+    (r"no errors: .*", "No errors: Clopper and Pearson's interval for the effective sample size."),
+    (r"no failures: .*", "No failures: Clopper and Pearson's interval for the effective sample size."),
+    (r"nothing but .*", "Nothing but errors: Clopper and Pearson's interval for the effective sample size."),
+    (r"if only subjects are independent, .*", "If only people are independent, the upper limit is higher."),
+    (r"\d.* % of the errors involve .*|few subjects cause most false matches.*",
+     "Few people cause most errors: the interval is likely too narrow."),
+    (r"not computable in \d.* % of replicates", "Not computable in some replicates."),
+    (r"held by the operating point", ""),
+)  # fmt: skip
+_MOST_NAMED = 6
+
+
+def kind_of(note: str) -> str:
+    """Return the sentence for notes of a kind; empty for what needs no note."""
+    for pattern, kind in _KINDS:
+        if re.fullmatch(pattern, note):
+            return kind
+    text = re.sub(r"\d[\d.,]*(e[+-]?\d+)?(?= (replicates|comparisons|subjects|units)\b)", "some", note)
+    return f"{text[0].upper()}{text[1:]}." if text else ""
+
+
+class Notes:
+    """The notes of a page, in the order in which its cells show them."""
+
+    def __init__(self) -> None:
+        self._rows: dict[str, dict[str, None]] = {}
+
+    def letters(self, notes: Sequence[str], row: str) -> list[str]:
+        """Return the letters of notes beside a number of a row."""
+        kinds = dict.fromkeys(filter(None, map(kind_of, notes)))
+        for kind in kinds:
+            self._rows.setdefault(kind, {})[row] = None
+        return [_letter(list(self._rows).index(kind)) for kind in kinds]
+
+    def listed(self) -> list[tuple[str, str, str]]:
+        """Return the letter, the sentence and the rows of each kind."""
+        return [
+            (
+                _letter(k), kind,
+                ", ".join(map(visible, rows)) if len(rows) <= _MOST_NAMED else f"{len(rows)} rows, marked {_letter(k)}",
+            )
+            for k, (kind, rows) in enumerate(self._rows.items())
+        ]  # fmt: skip
+
+
+def _letter(k: int) -> str:
+    return chr(ord("a") + k) if k < 26 else f"{chr(ord('a') + k // 26 - 1)}{chr(ord('a') + k % 26)}"
+
+
+_TERMS = (
+    ("mated, non-mated", "A comparison of two samples of the same person; of two people."),
+    ("FTA and FTE", "Failure-to-acquire and failure-to-enrol rate: shares of samples, and of references, that failed."),
+    ("operating point", "What fixes the threshold, such as an FMR of 0.1 % over all comparisons."),
+    ("DET curve", "FNMR over FMR at all thresholds, on scales of normal deviates. Lower is better."),
+    ("interval", "The plausible range for similar people: in about 95 of 100 studies it holds the true value."),
+    ("simultaneous intervals", "Wider ones that hold for all groups together in about 95 of 100 studies."),
+    ("effective sample size", "The number of independent comparisons that would be as informative."),
+    ("fewer than 30 errors", "The rule of 30: so few errors say little about a rate. Such rates are in italics."),
+    ("undecided", "The data show neither that a requirement is met nor that it is not."),
+    ("fair value", "The value of a measure for a system whose groups have equal rates."),
+)
+METHOD = (
+    "Intervals tell how far numbers may be off because other people could have been in the data. They allow for "
+    "comparisons that share people, but not for wrong labels, for errors that are alike on one day or device, or for "
+    "use under other conditions.",
+    "Groups are those of the labels given. Rates may differ within a group.",
+    "This page states differences and how certain they are. It does not judge fairness.",
+)
+
+
+def glossary(numbers: str) -> list[tuple[str, str]]:
+    """Return terms with their meanings, and the rates, costs and measures that numbers, as JSON, name."""
+    named = set(re.findall(r'"(\w+)', numbers))
+    found = [one for one in (METRICS | MEASURES).values() if one.name in named and one.question]
+    return [*_TERMS, *((one.title, ": ".join(filter(None, (one.long_title, one.question)))) for one in found)]

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from fastfair import intervals
 from fastfair._lib import memory, seeds, validation
 from fastfair._lib.arguments import checked
-from fastfair._lib.axes import axes_or_new, tick_per_cent
 from fastfair._lib.bisection import least_whole
+from fastfair._lib.plots import axes_or_new, tick_per_cent
 from fastfair._lib.text import per_cent
 from fastfair._lib.warnings import warn
 from fastfair.data.comparisons import Comparisons

@@ -13,13 +13,11 @@ from numpy.typing import NDArray
 
 from fastfair._lib import validation
 from fastfair._lib.arguments import checked
-from fastfair._lib.axes import axes_or_new, tick_per_cent
-from fastfair._lib.plot_style import USUAL
+from fastfair._lib.plots import USUAL, axes_or_new, tick_per_cent
 from fastfair._lib.tables import records
 from fastfair._lib.text import per_cent
 from fastfair.errors import InputError
-from fastfair.results.printed import Printed
-from fastfair.results.result import Result
+from fastfair.results.result import Printed, Result
 from fastfair.results.written import UNWRITTEN
 
 from .studies import SETTINGS

@@ -20,8 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 from fastfair import intervals
 from fastfair._lib import validation
 from fastfair._lib.arguments import checked
-from fastfair._lib.axes import tick_per_cent
-from fastfair._lib.plot_style import GREY, draw_lines, legend_below
+from fastfair._lib.plots import GREY, draw_lines, legend_below, tick_per_cent
 from fastfair._lib.text import per_cent, rate_with_interval, typed
 from fastfair._lib.warnings import warn
 from fastfair.data.comparisons import Comparisons

@@ -10,8 +10,7 @@ import numpy as np
 
 from fastfair._lib import frames, seeds, validation
 from fastfair._lib.arguments import Measure, checked
-from fastfair._lib.axes import new_axes
-from fastfair._lib.plot_style import USUAL, legend_below, line_style
+from fastfair._lib.plots import USUAL, legend_below, line_style, new_axes
 from fastfair._lib.tables import columns_of
 from fastfair._lib.text import per_cent
 from fastfair.data import score_keys

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from fastfair import intervals
 from fastfair._lib.arguments import checked
-from fastfair._lib.plot_style import STANDS_OUT, USUAL
+from fastfair._lib.plots import STANDS_OUT, USUAL, Bar, Line, draw_rows
 from fastfair._lib.text import per_cent, rate_with_interval, typed
 from fastfair._lib.warnings import held
 from fastfair.data import score_keys
@@ -37,7 +37,6 @@ from fastfair.errors import InputError
 from fastfair.evaluation.evaluate import evaluate_at_thresholds
 from fastfair.evaluation.result import Evaluation, maker_of
 from fastfair.measures._registry import METRICS
-from fastfair.results.charts import Bar, Line, draw_rows
 from fastfair.results.result import Result
 from fastfair.uncertainty.few_errors import law_of_held_rate
 from fastfair.uncertainty.quantities import Estimate, Quantity, ends_of, in_words, of_group, warn_of_narrow

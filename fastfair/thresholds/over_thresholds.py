@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from fastfair import intervals
 from fastfair._lib import validation
 from fastfair._lib.arguments import checked
-from fastfair._lib.plot_style import draw_lines, legend_below, rate_ticks
+from fastfair._lib.plots import draw_lines, legend_below, rate_ticks
 from fastfair.data.class_keys import keys_of
 from fastfair.data.comparisons import Comparisons
 from fastfair.error_rates.curve_results import ERROR_RATES, ErrorRate

@@ -18,7 +18,7 @@ from fastfair._lib.tables import by_rows
 from fastfair._lib.text import p_value, value_and_interval
 from fastfair.errors import InputError, OutputError
 from fastfair.evaluation.result import Evaluation
-from fastfair.pages.notes import kind_of
+from fastfair.pages.report import kind_of
 
 AT = [ff.at_fmr(0.05)]
 HOSTILE = ("<img src=x onerror=alert(1)>", "</script><b>\"quoted\" & 'so'</b>", "\x1b[31mred\nline", "{{ 7 * 7 }} $x$")

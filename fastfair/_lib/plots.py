@@ -1,21 +1,103 @@
-"""How all plots look: colours and lines that colour-blind readers tell apart, rows with intervals, legends."""
+"""How all plots look: axes, colours and lines that colour-blind readers tell apart, rows with intervals, legends."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .axes import axes_or_new, tick_per_cent
-from .text import drawn, shortened
+from . import validation
+from .text import drawn, per_cent, shortened
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.axis import Axis
+    from matplotlib.figure import Figure
+
+
+_TICKS = np.array([1e-5, 1e-3, 0.01, 0.05, 0.2, 0.4, 0.6, 0.8, 0.95, 0.99, 0.999])
+_FEW_TICKS = _TICKS[[0, 1, 3, 5, 8]]  # for small plots
+
+
+_on_screen: ContextVar[bool] = ContextVar("on_screen", default=True)
+
+
+@contextmanager
+def off_screen() -> Iterator[None]:
+    """Make new figures without pyplot: no window opens, and nobody has to close them."""
+    before = _on_screen.set(False)
+    try:
+        yield
+    finally:
+        _on_screen.reset(before)
+
+
+def save(figure: Figure, file: BinaryIO, kind: str, dots: int) -> None:
+    """Write a figure as "png" or "svg", the same bytes for the same figure: without a date and with its own ids."""
+    matplotlib = validation.require("matplotlib", "cli", "drawing")
+    with matplotlib.rc_context({"svg.hashsalt": "fastfair"}):
+        figure.savefig(file, format=kind, dpi=dots, metadata={"Date": None} if kind == "svg" else None)
+
+
+def new_axes(size: tuple[float, float] | None = None) -> Axes:
+    """Return the axes of a new figure of a size in inches."""
+    if _on_screen.get():
+        pyplot = validation.require("matplotlib.pyplot", "cli", "drawing")
+        return pyplot.subplots(figsize=size, layout="constrained")[1]
+    figures = validation.require("matplotlib.figure", "cli", "drawing")
+    return figures.Figure(figsize=size, layout="constrained").subplots()
+
+
+def axes_or_new(ax: Axes | None, size: tuple[float, float] | None = None) -> Axes:
+    """Return the axes given, or those of a new figure of a size in inches."""
+    return new_axes(size) if ax is None else ax
+
+
+def tick_per_cent(value: float, position: float = 0) -> str:
+    """Format the rate of a tick in per cent, as matplotlib's formatters do."""
+    return per_cent(value, digits=10)
+
+
+def roc_axes(ax: Axes) -> Axes:
+    """Set up axes for a ROC curve, with FMR on a logarithmic scale."""
+    ax.set_xscale("log")
+    ax.set_xlabel("False match rate")
+    ax.set_ylabel("False non-match rate")
+    ax.grid(alpha=0.3)
+    return ax
+
+
+def probit_axes(ax: Axes, *, small: bool = False) -> Axes:
+    """Set up axes for a DET curve, in normal deviates that are labelled in per cent; small ones have fewer labels."""
+    from scipy.special import ndtri
+
+    ticks = _FEW_TICKS if small else _TICKS
+    low, high = min(ax.get_xlim()[0], ax.get_ylim()[0]), max(ax.get_xlim()[1], ax.get_ylim()[1])
+    ax.set(xlim=(low, high), ylim=(low, high))
+    deviates = ndtri(ticks)
+    shown = (deviates > low) & (deviates < high)
+    labels = [f"{100 * tick:g}" for tick in ticks[shown]]
+    ax.set_xticks(deviates[shown], labels)
+    ax.set_yticks(deviates[shown], labels)
+    ax.set_xlabel("False match rate (%)")
+    ax.set_ylabel("False non-match rate (%)")
+    square_with_diagonal(ax)
+    return ax
+
+
+def square_with_diagonal(ax: Axes) -> None:
+    """Make axes whose two scales are the same as wide as high, with a line where both rates are equal."""
+    low, high = ax.get_xlim()
+    ax.set_aspect("equal")
+    ax.plot([low, high], [low, high], color="0.7", linewidth=0.8, linestyle=":", zorder=0)
+    ax.grid(alpha=0.3)
+
 
 # Okabe and Ito's colours; the yellow is left out, as it is too light for lines.
 COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
@@ -214,3 +296,131 @@ def draw_lines(
     if others:
         lines += ax.plot([], [], color="0.75", linewidth=0.8, label=f"{len(others)} other groups")
     return ax, lines
+
+
+@dataclass(frozen=True)
+class Bar:
+    """An estimate with its interval, in a row.
+
+    Attributes
+    ----------
+    row : float
+        The row, counted from 0 at the top; fractions lie between two rows.
+    value, low, high : float
+        The estimate and its interval; NaN where there is none.
+    color, marker, width : str, str, float
+        How it is drawn; without a marker the interval alone.
+    label : str
+        What the legend calls bars like this one; the first of them stands there.
+    limit : float
+        A limit, drawn as an upright tick; the line runs from the estimate to it.
+    """
+
+    row: float
+    value: float
+    low: float = math.nan
+    high: float = math.nan
+    color: str = USUAL
+    marker: str = "o"
+    width: float = 1.6
+    label: str = ""
+    limit: float = math.nan
+
+
+@dataclass(frozen=True)
+class Line:
+    """An upright line at a value, such as that of all groups or a requirement."""
+
+    value: float
+    label: str = ""
+    style: str = "--"
+    color: str = "k"
+
+
+def draw_rows(
+    ax: Axes | None,
+    labels: Sequence[str],
+    bars: Sequence[Bar],
+    lines: Sequence[Line] = (),
+    *,
+    xlabel: str,
+    logarithmic: bool = False,
+    per_cent: bool = True,
+    least: float = 0.0,
+) -> Axes:
+    """Draw bars in named rows, with upright lines and a legend below.
+
+    Parameters
+    ----------
+    ax : matplotlib Axes or None
+        Where to draw; None makes a new figure as high as the rows need.
+    labels : sequence of str
+        The names of the rows, from top to bottom.
+    bars, lines : sequence of Bar, sequence of Line
+        What is drawn.
+    xlabel : str
+        What the axis shows.
+    logarithmic : bool
+        Whether its scale is logarithmic. What is 0 or below `least` is then drawn at the left edge, as an arrow.
+    per_cent : bool
+        Whether the numbers of the axis are in per cent.
+    least : float
+        The left edge of a logarithmic scale; by default a third of the least positive number.
+
+    Returns
+    -------
+    matplotlib Axes
+    """
+    ax = row_axes(ax, labels)
+    handles: dict[str, Any] = {}
+    for line in lines:
+        if math.isfinite(line.value):
+            drawn = ax.axvline(line.value, color=line.color, linestyle=line.style, linewidth=1.2, zorder=0)
+            if line.label:
+                handles[line.label] = drawn
+    if logarithmic:
+        ax.set_xscale("log")
+        numbers = [x for bar in bars for x in (bar.value, bar.high, bar.limit) if 0 < x < math.inf]
+        least = least or min([*numbers, *(line.value for line in lines if line.value > 0)], default=1.0) / 3
+    for bar in bars:
+        for drawn in _draw(ax, bar, least if logarithmic else -math.inf):
+            if bar.label and (bar.label not in handles or bar.marker):
+                handles.setdefault(bar.label, drawn)
+    rate_ticks(ax.xaxis)
+    if not per_cent:
+        ax.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
+    ax.set_xlabel(xlabel)
+    if handles:
+        for label, drawn in handles.items():
+            drawn.set_label(label)
+        legend_below(ax, list(handles.values()))
+    return ax
+
+
+def _draw(ax: Axes, bar: Bar, least: float) -> list[Any]:
+    """Draw a bar; return its mark first, if it has one."""
+    low, high = (bar.value, bar.limit) if math.isfinite(bar.limit) else (bar.low, bar.high)
+    drawn: list[Any] = []
+    if math.isfinite(low) and math.isfinite(high):
+        ends = [max(low, least), max(high, least)]
+        drawn += ax.plot(ends, [bar.row, bar.row], color=bar.color, linewidth=bar.width)
+    if math.isfinite(bar.limit):
+        ax.plot(max(bar.limit, least), bar.row, "|", color=bar.color, markersize=11, markeredgewidth=1.6)
+    if bar.marker and math.isfinite(bar.value):
+        marker = bar.marker if bar.value > least else "<"
+        drawn[:0] = ax.plot(
+            max(bar.value, least), bar.row, marker, color=bar.color, markersize=5, clip_on=marker != "<"
+        )
+    return drawn
+
+
+def verdict_bars(
+    verdicts: Sequence[str], estimates: Sequence[float], limits: Sequence[float], colors: dict[str, str]
+) -> list[Bar]:
+    """Return bars from estimates to the limits that decide, in the colours of their verdicts."""
+    rows = enumerate(zip(verdicts, estimates, limits, strict=True))
+    return [
+        Bar(y, estimate, color=colors[verdict], label=verdict, limit=limit, width=1.4)
+        for y, (verdict, estimate, limit) in rows
+        if math.isfinite(limit)
+    ]
