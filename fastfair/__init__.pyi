@@ -15,10 +15,10 @@ from .calibration.evaluate_calibration import evaluate_calibration as evaluate_c
 from .claims.check import check as check
 from .claims.claim import claim as claim
 from .data.comparisons import Comparisons as Comparisons
+from .data.derived import normalize_scores as normalize_scores
 from .data.embeddings import Embeddings as Embeddings
 from .data.named_vectors import NamedVectors as NamedVectors
 from .data.scanned_comparisons import ScannedComparisons as ScannedComparisons
-from .data.score_normalization import normalize_scores as normalize_scores
 from .error_models.error_model import error_model as error_model
 from .error_models.stratified_rates import stratified_rates as stratified_rates
 from .error_rates.curves import act_dcf as act_dcf

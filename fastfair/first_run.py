@@ -221,7 +221,7 @@ def _pairs_of_vectors() -> None:
 
 
 def _scans() -> None:
-    from fastfair.data.checked_columns import checked_columns
+    from fastfair.data.columns import checked_columns
     from fastfair.data.scanning import LEAST_MEMORY, Scan, divided
     from fastfair.error_rates.operating_points import at_fmr
     from fastfair.evaluation.evaluate import evaluate

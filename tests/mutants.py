@@ -38,8 +38,8 @@ MUTANTS = (
     ("fastfair/uncertainty/few_errors.py", "(0.5 - rate) / (n + attempts))", "(0.5 - rate) / n)"),
     ("fastfair/intervals/_rates.py", "+ 1, (1 - confidence_level) / 2)", "+ 1, 1 - confidence_level)"),
     # Kinds of scores, whose they are, and who is in error.
-    ("fastfair/data/sorting.py", 'if score_kind == "distance" else bits', 'if score_kind != "distance" else bits'),
-    ("fastfair/data/checked_columns.py", "flags = subjects[1] == subjects[2]", "flags = subjects[1] != subjects[2]"),
+    ("fastfair/data/sorted_scores.py", 'if score_kind == "distance" else b', 'if score_kind != "distance" else b'),
+    ("fastfair/data/columns.py", "flags = subjects[1] == subjects[2]", "flags = subjects[1] != subjects[2]"),
     ("kernels/climb.py", "if is_error == (missing < 0):", "if is_error != (missing < 0):"),
     # Reading and writing.
     ("fastfair/io/tables.py", ".slice(first, n).collect()", ".slice(first + (first > 0), n).collect()"),

@@ -19,7 +19,7 @@ from fastfair._lib.plots import GREY, axes_or_new, legend_below, line_style
 from fastfair._lib.text import drawn
 from fastfair.data import score_keys
 from fastfair.data.comparisons import Comparisons
-from fastfair.data.rescoring import with_ratios
+from fastfair.data.derived import with_ratios
 from fastfair.data.sorted_scores import SortedSide
 from fastfair.errors import InputError
 from fastfair.results.result import Result

@@ -18,11 +18,19 @@ from fastfair._lib.notebook import Shown
 from fastfair._lib.warnings import gathered
 from fastfair.errors import DroppedWarning, InputError
 
-from . import failed_comparisons, group_labels, label_columns, score_keys, score_matrices
-from .checked_columns import checked_columns
+from . import failed_comparisons, group_labels, score_keys
+from .columns import (
+    LabelConflicts,
+    LookAlikes,
+    SelfComparisons,
+    checked_columns,
+    columns_of_matrix,
+    labels_of_subjects,
+    subject_of_each,
+    without_diagonal,
+)
 from .failed_comparisons import FailedComparisons, FailurePolicy, Failures
-from .label_conflicts import LabelConflicts, SelfComparisons
-from .look_alikes import LookAlikes
+from .score_keys import typed_threshold
 from .sorted_scores import (
     GroupedSide,
     LabelsOfSubjects,
@@ -30,10 +38,9 @@ from .sorted_scores import (
     only_labels_of,
     only_used,
     read_only,
+    sort_sides,
     without_first_label,
 )
-from .sorting import sort_sides
-from .typed_thresholds import typed_threshold
 
 if TYPE_CHECKING:
     from narwhals.typing import IntoDataFrame
@@ -186,9 +193,9 @@ class Comparisons(Shown):
         subjects, samples, attributes = columns.subjects, columns.samples, columns.attributes
         self.subjects = None if subjects is None else read_only(subjects[0])
         self.samples = None if samples is None else read_only(samples[0])
-        self.sample_subject = None if samples is None else label_columns.subject_of_each(samples, subjects)
+        self.sample_subject = None if samples is None else subject_of_each(samples, subjects)
         self.attributes = {name: group_labels.attribute(name, sides[0]) for name, sides in attributes.items()}
-        of_subject = label_columns.labels_of_subjects(subjects, attributes)
+        of_subject = labels_of_subjects(subjects, attributes)
         others = {name: sides for name, sides in attributes.items() if name not in of_subject}
         values, flags, with_failed = columns.values, columns.flags, columns.failed is not None
         del columns, attributes  # not needed while the scores are sorted
@@ -321,8 +328,8 @@ class Comparisons(Shown):
         >>> ff.Comparisons.from_matrix([[9, 1, 2], [0, 8, 3], [2, 1, 7]])
         Comparisons(3 mated, 6 non-mated, similarity, 3 subjects)
         """
-        values, sides = score_matrices.columns_of(scores, reference, probe, reference_group, probe_group)
-        keep = score_matrices.without_diagonal(values, sides, score_kind, self_comparisons)
+        values, sides = columns_of_matrix(scores, reference, probe, reference_group, probe_group)
+        keep = without_diagonal(values, sides, score_kind, self_comparisons)
         if keep is not None:
             values = values[keep]
             sides = {name: validation.Coded(side.labels, side.codes[keep]) for name, side in sides.items()}

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from dataclasses import dataclass, replace
+from typing import Annotated, Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,16 +17,224 @@ from fastfair._lib.workers import Workers
 from fastfair.errors import DroppedWarning, InputError
 
 from . import group_labels
-from .all_pairs import side_of_pairs
 from .comparisons import Comparisons
-from .pair_search import PairFinder
-from .pairing import Pairing
+from .pair_search import PairFinder, Pairs
 from .prepared_vectors import ready_for_products
-from .roles import ROLES, probes_of, require_both
-from .scanned_comparisons import ScannedComparisons
-from .scanned_vectors import scanned_pairs
-from .sorted_scores import read_only
-from .templates import TemplateScore, mean_vectors, templates_of
+from .scanned_comparisons import KeptComparisons, ScannedComparisons, Subjects
+from .sorted_scores import LabelsOfSubjects, NotKept, SortedSide, read_only
+from .vector_pairs import Pairing, PairsOfVectors
+
+TemplateScore = Literal["mean", "max"]
+TEMPLATE_SCORES: tuple[TemplateScore, ...] = get_args(TemplateScore)
+_ROWS_AT_ONCE = 4096
+
+
+def templates_of(
+    template: validation.Labels | int | None, subject: NDArray[np.int32], is_probe: NDArray[np.bool_]
+) -> NDArray[np.intp]:
+    """Number the templates that references are part of, in the order of their first references.
+
+    Parameters
+    ----------
+    template : (n,) array_like, int or None
+        Labels of templates, those of probes playing no part; or how many references of a subject make one; or None
+        where all do.
+    subject, is_probe : (n,) ndarray
+        The subject of each vector, and whether it is a probe.
+
+    Returns
+    -------
+    (references,) intp
+
+    Raises
+    ------
+    InputError
+        For a template of two subjects.
+    """
+    references = np.flatnonzero(~is_probe)
+    of = subject[references].astype(np.int64)
+    if template is None or isinstance(template, int):
+        which = np.zeros(of.size, np.int64)
+        if template is not None:
+            order = np.argsort(of, kind="stable")
+            start = np.flatnonzero(np.diff(of[order], prepend=-1))
+            which[order] = np.arange(of.size) - np.repeat(start, np.diff(start, append=of.size))
+            which //= validation.count("template", template, 1)
+        code = of * (which.max() + 1) + which
+    else:
+        coded = validation.encode("template", template)
+        validation.same_length({"vectors": subject.size, "template": coded.codes.size}, "vector")
+        code = coded.codes[references].astype(np.int64)
+        first = np.full(coded.labels.size, -1, np.int64)
+        first[code[::-1]] = of[::-1]
+        if (first[code] != of).any():
+            row = references[np.flatnonzero(first[code] != of)[0]]
+            raise InputError(
+                f"template {coded.labels[coded.codes[row]]!r} has references of two subjects, the second in row {row}: "
+                "a template is of one subject",
+                row,
+            )
+    _, at, number = np.unique(code, return_index=True, return_inverse=True)
+    return np.argsort(np.argsort(at))[number]
+
+
+def mean_vectors(
+    vectors: NDArray[np.floating[Any]], similarity: str, rows: NDArray[np.intp], template: NDArray[np.intp]
+) -> NDArray[np.floating[Any]]:
+    """Average the vectors of each template.
+
+    Parameters
+    ----------
+    vectors : (n, d) ndarray
+        All vectors; memory-mapped ones are read in parts.
+    similarity : str
+        As in `Embeddings`: with the cosine, vectors are scaled to length 1 before.
+    rows, template : (m,) ndarray
+        The row of each reference, and the number of its template, from 0.
+
+    Returns
+    -------
+    (templates, d) ndarray
+        Sums are taken in float64, in the order of `rows`, and rounded to the type of `vectors`.
+    """
+    sums = np.zeros((int(template.max()) + 1, vectors.shape[1]))
+    for start in range(0, rows.size, _ROWS_AT_ONCE):
+        part = slice(start, start + _ROWS_AT_ONCE)
+        np.add.at(sums, template[part], ready_for_products(vectors[rows[part]], similarity).astype(np.float64))
+    return (sums / np.bincount(template)[:, None]).astype(vectors.dtype)
+
+
+ROLES = "reference", "probe"
+
+
+def probes_of(role: validation.Labels) -> NDArray[np.bool_]:
+    """Return whether each vector is a probe, and not a reference.
+
+    Raises
+    ------
+    InputError
+        For other roles.
+    """
+    coded = validation.encode("role", role)
+    unknown = [label for label in coded.labels.tolist() if label not in ROLES]
+    if unknown:
+        rows = np.flatnonzero(coded.labels[coded.codes] == unknown[0])
+        raise InputError(f'role must be "reference" or "probe", not {unknown[0]!r} as in row {rows[0]}')
+    return np.asarray(coded.labels == "probe")[coded.codes]
+
+
+def require_both(is_probe: NDArray[np.bool_]) -> None:
+    """Refuse vectors of one role alone."""
+    if is_probe.all() or not is_probe.any():
+        missing = ROLES[int(not is_probe.any())]
+        raise InputError(f"role has no {missing}: give both references and probes, or leave role out")
+
+
+_PAIRS_AT_ONCE = 2**16
+
+
+def side_of_pairs(
+    pairs: Pairs,
+    mated: bool,
+    pairing: Pairing,
+    subject: NDArray[np.int32],
+    subject_codes: Mapping[str, NDArray[np.uint16]],
+) -> SortedSide:
+    """Turn every mated, or every non-mated, pair into a comparison.
+
+    Parameters
+    ----------
+    pairs : Pairs
+        All mated, or all non-mated, pairs.
+    mated : bool
+        Whether they are mated.
+    pairing : Pairing
+        Whose order positions in `pairs` refer to.
+    subject : (n,) ndarray of int
+        The subject of each vector.
+    subject_codes : dict of (k,) ndarray
+        The label of each subject under each attribute.
+
+    Returns
+    -------
+    SortedSide
+        Each vector is a sample; without roles the one with the lower row is the reference.
+    """
+    order = pairing.order.astype(np.int32)
+    n, size = order.size, pairs.keys.size
+    keys = pairs.keys if mated else ~pairs.keys[::-1]
+    n_rows = n * n if pairing.two_sets else n * (n - 1) // 2
+    rows = np.empty(size, np.uint32 if n_rows < 2**32 else np.int64)
+    reference, probe, of_reference, of_probe = np.empty((4, size), np.int32)
+    for start in range(0, size, _PAIRS_AT_ONCE):  # what is written along the way stays in the processor's cache
+        stop = min(start + _PAIRS_AT_ONCE, size)
+        part = slice(start, stop)
+        source = part if mated else slice(size - stop, size - start)
+        first, second = (order[vectors[source]][:: 1 if mated else -1] for vectors in (pairs.first, pairs.second))
+        if not pairing.two_sets:
+            first, second = np.minimum(first, second), np.maximum(first, second)
+        i, j = first.astype(np.int64), second.astype(np.int64)
+        rows[part] = i * n + j if pairing.two_sets else i * n - i * (i + 1) // 2 + j - i - 1
+        reference[part], probe[part] = first, second
+        of_reference[part], of_probe[part] = subject[first], subject[second]
+    return SortedSide(
+        keys=np.ascontiguousarray(keys),
+        rows=rows,
+        reference=of_reference,
+        probe=of_probe,
+        reference_attributes=LabelsOfSubjects({}, subject_codes, of_reference),
+        probe_attributes=LabelsOfSubjects({}, subject_codes, of_probe),
+        reference_sample=reference,
+        probe_sample=probe,
+    )
+
+
+Codes = NDArray[np.int32]
+
+
+def scanned_pairs(
+    found: tuple[Pairs, Pairs],
+    pairing: Pairing,
+    vectors: tuple[Codes, NDArray[np.bool_] | None],
+    subjects: NDArray[Any],
+    attributes: Mapping[str, tuple[str, ...]],
+    subject_codes: Mapping[str, NDArray[np.uint16]],
+    grouping: tuple[str, ...],
+    left_out: tuple[str, ...],
+) -> ScannedComparisons:
+    """Take all mated and the most similar non-mated pairs of vectors as a scan.
+
+    Parameters
+    ----------
+    found : tuple of Pairs
+        The pairs.
+    pairing : Pairing
+        Whose order positions in them refer to.
+    vectors : tuple
+        The subject of each vector, and whether it is a probe, or None.
+    subjects, attributes, grouping, left_out
+        As in `Embeddings`.
+    subject_codes : dict of (k,) ndarray
+        The label of each subject under each attribute.
+
+    Returns
+    -------
+    ScannedComparisons
+    """
+    n_nonmated = int(pairing.nonmated(np.ones((1, subjects.size), bool))[0])
+    sides = []
+    for pairs, mated in zip(found, (True, False), strict=True):
+        side = side_of_pairs(pairs, mated, pairing, vectors[0], subject_codes)
+        not_kept = None
+        if not mated and not pairs.complete:
+            not_kept = NotKept(n_nonmated - side.keys.size, int(side.keys[0]))
+        sides.append(replace(side, rows=None, reference_sample=None, probe_sample=None, not_kept=not_kept))
+    of_subjects = Subjects(subjects, np.arange(subjects.size, dtype=np.int32), attributes, subject_codes)
+    all_pairs = PairsOfVectors(*vectors, True), PairsOfVectors(*vectors, False)
+    return ScannedComparisons(
+        KeptComparisons(sides[0], sides[1], of_subjects, "similarity", left_out, all_pairs, grouping)
+    )
+
 
 FailuresOfVectors = Literal["error", "exclude"]
 

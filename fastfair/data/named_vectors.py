@@ -15,8 +15,8 @@ from fastfair._lib.threads import run_blocks
 from fastfair._lib.workers import Workers
 from fastfair.errors import InputError
 
+from .embeddings import mean_vectors
 from .sorted_scores import read_only
-from .templates import mean_vectors
 
 FailedVectors = Literal["error", "nan"]
 SameName = Literal["raise", "max", "mean"]

@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 import threading
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,17 +20,329 @@ from numpy.typing import NDArray
 from fastfair._lib import memory
 from fastfair._lib.jobs import Arrays, do_job
 from fastfair._lib.progress import Report
-from fastfair._lib.threads import count_threads, one_blas_thread, run_blocks
+from fastfair._lib.radix_sort import sort_by_bits
+from fastfair._lib.threads import count_threads, in_threads, one_blas_thread, run_blocks, slices
 from fastfair._lib.workers import Workers
 
 from . import score_keys
-from .pair_prefilter import Limits, Prefilter
-from .pair_store import FoundPairs, Packing, Pairs, PairStore, Positions
-from .pairing import Pairing
-from .panel_search import ByPrefilter, ByProducts, Sought
-from .prepared_vectors import PreparedVectors
+from .prepared_vectors import Limits, Prefilter, PreparedVectors
+from .temporary_files import joined, room
+from .vector_pairs import Pairing
 
 Floats = NDArray[np.floating[Any]]
+Positions = NDArray[np.int32]
+_PACKED_AT_ONCE = 2**16
+_NOT_PACKED = 48  # bytes of a pair while it is sorted: keys, codes, their order, and what is made of them
+
+
+@dataclass(frozen=True, eq=False)
+class Pairs:
+    """Mated, or non-mated, pairs, sorted; vectors are positions in `Pairing.order`, the first before the second.
+
+    Attributes
+    ----------
+    keys : (pairs,) int32 or int64
+        Ascending, so that errors come first: similarities of mated pairs, inverted similarities of non-mated pairs.
+    first, second : (pairs,) int32
+        The two vectors of each pair.
+    complete : bool
+        Whether these are all such pairs, and not only the most similar ones.
+    """
+
+    keys: score_keys.Keys
+    first: Positions
+    second: Positions
+    complete: bool
+
+
+@dataclass(frozen=True)
+class Packing:
+    """How the key of a pair and its two vectors are packed into one integer.
+
+    Attributes
+    ----------
+    kind : dtype
+        Float type of the similarities.
+    lowest, span : int
+        The lowest possible key, and the number of bits that the keys' range takes.
+    places : int
+        The number of bits that the position of a vector takes.
+    """
+
+    kind: np.dtype[Any]
+    lowest: int
+    span: int
+    places: int
+
+    @property
+    def fits(self) -> bool:
+        """Whether a key and two vectors fit into an int64 that is not negative."""
+        return self.kind == np.float32 and 2 * self.places + self.span < 64
+
+    @property
+    def bytes_sorting(self) -> int:
+        """Bytes of memory that a pair takes while it is sorted; where it fits, `room` may take them from the disk."""
+        return 0 if self.fits else _NOT_PACKED
+
+
+class PairStore:
+    """Collects pairs in the order in which threads find them.
+
+    It uses the same memory again where it can, as the first access to a page may cost more than all work on it.
+    """
+
+    def __init__(self, capacity: int, packing: Packing) -> None:
+        self.packing = packing
+        self._packed = room(capacity if packing.fits else 0, np.int64)
+        self._used = 0
+        self._lock = threading.Lock()
+        self._overflow: list[NDArray[np.int64]] = []
+        self._wide: list[tuple[score_keys.Keys, NDArray[np.int64]]] = []
+
+    def add(self, similarity: Floats, codes: NDArray[np.int64], *, inverted: bool) -> None:
+        """Add pairs: their similarities, whose keys may be inverted, and the codes of their two vectors."""
+        from fastfair.kernels import pairs as kernels
+
+        invert = -1 if inverted else 0
+        if not self.packing.fits:
+            self._wide.append((score_keys.encode(similarity) ^ invert, codes.copy()))
+            return
+        with self._lock:
+            start = self._used
+            fits = start + codes.size <= self._packed.size
+            if fits:
+                self._used += codes.size
+        out = self._packed[start : start + codes.size] if fits else np.empty(codes.size, np.int64)
+        bits = similarity.view(np.int32)
+        kernels.pack(bits, codes, invert, self.packing.lowest, 2 * self.packing.places, out)
+        if not fits:
+            self._overflow.append(out)
+
+    def taken(self) -> Arrays:
+        """Return the pairs as arrays; none can be added afterwards."""
+        if not self.packing.fits:
+            keys, codes = zip(*self._wide, strict=True)
+            return {"keys": np.concatenate(keys), "codes": np.concatenate(codes)}
+        return {"packed": joined([self._packed[: self._used], *self._overflow])}
+
+
+@dataclass(frozen=True, eq=False)
+class FoundPairs:
+    """Pairs in the order in which they were found.
+
+    Attributes
+    ----------
+    parts : list of dict of ndarray
+        As `PairStore.taken` returns them.
+    packing : Packing
+        How they are packed.
+    complete : bool
+        As in `Pairs`.
+    """
+
+    parts: list[Arrays]
+    packing: Packing
+    complete: bool
+
+    @property
+    def packed(self) -> NDArray[np.int64]:
+        """(pairs,) the pairs, packed, where they fit."""
+        self._join()
+        return np.asarray(self.parts[0]["packed"])
+
+    def _join(self) -> None:
+        """Make one part of all."""
+        if len(self.parts) > 1:
+            names = tuple(self.parts[0])
+            self.parts[:] = [{name: joined([part.pop(name) for part in self.parts]) for name in names}]
+
+    def best(self, number: Positions, *, inverted: bool) -> FoundPairs:
+        """Give vectors other numbers, and keep of pairs that are then the same the most similar one.
+
+        Parameters
+        ----------
+        number : (n,) int32
+            The new number of each vector, below n.
+        inverted : bool
+            Whether keys fall as similarities rise.
+
+        Returns
+        -------
+        FoundPairs
+            These cannot be used afterwards.
+        """
+        self._join()
+        columns, packing = self.parts.pop(), self.packing
+        places, span = packing.places, packing.span
+        of_vector, number = (1 << places) - 1, number.astype(np.int64)
+        if not packing.fits:
+            keys, codes = columns["keys"], columns["codes"]
+            codes = (number[codes >> places] << places) + number[codes & of_vector]
+            order = np.lexsort((keys if inverted else ~keys, codes))
+            order = order[np.diff(codes[order], prepend=-1) != 0]
+            return FoundPairs([{"keys": keys[order], "codes": codes[order]}], packing, self.complete)
+        packed = columns["packed"]
+        parts = [slice(start, start + _PACKED_AT_ONCE) for start in range(0, packed.size, _PACKED_AT_ONCE)]
+        of_key = (1 << span) - 1
+        turned = 0 if inverted else of_key  # so that the best comes first
+        for part in parts:  # vectors before keys
+            some = packed[part]
+            code = (number[(some >> places) & of_vector] << places) + number[some & of_vector]
+            packed[part] = (code << span) + ((some >> 2 * places) ^ turned)
+        packed.sort()
+        size, last = 0, -1
+        for part in parts:
+            some = packed[part].copy()
+            code = some >> span
+            some = some[np.diff(code, prepend=last) != 0]
+            last = int(code[-1])
+            packed[size : size + some.size] = (((some & of_key) ^ turned) << 2 * places) + (some >> span)
+            size += some.size
+        return FoundPairs([{"packed": packed[:size]}], packing, self.complete)
+
+    def sorted(self, n_threads: int) -> Pairs:
+        """Return the pairs, sorted by key and then by vectors; these cannot be used afterwards."""
+        from fastfair.kernels import pairs as kernels
+
+        self._join()
+        columns, packing = self.parts.pop(), self.packing
+        places, span = packing.places, packing.span
+        if not packing.fits:
+            keys, codes = columns["keys"], columns["codes"]
+            order = np.lexsort((codes, keys))
+            codes = codes[order]
+            first, second = codes >> places, codes & ((1 << places) - 1)
+            return Pairs(keys[order], first.astype(np.int32), second.astype(np.int32), self.complete)
+        packed = columns["packed"]
+        shift = 2 * places
+        spare = room(packed.size, np.int64)
+        found = sort_by_bits(packed, spare, shift, shift + span, n_threads)
+        free = spare if np.shares_memory(found, packed) else packed
+        first, second = np.split(free.view(np.int32), 2)
+
+        def unpack(part: slice) -> None:
+            kernels.order_ties(found[part], shift)
+            kernels.unpack_codes(found[part], places, first[part], second[part])
+
+        in_threads(found.size, unpack, _between_keys(found, shift, slices(found.size, n_threads)))
+        keys = found.view(np.int32)[: found.size]
+        kernels.unpack_keys(found, packing.lowest, shift, keys)
+        return Pairs(keys, first, second, self.complete)
+
+
+def _between_keys(packed: NDArray[np.int64], shift: int, parts: list[slice]) -> list[slice]:
+    """Divide sorted pairs into parts so that pairs with equal keys stay together."""
+    cuts = [int(np.searchsorted(packed, (packed[part.start] >> shift) << shift)) for part in parts[1:]]
+    return [slice(start, stop) for start, stop in zip([0, *cuts], [*cuts, packed.size], strict=True)]
+
+
+Found = tuple[Floats, NDArray[np.int64]]
+
+
+class Sought(NamedTuple):
+    """Which pairs are sought.
+
+    Attributes
+    ----------
+    prepared : PreparedVectors
+        The vectors.
+    columns : (rows, 3) ndarray of int64
+        As in `Pairing`.
+    bound : float
+        The lowest similarity.
+    places : int
+        Bits of a vector's number in the code of a pair.
+    """
+
+    prepared: PreparedVectors
+    columns: NDArray[np.int64]
+    bound: float
+    places: int
+
+
+class ByProducts:
+    """Computes all similarities of a panel; for one thread.
+
+    Parameters
+    ----------
+    sought : Sought
+        The pairs.
+    """
+
+    def __init__(self, sought: Sought) -> None:
+        self._sought = sought
+        size, dtype = sought.prepared.panel, sought.prepared.rows.dtype
+        self._product = np.empty((size, size), dtype)
+        self._kept = np.empty(size * size + 1, dtype), np.empty(size * size + 1, np.int64)
+        self._lowest = dtype.type(sought.prepared.lowest(sought.bound))
+
+    def search(self, p: int, q: int, mated_start: NDArray[np.int64], mated: Floats) -> Found:
+        """Find the non-mated pairs of a panel, and compute the similarities of its mated pairs.
+
+        Parameters
+        ----------
+        p, q : int
+            Which panel of rows, and of columns.
+        mated_start : (rows,) ndarray of int64
+            Where the mated pairs of each row begin in `mated`.
+        mated : (pairs,) ndarray
+            The similarities of mated pairs; written to, unless distances are wanted.
+
+        Returns
+        -------
+        similarity, codes : (pairs,) ndarray
+            Of the non-mated pairs, until the next call. Where distances are wanted, pairs that may reach the bound
+            are among them, and similarities are to be computed.
+        """
+        from fastfair.kernels import pairs as kernels
+
+        prepared, columns, _, places = self._sought
+        prepared.fill(p, q, self._product)
+        corner = p * prepared.panel, q * prepared.panel
+        if not prepared.euclidean:
+            kernels.take_mated(self._product, *corner, columns, mated_start, mated)
+        size = kernels.take_nonmated(self._product, *corner, columns, prepared.n, self._lowest, places, self._kept)
+        return self._kept[0][:size], self._kept[1][:size]
+
+
+class ByPrefilter:
+    """Does the same, but computes only the similarities of mated pairs and of those that a prefilter marks.
+
+    Parameters
+    ----------
+    sought : Sought
+        The pairs.
+    prefilter : Prefilter
+        Of the vectors.
+    limits : tuple of ndarray
+        What it marks.
+    """
+
+    def __init__(self, sought: Sought, prefilter: Prefilter, limits: Limits) -> None:
+        self._sought, self._prefilter, self._limits = sought, prefilter, limits
+        size = sought.prepared.panel
+        self._bits = np.empty((size, size // 8), np.uint8)
+        self._words = self._bits.view(np.uint32)
+        self._codes = np.empty(size * size + 1, np.int64)
+        self._similarity = np.empty(size * size + 1, np.float32)
+        self._bound = np.float32(sought.bound)
+
+    def search(self, p: int, q: int, mated_start: NDArray[np.int64], mated: Floats) -> Found:
+        """As `ByProducts.search`."""
+        from fastfair.kernels import dot_products, int8_products
+
+        prepared, columns, _, places = self._sought
+        corner = p * prepared.panel, q * prepared.panel
+        self._prefilter.mark(self._limits, corner, self._bits)
+        size = int8_products.list_marked(self._words, corner, columns, prepared.n, places, self._codes)
+        codes = self._codes[:size]
+        if prepared.euclidean:
+            return self._similarity[:0], codes
+        dot_products.of_mated(prepared.rows, corner, prepared.panel, columns, mated_start, places, mated)
+        size = dot_products.take_reaching(prepared.rows, codes, places, self._bound, self._similarity)
+        return self._similarity[:size], codes[:size]
+
+
 Search = ByProducts | ByPrefilter
 Filtered = tuple[Prefilter, Limits]
 _TILE = 4  # panels a side of what a thread does at a time, some 0.05 s

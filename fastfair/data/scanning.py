@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import itertools
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -12,15 +14,272 @@ from numpy.typing import NDArray
 
 from fastfair._lib import validation
 from fastfair._lib.distinct_entries import look_up, one_of_each, smallest_integers
+from fastfair._lib.threads import count_threads, in_order
 from fastfair.errors import InputError
 
 from . import group_labels, score_keys
-from .checked_columns import CheckedColumns
-from .scanned_comparisons import KeptComparisons, ScannedComparisons, Subjects
-from .score_tails import Limit, ScoreTail, near, wide
-from .sorted_scores import LabelsOfSubjects, SortedSide
-from .spilled_pairs import InBucket, SpilledPairs, in_buckets
-from .temporary_files import Folder
+from .columns import CheckedColumns
+from .scanned_comparisons import KeptComparisons, Read, Reader, ScannedComparisons, Subjects
+from .sorted_scores import LabelsOfSubjects, NotKept, SortedSide, order_of_keys, read_only
+from .temporary_files import ArrayFile, Folder
+from .vector_pairs import NO_COSTS
+
+Codes = NDArray[np.int32]
+Limit = np.signedinteger | None  # keys with errors first, as in `ErrorLists`, are kept below it; None for all
+
+
+def near(keys: score_keys.Keys, mated: bool, limit: Limit) -> NDArray[np.intp] | None:
+    """Find those of some mated, or non-mated, comparisons that lie below a limit; None for all."""
+    if limit is None or limit.dtype != keys.dtype:
+        return None
+    return np.flatnonzero((keys if mated else ~keys) < limit)
+
+
+class ScoreTail:
+    """The lowest mated, or the highest non-mated, scores with their subjects.
+
+    Parameters
+    ----------
+    mated : bool
+        Whether the comparisons are mated.
+
+    Attributes
+    ----------
+    n : int
+        Number of comparisons seen.
+    limit : Limit
+        Those kept are below it.
+    """
+
+    def __init__(self, mated: bool) -> None:
+        self._mated = mated
+        self._parts: list[tuple[score_keys.Keys, Codes, Codes]] = []  # keys with errors first: as in `ErrorLists`
+        self.limit: Limit = None
+        self.n = self._n_kept = 0
+
+    def add(self, keys: score_keys.Keys, reference: Codes, probe: Codes, most: int, n: int | None = None) -> None:
+        """Add comparisons, and keep about `most` of all, or up to twice as many.
+
+        n: how many they were before those that are not `near` were left out.
+        """
+        self.n += keys.size if n is None else n
+        close = near(keys, self._mated, self.limit)
+        if close is not None:
+            keys, reference, probe = keys[close], reference[close], probe[close]
+        keys = keys if self._mated else ~keys
+        self._parts.append((keys, reference, probe))
+        self._n_kept += keys.size
+        if self._n_kept > 2 * most:
+            keys, reference, probe = self._together()
+            self.limit = np.partition(keys, most)[most]
+            keep = np.flatnonzero(keys < self.limit)
+            self._parts = [(keys[keep], reference[keep], probe[keep])]
+            self._n_kept = keep.size
+
+    def widen(self) -> None:
+        """Turn the keys of float32 scores into those of the same scores as float64."""
+        self._parts = [(_wide(keys, self._mated), reference, probe) for keys, reference, probe in self._parts]
+        if self.limit is not None:
+            self.limit = _wide(np.array([self.limit]), self._mated)[0]
+
+    def finish(self) -> tuple[score_keys.Keys, Codes, Codes, NotKept | None]:
+        """Return the keys kept in ascending order, their references and probes, and what is not kept; forget all."""
+        keys, reference, probe = self._together()
+        self._parts = []
+        order = order_of_keys((keys if self._mated else ~keys).astype(np.int64, copy=False))
+        keys = (keys if self._mated else ~keys)[order]
+        left = None
+        if self.limit is not None:
+            # Non-mated keys not kept are at least the limit when inverted, so below its negative.
+            limit = int(self.limit)
+            left = NotKept(self.n - keys.size, limit if self._mated else -limit)
+        return keys, reference[order], probe[order], left
+
+    def _together(self) -> tuple[score_keys.Keys, Codes, Codes]:
+        keys, reference, probe = (np.concatenate(column) for column in zip(*self._parts, strict=True))
+        return keys, reference, probe
+
+
+def wide(keys: score_keys.Keys) -> score_keys.Keys:
+    """Turn keys of float32 scores into those of the same scores as float64."""
+    return score_keys.encode(score_keys.decode(keys).astype(np.float64))
+
+
+def _wide(keys: score_keys.Keys, mated: bool) -> score_keys.Keys:
+    return wide(keys) if mated else ~wide(~keys)
+
+
+N_BUCKETS = 128  # a power of 2
+
+_LACKS = {
+    "units left out": 'method="bca" leaves out subjects one at a time, which a scan cannot: use another one',
+    "lists of pairs": "data is a scan of score files, which does not list who was compared with whom: read them with "
+    "read_comparisons",
+}
+
+
+class InBucket(NamedTuple):
+    """Some comparisons of a bucket."""
+
+    subjects: NDArray[Any]  # (2, m) uint16 or int32, the references and the probes
+    keys: score_keys.Keys | None  # (m,) of their scores, where those are kept
+
+
+def in_buckets(reference: Codes, probe: Codes, n_subjects: int, keys: score_keys.Keys | None = None) -> list[InBucket]:
+    """Divide comparisons among buckets, so that all comparisons of two subjects lie in one.
+
+    Parameters
+    ----------
+    reference, probe : (n,) ndarray of int32
+        Subjects, numbered below `n_subjects`.
+    n_subjects : int
+        As said.
+    keys : (n,) ndarray of int32 or int64, optional
+        The keys of their scores.
+
+    Returns
+    -------
+    list of InBucket
+        The comparisons of each bucket.
+    """
+    from fastfair.kernels import scan as kernels
+
+    counts = np.zeros(N_BUCKETS, np.int64)
+    kernels.count_buckets(reference, probe, counts)
+    end = np.cumsum(counts)
+    of_buckets = np.empty((2, reference.size), smallest_integers(n_subjects))
+    kernels.fill_buckets(reference, probe, end - counts, of_buckets)
+    cuts = [slice(*ends) for ends in itertools.pairwise([0, *end.tolist()])]
+    if keys is None:
+        return [InBucket(of_buckets[:, cut], None) for cut in cuts]
+    keys_of_buckets = np.empty_like(keys)
+    kernels.fill_keys(reference, probe, keys, end - counts, keys_of_buckets)
+    return [InBucket(of_buckets[:, cut], keys_of_buckets[cut]) for cut in cuts]
+
+
+class SpilledPairs:
+    """The reference, the probe and the key of comparisons, in any order; those of two subjects lie in one bucket.
+
+    Parameters
+    ----------
+    folder : Folder
+        Where they are written when `spill` is called.
+    name : str
+        What files are called.
+    at_once : int
+        About how many comparisons to read together, so that small buckets are not read one by one.
+    most_bytes : int
+        How much memory may hold what is made of them.
+    has_keys : bool
+        Whether comparisons have the keys of their scores.
+
+    Attributes
+    ----------
+    folder, most_bytes, has_keys
+        As given.
+    n_bytes : int
+        Memory that those take that are not in files.
+    """
+
+    def __init__(self, folder: Folder, name: str, at_once: int, most_bytes: int, has_keys: bool = False) -> None:
+        self.folder, self.most_bytes, self.has_keys, self._at_once = folder, most_bytes, has_keys, at_once
+        self._in_memory: list[list[InBucket]] = [[] for _ in range(N_BUCKETS)]
+        self._in_files = [ArrayFile(folder, f"{name}-{bucket}") for bucket in range(N_BUCKETS)]
+        self._keys_in_files = [ArrayFile(folder, f"{name}-{bucket}-keys") for bucket in range(N_BUCKETS)]
+        self._sizes = np.zeros(N_BUCKETS, np.int64)
+        self._wide = False
+        self.n_bytes = 0
+
+    @property
+    def lacks(self) -> Mapping[str, str]:
+        """As in `Buckets`."""
+        return _LACKS if self.has_keys else {**_LACKS, "costs": NO_COSTS}
+
+    def count(self, group: NDArray[np.uint16], n_groups: int) -> tuple[NDArray[np.int64], NDArray[np.int64], int]:
+        """As in `AllPairs`."""
+        from fastfair.kernels import scan as kernels
+
+        seen = np.zeros((2, group.size, n_groups), np.bool_)
+
+        def count(read: Reader) -> NDArray[np.int64]:
+            cells = np.zeros((n_groups, n_groups), np.int64)
+            # Threads may mark the same place, but only ever with the same value.
+            reference, probe, _ = read()
+            kernels.count_by_group(reference, probe, group, cells, seen)
+            return cells
+
+        cells = sum(in_order(count, *self.buckets(count_threads(None))), np.zeros((n_groups, n_groups), np.int64))
+        as_reference, as_probe = seen
+        subjects = np.zeros((n_groups, n_groups), np.int64)
+        for k in range(n_groups):
+            own = group == k
+            subjects[k] += as_reference[own].sum(axis=0)
+            subjects[:, k] += as_probe[own].sum(axis=0)
+            subjects[k, k] -= int((as_reference[own, k] & as_probe[own, k]).sum())
+        return read_only(cells), read_only(subjects), int(seen.any(axis=(0, 2)).sum())
+
+    @property
+    def n(self) -> int:
+        """Number of comparisons."""
+        return int(self._sizes.sum())
+
+    def add(self, of_buckets: list[InBucket]) -> None:
+        """Add comparisons, as `in_buckets` divides them."""
+        for bucket, part in enumerate(of_buckets):
+            if part.subjects.size:
+                self._in_memory[bucket].append(part)
+                self._sizes[bucket] += part.subjects.shape[1]
+                self.n_bytes += sum(array.nbytes for array in part if array is not None)
+
+    def widen(self) -> None:
+        """Give all keys of float32 scores, also those added later, as those of the same scores as float64."""
+        self._wide = True
+
+    def spill(self) -> None:
+        """Write all comparisons to files."""
+        for parts, file, file_of_keys in zip(self._in_memory, self._in_files, self._keys_in_files, strict=True):
+            if parts:
+                file.append(np.concatenate([part.subjects for part in parts], axis=1))
+                if self.has_keys:
+                    file_of_keys.append(self._joined([part.keys for part in parts if part.keys is not None]))
+                parts.clear()
+        self.n_bytes = 0
+
+    def share(self) -> None:
+        """As in `Buckets`."""
+        self.spill()
+
+    def buckets(self, n_threads: int) -> tuple[list[Reader], int]:
+        """Return what reads some buckets after another, and how many of them may be read at once."""
+        largest = max(1, int(self._sizes.max()))
+        n_threads = max(1, min(n_threads, self._at_once // largest))
+        cuts, n = [0], 0
+        for bucket, size in enumerate(self._sizes.tolist()):
+            if n and n + size > self._at_once // n_threads:
+                cuts.append(bucket)
+                n = 0
+            n += size
+        readers: list[Reader] = [
+            partial(self._read, range(*ends))
+            for ends in itertools.pairwise([*cuts, N_BUCKETS])
+            if self._sizes[slice(*ends)].any()
+        ]
+        return readers, n_threads
+
+    def _read(self, buckets: range) -> Read:
+        parts, keys = [], []
+        for k in buckets:
+            in_memory = self._in_memory[k]
+            parts += [*(part.subjects for part in in_memory), *self._in_files[k]]
+            keys += [*(part.keys for part in in_memory if part.keys is not None), *self._keys_in_files[k]]
+        reference, probe = np.concatenate(parts, axis=1)
+        if not self.has_keys:
+            return reference, probe, np.empty(0, np.int64)
+        return reference, probe, self._joined(keys)
+
+    def _joined(self, keys: list[score_keys.Keys]) -> score_keys.Keys:
+        return np.concatenate([wide(some) if self._wide and some.dtype == np.int32 else some for some in keys])
+
 
 LEAST_MEMORY = 2**27  # bytes
 # For a comparison that is kept, while it is collected, sorted and resampled.

@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 
 from fastfair._lib.workers import Workers
 from fastfair.data.class_keys import ClassKeys, NotKeptError, keys_of
-from fastfair.data.embeddings import Embeddings
-from fastfair.data.roles import ROLES
+from fastfair.data.embeddings import ROLES, Embeddings
 from fastfair.data.scanned_comparisons import ScannedComparisons
 from fastfair.data.vector_pairs import PairsOfVectors
 from fastfair.errors import InputError

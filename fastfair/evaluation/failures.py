@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from fastfair._lib.workers import Workers
 from fastfair.data.comparisons import Comparisons
-from fastfair.data.failure_trials import failure_trials
+from fastfair.data.derived import failure_trials
 from fastfair.error_rates.concentration import concentration
 from fastfair.error_rates.curve_results import RateCounts, Rates, counts_behind
 from fastfair.error_rates.operating_points import ENOUGH_ERRORS, at_threshold

@@ -15,12 +15,18 @@ from fastfair._lib.arguments import checked
 from fastfair._lib.distinct_entries import smallest_integers
 from fastfair._lib.frames import FrameColumns
 from fastfair._lib.warnings import gathered, warn
-from fastfair.data import score_matrices
+from fastfair.data.columns import (
+    LabelConflicts,
+    LookAlikes,
+    SelfComparisons,
+    rows_of_two_samples,
+    rows_without_conflicts,
+    without_diagonal,
+    without_look_alikes,
+)
 from fastfair.data.comparisons import Comparisons
 from fastfair.data.failed_comparisons import FailurePolicy, Failures
 from fastfair.data.group_labels import MISSING
-from fastfair.data.label_conflicts import LabelConflicts, SelfComparisons, rows_of_two_samples, rows_without_conflicts
-from fastfair.data.look_alikes import LookAlikes, without_look_alikes
 from fastfair.data.named_vectors import NamedVectors
 from fastfair.errors import DroppedWarning, InputError
 
@@ -386,7 +392,7 @@ def _of_two_samples(
     if table.is_matrix and subjects is not None:
         scores = table.frame["score"].to_numpy()
         sides = dict(zip(_SIDES, subjects, strict=True))
-        return score_matrices.without_diagonal(scores, sides, how.score_kind, how.self_comparisons)
+        return without_diagonal(scores, sides, how.score_kind, how.self_comparisons)
     if subjects is None or samples is None or samples[0].labels is not samples[1].labels:
         return None
     if samples[0].labels.size <= subjects[0].labels.size:

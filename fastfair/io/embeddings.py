@@ -13,9 +13,8 @@ from fastfair._lib import arrays, side_columns, validation
 from fastfair._lib.arguments import checked
 from fastfair._lib.frames import FrameColumns
 from fastfair._lib.warnings import gathered
-from fastfair.data.embeddings import Embeddings, FailuresOfVectors, rows_of_vectors
+from fastfair.data.embeddings import Embeddings, FailuresOfVectors, TemplateScore, rows_of_vectors
 from fastfair.data.named_vectors import FailedVectors, NamedVectors, SameName
-from fastfair.data.templates import TemplateScore
 from fastfair.data.temporary_files import ArrayFile, Folder
 from fastfair.errors import DroppedWarning, InputError
 

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from fastfair._lib import arrays, memory, side_columns, validation
 from fastfair._lib.frames import FrameColumns
 from fastfair._lib.warnings import warn
+from fastfair.data.columns import SelfComparisons
 from fastfair.data.failed_comparisons import FailurePolicy
-from fastfair.data.label_conflicts import SelfComparisons
 from fastfair.data.named_vectors import NamedVectors
 from fastfair.errors import DroppedWarning, FileFormatError, InputError
 

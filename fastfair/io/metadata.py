@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from fastfair._lib import sample_names, side_columns, validation
 from fastfair._lib.frames import FrameColumns
 from fastfair._lib.warnings import warn
-from fastfair.data.look_alikes import plain_label
+from fastfair.data.columns import plain_label
 from fastfair.errors import DroppedWarning, InputError
 
 from . import tables

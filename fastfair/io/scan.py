@@ -18,9 +18,8 @@ from fastfair._lib.progress import reporting
 from fastfair._lib.threads import Turns, alone, count_threads, in_order
 from fastfair._lib.warnings import Told, held, tell
 from fastfair._lib.workers import Executor
-from fastfair.data.checked_columns import checked_columns
+from fastfair.data.columns import LabelConflicts, SelfComparisons, checked_columns
 from fastfair.data.failed_comparisons import Failures
-from fastfair.data.label_conflicts import LabelConflicts, SelfComparisons
 from fastfair.data.scanned_comparisons import ScannedComparisons
 from fastfair.data.scanning import LEAST_MEMORY, DividedPart, Limits, Scan, divided
 from fastfair.errors import InputError

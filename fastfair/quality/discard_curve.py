@@ -24,8 +24,8 @@ from fastfair._lib.plots import GREY, draw_lines, legend_below, tick_per_cent
 from fastfair._lib.text import per_cent, rate_with_interval, typed
 from fastfair._lib.warnings import warn
 from fastfair.data.comparisons import Comparisons
+from fastfair.data.derived import subset
 from fastfair.data.sorted_scores import SortedSide
-from fastfair.data.subsets import subset
 from fastfair.error_rates.curve_results import ErrorRate
 from fastfair.error_rates.operating_points import OperatingPoint, at_threshold, threshold_key
 from fastfair.errors import EmptyGroupWarning, InputError

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from fastfair._lib.threads import in_threads, slices
 from fastfair.data import score_keys
-from fastfair.data.pair_store import FoundPairs
+from fastfair.data.pair_search import FoundPairs
 from fastfair.data.temporary_files import room
 
 from .units import BLOCK, VectorUnits

@@ -20,8 +20,8 @@ from fastfair._lib.progress import Report
 from fastfair._lib.threads import count_threads, in_order, in_threads
 from fastfair._lib.workers import Workers
 from fastfair.data.scanned_comparisons import Buckets, Reader
+from fastfair.data.scanning import SpilledPairs
 from fastfair.data.score_keys import Keys
-from fastfair.data.spilled_pairs import SpilledPairs
 from fastfair.data.temporary_files import ArrayFile, Folder
 from fastfair.error_rates.exact_costs import ExactCosts
 

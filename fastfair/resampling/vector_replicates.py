@@ -12,10 +12,10 @@ from fastfair._lib.threads import count_threads, in_threads, slices
 from fastfair._lib.workers import Workers
 from fastfair.data import score_keys
 from fastfair.data.embeddings import Embeddings
-from fastfair.data.pair_store import FoundPairs, Pairs
-from fastfair.data.pairing import pairs_of_two_subjects
+from fastfair.data.pair_search import FoundPairs, Pairs
+from fastfair.data.score_keys import typed_threshold
 from fastfair.data.temporary_files import joined, room
-from fastfair.data.typed_thresholds import typed_threshold
+from fastfair.data.vector_pairs import pairs_of_two_subjects
 from fastfair.error_rates.operating_points import at_fmr
 from fastfair.errors import InputError
 

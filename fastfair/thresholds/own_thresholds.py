@@ -10,7 +10,7 @@ import numpy as np
 from fastfair._lib import validation
 from fastfair._lib.arguments import checked
 from fastfair.data.comparisons import Comparisons
-from fastfair.data.shifted_scores import shifted
+from fastfair.data.derived import shifted
 from fastfair.error_rates.operating_points import OperatingPoint, threshold_key
 from fastfair.errors import InputError
 

@@ -14,7 +14,7 @@ from oracles.label_codes import codes_of, order_of
 import fastfair as ff
 from fastfair._lib import distinct_entries, label_codes, threads
 from fastfair._lib.frames import FrameColumns
-from fastfair.data import sorting
+from fastfair.data import sorted_scores
 
 WORDS = st.text(st.characters(codec="utf-8", exclude_categories=["Z", "Cc"]), min_size=1, max_size=5).filter(
     lambda text: text == text.strip() and not label_codes.is_missing(text)
@@ -44,11 +44,11 @@ def _as_if_many(monkeypatch):
     """Take every number of rows for many, and cut rows into several parts."""
     monkeypatch.setattr(distinct_entries, "FEW", 0)
     monkeypatch.setattr(distinct_entries, "_SLOTS", 4)
-    monkeypatch.setattr(sorting, "FEW", 0)
+    monkeypatch.setattr(sorted_scores, "FEW", 0)
     monkeypatch.setattr(threads, "_SMALL", 4)
     monkeypatch.setattr(threads, "count_threads", lambda _: 3)
     monkeypatch.setattr(distinct_entries, "count_threads", lambda _: 3)
-    monkeypatch.setattr(sorting, "count_threads", lambda _: 3)
+    monkeypatch.setattr(sorted_scores, "count_threads", lambda _: 3)
 
 
 @st.composite

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import fastfair as ff
-from fastfair.data.typed_thresholds import typed_threshold
+from fastfair.data.score_keys import typed_threshold
 
 KINDS = ("integers", "8-bit", "float32", "float64", "grid", "negative", "tiny")
 

@@ -11,7 +11,7 @@ from helpers.failed_comparisons import evaluated, made, rows_of
 from oracles import failures as oracle
 
 import fastfair as ff
-from fastfair.data.failure_trials import failure_trials
+from fastfair.data.derived import failure_trials
 
 AT = ff.at_threshold(1.0)
 RATES = {"failure_rate_mated": True, "failure_rate_nonmated": False, "frr": True, "far": False}

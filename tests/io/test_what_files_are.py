@@ -20,7 +20,7 @@ from helpers.each import each
 from helpers.refusals import refused
 
 import fastfair as ff
-from fastfair.data.look_alikes import plain_label, plain_name
+from fastfair.data.columns import plain_label, plain_name
 from fastfair.errors import DroppedWarning, FileFormatError, InputError, LookAlikeWarning
 
 CSV = b"reference,probe,score\na,a,0.9\na,b,0.2\nb,b,0.8\n"

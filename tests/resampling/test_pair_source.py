@@ -15,7 +15,7 @@ import fastfair as ff
 from fastfair._lib.workers import Workers
 from fastfair.data import pair_search
 from fastfair.data.scanned_comparisons import KeptComparisons
-from fastfair.data.spilled_pairs import SpilledPairs, in_buckets
+from fastfair.data.scanning import SpilledPairs, in_buckets
 from fastfair.data.temporary_files import Folder
 from fastfair.resampling.listed_pairs import ListedSide
 from fastfair.resampling.pair_source import side_of

@@ -13,7 +13,7 @@ import numpy as np
 from scipy.optimize import brentq
 
 import fastfair as ff
-from fastfair.data.subsets import subset
+from fastfair.data.derived import subset
 
 from .populations import BY_NAME, Population, of_other_people
 from .processes import coverage, study_parser

@@ -16,7 +16,7 @@ from scipy.special import log_ndtr, ndtr
 import fastfair as ff
 from fastfair.calibration.results import DIFFERENT, MISCALIBRATED
 from fastfair.data import score_keys
-from fastfair.data.rescoring import with_ratios
+from fastfair.data.derived import with_ratios
 
 from .populations import SMALL_TO_LARGE, Floats, Population
 from .processes import chosen, shares, study_parser

@@ -1,4 +1,4 @@
-"""`normalize_scores`: Z, T and S normalisation of scores, by subject or by group, with the scores of a cohort."""
+"""Comparisons made of others: some of them, or the same ones with other scores."""
 
 from __future__ import annotations
 
@@ -10,12 +10,144 @@ from numpy.typing import NDArray
 
 from fastfair._lib import validation
 from fastfair._lib.arguments import checked
+from fastfair._lib.validation import LOG_LIKELIHOOD_RATIO
 from fastfair.errors import InputError
 
 from . import score_keys
 from .comparisons import Comparisons
 from .failed_comparisons import require_scores
 from .sorted_scores import SortedSide
+
+
+def subset(
+    comparisons: Comparisons, mated: NDArray[np.integer[Any]] | None, nonmated: NDArray[np.integer[Any]] | None
+) -> Comparisons:
+    """Keep some of the mated, and some of the non-mated, comparisons.
+
+    Parameters
+    ----------
+    comparisons : Comparisons
+        The comparisons.
+    mated, nonmated : (n,) ndarray of int, or None
+        Positions in `Comparisons.mated` and `Comparisons.nonmated`, ascending; None keeps all.
+
+    Returns
+    -------
+    Comparisons
+        Its subjects are all those of `comparisons`, with or without comparisons, so that they keep their numbers.
+    """
+    of_mated, of_nonmated = (
+        side if positions is None else side.take(positions.astype(np.intp, copy=False))
+        for side, positions in ((comparisons.mated, mated), (comparisons.nonmated, nonmated))
+    )
+    return comparisons._with_sides(of_mated, of_nonmated, comparisons.grouping)
+
+
+def with_ratios(comparisons: Comparisons, mated: NDArray[Any], nonmated: NDArray[Any]) -> Comparisons:
+    """Give comparisons log-likelihood ratios in place of their scores.
+
+    Parameters
+    ----------
+    comparisons : Comparisons
+        The comparisons.
+    mated, nonmated : (n,) ndarray of float64
+        The finite ratios of the mated, and of the non-mated, comparisons, in the order of `Comparisons.mated.keys` and
+        of `Comparisons.nonmated.keys`.
+
+    Returns
+    -------
+    Comparisons
+        With the same subjects, samples and groups.
+    """
+    made = Comparisons._of_parts(
+        _sorted_ratios(comparisons.mated, mated), _sorted_ratios(comparisons.nonmated, nonmated), LOG_LIKELIHOOD_RATIO,
+        comparisons.subjects, comparisons.samples, comparisons.sample_subject, comparisons.attributes,
+        comparisons.grouping,
+    )  # fmt: skip
+    made.left_out = comparisons.left_out
+    return made
+
+
+def _sorted_ratios(side: SortedSide, ratios: NDArray[Any]) -> SortedSide:
+    keys = score_keys.encode(np.ascontiguousarray(ratios, np.float64))
+    order = np.argsort(keys, kind="stable")
+    return replace(side.take(order), keys=keys[order])
+
+
+def shifted(comparisons: Comparisons, thresholds: NDArray[np.float64], *, of_probe: bool) -> Comparisons:
+    """Subtract from each score the threshold of a group.
+
+    Parameters
+    ----------
+    comparisons : Comparisons
+        With groups.
+    thresholds : (groups,) ndarray
+        On the scale of the scores.
+    of_probe : bool
+        Whether the group is that of the probe; else that of the reference.
+
+    Returns
+    -------
+    Comparisons
+        A score is accepted at the threshold 0 exactly where it was at the group's own. Scores are of float64, and no
+        longer logarithms of likelihood ratios.
+    """
+    similar = np.negative(thresholds) if comparisons.score_kind == "distance" else thresholds
+    sides = []
+    for by_group in (comparisons.mated_by_group, comparisons.nonmated_by_group):
+        group = by_group.probe_group if of_probe else by_group.reference_group
+        scores = by_group.side.similarities.astype(np.float64) - similar[group]
+        order = np.argsort(scores, kind="stable")
+        sides.append(replace(by_group.side.take(order), keys=score_keys.encode(scores[order])))
+    made = comparisons._with_sides(sides[0], sides[1], comparisons.grouping)
+    if comparisons.failed is not None:
+        of_mated, of_nonmated = map(_without_scores, comparisons.failed.sides)
+        made.failed = replace(comparisons.failed, mated=of_mated, nonmated=of_nonmated)
+    if made.score_kind == "log-likelihood-ratio":
+        made.score_kind = "similarity"
+    return made
+
+
+def _without_scores(side: SortedSide) -> SortedSide:
+    """Return failed comparisons with keys of float64."""
+    return replace(side, keys=np.full(len(side), score_keys.failed_key(np.zeros(0, np.int64))))
+
+
+_SCORED, _WRONG = 1.0, 0.0  # what a mated comparison scores that has a score, or has none; a non-mated one the contrary
+
+
+def failure_trials(comparisons: Comparisons) -> Comparisons:
+    """Return all comparisons, each with a score that tells whether it failed.
+
+    Parameters
+    ----------
+    comparisons : Comparisons
+        With what became of failed ones.
+
+    Returns
+    -------
+    Comparisons
+        At a threshold between 0 and 1 their FNMR is the share of the mated comparisons that failed, and their FMR the
+        share of the non-mated ones.
+    """
+    failed = comparisons.failed
+    assert failed is not None
+    sides = []
+    for mated, side, lost in zip((True, False), (comparisons.mated, comparisons.nonmated), failed.sides, strict=True):
+        n_failed = score_keys.count_failed(side.keys)  # of those that are among the others
+        scored = side.take(np.arange(n_failed, len(side))) if n_failed else side
+        parts = [lost, scored] if mated else [scored, lost]
+        kind = score_keys.float_type(side.keys)
+        keys = [
+            np.full(len(part), score_keys.encode(np.array([score], kind))[0])
+            for part, score in zip(parts, (_WRONG, _SCORED), strict=True)
+        ]
+        sides.append(SortedSide.joined(parts, np.concatenate(keys)))
+    return Comparisons._of_parts(
+        sides[0], sides[1], "similarity", comparisons.subjects, comparisons.samples, comparisons.sample_subject,
+        comparisons.attributes, comparisons.grouping,
+    )  # fmt: skip
+
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]

@@ -1,0 +1,482 @@
+"""Columns of comparisons, checked and coded, and without those that contradict, before scores are sorted."""
+
+from __future__ import annotations
+
+import math
+import unicodedata
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, get_args
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from fastfair._lib import arrays, memory, sample_names, validation
+from fastfair._lib.distinct_entries import one_of_each
+from fastfair._lib.warnings import gathered, warn
+from fastfair.errors import DroppedWarning, InputError, LookAlikeWarning
+
+from . import group_labels
+from .failed_comparisons import FailurePolicy
+from .score_keys import Floats
+from .sorted_scores import Attributes, BothSides, read_only
+
+_Labels = validation.Labels | None
+_Groups = _Labels | Mapping[str, validation.Labels]
+
+
+@dataclass
+class CheckedColumns:
+    """Comparisons in the caller's order.
+
+    Attributes
+    ----------
+    values : (n,) ndarray of float32 or float64
+        Scores, which may not be finite; those of failed comparisons are the infinity that no threshold accepts.
+    flags : (n,) ndarray of bool
+        Whether each comparison is mated.
+    subjects, samples : tuple of ndarray, or None
+        Labels, and for each comparison their positions for the reference and the probe.
+    attributes : dict of tuple
+        The same for each attribute.
+    score_kind : str
+        As in `Comparisons`.
+    left_out : tuple of str
+        What was left out, and why.
+    failed : (n,) ndarray of bool, or None
+        Which comparisons failed; None where failures are refused.
+    """
+
+    values: Floats
+    flags: NDArray[np.bool_]
+    subjects: BothSides | None
+    samples: BothSides | None
+    attributes: Attributes
+    score_kind: str
+    left_out: tuple[str, ...]
+    failed: NDArray[np.bool_] | None = None
+
+    def require_both_classes(self) -> None:
+        """Raise an error where there are no mated, or no non-mated, comparisons."""
+        flags = self.flags if self.failed is None else self.flags[~self.failed]
+        n_mated = int(np.count_nonzero(flags))
+        if n_mated in (0, flags.size):
+            missing = "mated" if n_mated == 0 else "non-mated"
+            names = "" if self.subjects is None or n_mated else sample_names.advice(self.subjects[0])
+            which = "" if flags is self.flags else " that have a score"
+            raise InputError(
+                f"there are no {missing} comparisons among the {flags.size}{which}; both classes are needed"
+                + (f". {names}" if names else "")
+            )
+
+
+def checked_columns(
+    scores: ArrayLike,
+    mated: ArrayLike | None,
+    subjects_of: tuple[_Labels, _Labels],
+    groups_of: tuple[_Groups, _Groups],
+    score_kind: str,
+    samples_of: tuple[_Labels, _Labels],
+    policies: tuple[str, str, str],
+    failures: FailurePolicy = FailurePolicy(),  # noqa: B008 - frozen
+) -> CheckedColumns:
+    """Check the arguments of `Comparisons`, and turn labels into codes.
+
+    Parameters
+    ----------
+    scores, mated, score_kind
+        As in `Comparisons`.
+    subjects_of, groups_of, samples_of : tuple
+        Subjects, groups and samples of the references and of the probes, as there.
+    policies : tuple of str
+        `label_conflicts`, `look_alikes` and `self_comparisons`, as there.
+    failures : FailurePolicy
+        What to do with comparisons that failed.
+
+    Returns
+    -------
+    CheckedColumns
+    """
+    label_conflicts, look_alikes, self_comparisons = policies
+    values = validation.scores(scores)
+    subjects = code_sides("subjects", ("reference", "probe"), subjects_of)
+    samples = code_sides("samples", ("reference_sample", "probe_sample"), samples_of)
+    attributes = code_attributes(*groups_of)
+    if subjects is not None:
+        subjects = without_look_alikes("subject", subjects, look_alikes)
+    attributes = {
+        name: without_look_alikes(f"group {name!r}", sides, look_alikes) for name, sides in attributes.items()
+    }
+    if mated is None:
+        if subjects is None:
+            raise InputError("mated is None: it can be left out only where reference and probe are given")
+        flags = subjects[1] == subjects[2]
+    else:
+        flags = validation.mated_flags(mated)
+    sizes = {"scores": values.size, "mated": flags.size}
+    if subjects is not None:
+        sizes |= {"reference": subjects[1].size, "probe": subjects[2].size}
+    if samples is not None:
+        sizes |= {"reference_sample": samples[1].size, "probe_sample": samples[2].size}
+    for name, (_, reference_codes, probe_codes) in attributes.items():
+        sizes |= {
+            f"reference_group {name!r}": reference_codes.size,
+            f"probe_group {name!r}": probe_codes.size,
+        }
+    validation.same_length(sizes)
+    failed = failures.find(values)
+    if failed is not None:
+        values = np.where(failed, values.dtype.type(np.inf if score_kind == "distance" else -np.inf), values)
+    with gathered(DroppedWarning) as told:
+        keeps = [
+            rows_of_two_samples(self_comparisons, samples[1], samples[2])
+            if samples is not None and subjects is not None and samples[0].size > subjects[0].size  # known apart
+            else None,
+            None if subjects is None else rows_without_conflicts(label_conflicts, flags, subjects),
+        ]
+    kept = [keep for keep in keeps if keep is not None]
+    if kept:
+        keep = np.logical_and.reduce(kept)
+        values, flags = values[keep], flags[keep]
+        subjects, samples = (None if sides is None else kept_rows(sides, keep) for sides in (subjects, samples))
+        failed = None if failed is None else failed[keep]
+        attributes = {name: kept_rows(sides, keep) for name, sides in attributes.items()}
+    return CheckedColumns(values, flags, subjects, samples, attributes, score_kind, tuple(told), failed)
+
+
+def code_sides(
+    what: str, names: tuple[str, str], columns: tuple[validation.Labels | None, validation.Labels | None]
+) -> BothSides | None:
+    """Turn the labels of references and of probes into codes of one list of labels; None where there are none."""
+    reference, probe = columns
+    if reference is None and probe is None:
+        return None
+    if reference is None or probe is None:
+        given, missing = reversed(names) if reference is None else names
+        raise InputError(f"{given} is given without {missing}: {what} are needed on both sides")
+    labels, (references, probes) = validation.encode_together(names, (reference, probe))
+    return labels, references, probes
+
+
+def subject_of_each(samples: BothSides, subjects: BothSides | None) -> NDArray[np.int32]:
+    """Find the one subject of each sample."""
+    if subjects is None:
+        raise InputError("reference_sample and probe_sample need the subjects: give reference and probe as well")
+    found = np.empty(samples[0].size, np.int32)
+    for sample, subject in zip(samples[1:], subjects[1:], strict=True):
+        found[sample] = subject
+    for name, sample, subject in zip(("reference", "probe"), samples[1:], subjects[1:], strict=True):
+        wrong = found[sample] != subject
+        if wrong.any():
+            row = int(wrong.argmax())
+            one, other = (subjects[0].item(code) for code in (subject[row], found[sample[row]]))
+            raise InputError(
+                f"{name}_sample {samples[0].item(sample[row])!r} is of subject {one!r} in row {row} (counted from 0), "
+                f"but of {other!r} in another; a sample has one subject",
+                row=row,
+            )
+    return read_only(found)
+
+
+def code_attributes(reference_group: Any, probe_group: Any) -> Attributes:
+    """Turn the labels of each attribute into codes, those of probes being those of references where none are given."""
+    if reference_group is None:
+        if probe_group is not None:
+            raise InputError("probe_group is given without reference_group")
+        return {}
+    if probe_group is None:
+        probe_group = reference_group
+    if isinstance(reference_group, Mapping) != isinstance(probe_group, Mapping):
+        raise InputError("reference_group and probe_group must both be dicts of attributes, or both be columns")
+    same = probe_group is reference_group
+    reference_group = group_labels.columns_of("reference_group", reference_group)
+    probe_group = reference_group if same else group_labels.columns_of("probe_group", probe_group)
+    if list(reference_group) != list(probe_group):
+        raise InputError(
+            f"reference_group has the attributes {list(reference_group)}, but probe_group has {list(probe_group)}"
+        )
+    coded: Attributes = {}
+    for name, column in reference_group.items():
+        sides = (column,) if probe_group[name] is column else (column, probe_group[name])
+        labels, codes = validation.encode_together(("reference_group", "probe_group")[: len(sides)], sides)
+        coded[name] = (labels, codes[0], codes[-1])
+    return coded
+
+
+def labels_of_subjects(subjects: BothSides | None, attributes: Attributes) -> dict[str, NDArray[np.uint16]]:
+    """Find the label of each subject, for the attributes of which no subject has two."""
+    if subjects is None:
+        return {}
+    found = {
+        name: one_of_each(subjects[0].size, list(zip(subjects[1:], sides[1:], strict=True)))
+        for name, sides in attributes.items()
+    }
+    return {name: labels for name, labels in found.items() if labels is not None}
+
+
+def kept_rows(columns: Any, keep: NDArray[np.bool_]) -> Any:
+    """Keep some rows of the codes of both sides, and the labels that these rows still use."""
+    labels, reference, probe = columns
+    reference, probe = reference[keep], probe[keep]
+    used = np.zeros(len(labels), np.bool_)
+    used[reference] = used[probe] = True
+    position = (np.cumsum(used) - 1).astype(reference.dtype)
+    return labels[used], position[reference], position[probe]
+
+
+LabelConflicts = Literal["raise", "drop", "keep"]
+LABEL_CONFLICTS: tuple[LabelConflicts, ...] = get_args(LabelConflicts)
+SelfComparisons = Literal["drop", "keep"]
+SELF_COMPARISONS: tuple[SelfComparisons, ...] = get_args(SelfComparisons)
+_NAMED = 5  # rows that a warning names
+
+
+def row_of_arrays(row: int) -> str:
+    """Return the name of a row of arrays, for messages."""
+    return f"row {row} (counted from 0)"
+
+
+def rows_without_conflicts(
+    policy: str,
+    flags: NDArray[np.bool_],
+    subjects: tuple[NDArray[Any], NDArray[Any], NDArray[Any]],
+    where: Callable[[int], str] = row_of_arrays,
+    advice: Callable[[], str] = str,
+) -> NDArray[np.bool_] | None:
+    """Find the comparisons whose mated label does not contradict their subjects.
+
+    Parameters
+    ----------
+    policy : {"raise", "drop", "keep"}
+        What to do with the others: raise an error, warn so that the caller leaves them out, or keep them.
+    flags : (n,) ndarray of bool
+        Whether each comparison is mated.
+    subjects : tuple of ndarray
+        Labels, and for each comparison the positions of its two subjects.
+    where : callable
+        Returns the name of a row in messages.
+    advice : callable
+        Returns what would do, or "".
+
+    Returns
+    -------
+    (n,) ndarray of bool, or None
+        Whether to keep each comparison; None if all are kept.
+    """
+    labels, reference, probe = subjects
+    same = reference == probe
+    conflicts = np.flatnonzero(flags != same)
+    if policy == "keep" or conflicts.size == 0:
+        return None
+    n_nonmated = int(same[conflicts].sum())
+    kinds = f"{n_nonmated} of one subject marked non-mated, {conflicts.size - n_nonmated} of two subjects marked mated"
+    if policy == "drop":
+        named = ", ".join(map(where, conflicts[:_NAMED].tolist())) + (", ..." if conflicts.size > _NAMED else "")
+        warn(
+            f"{conflicts.size} of {flags.size} comparisons left out, as mated contradicts their subjects ({kinds}): "
+            f"{named}",
+            DroppedWarning,
+        )
+        keep = np.ones(flags.size, np.bool_)
+        keep[conflicts] = False
+        return keep
+    row = int(conflicts[0])
+    pair = [labels.item(side[row]) for side in (reference, probe)]
+    one, other = map(str, pair)
+    by_case = flags[row] and plain_label(one) == plain_label(other)
+    raise InputError(
+        f"mated contradicts the subjects in {conflicts.size} comparisons ({kinds}); the first is {where(row)}: "
+        f"{pair[0]!r} with {pair[1]!r} marked {'mated' if flags[row] else 'non-mated'}. "
+        + (
+            f'{one!a} and {other!a} look alike: write both alike, or pass look_alikes="unite" where they differ in '
+            "forms of Unicode or invisible characters"
+            if by_case
+            else advice()
+            or sample_names.advice(labels)
+            or 'Correct the labels or the subjects, or pass label_conflicts="drop" to leave these comparisons out, or '
+            'label_conflicts="keep" to keep them as they are marked'
+        ),
+        row=row,
+    )
+
+
+def rows_of_two_samples(
+    policy: str, reference: NDArray[np.integer[Any]], probe: NDArray[np.integer[Any]]
+) -> NDArray[np.bool_] | None:
+    """Find the comparisons of two samples: one compared with itself says nothing of recognition.
+
+    Parameters
+    ----------
+    policy : {"drop", "keep"}
+        What to do with the others: warn so that the caller leaves them out, or keep them.
+    reference, probe : (n,) ndarray of int
+        The samples of each comparison.
+
+    Returns
+    -------
+    (n,) ndarray of bool, or None
+        Whether to keep each comparison; None if all are kept.
+    """
+    keep = reference != probe
+    if policy == "keep" or keep.all():
+        return None
+    warn(
+        f"{int((~keep).sum())} of {keep.size} comparisons left out, as they compare a sample with itself; "
+        'self_comparisons="keep" keeps them',
+        DroppedWarning,
+    )
+    return keep
+
+
+LookAlikes = Literal["warn", "unite"]
+LOOK_ALIKES: tuple[LookAlikes, ...] = get_args(LookAlikes)
+_INVISIBLE = dict.fromkeys([0x200B, 0x200C, 0x200D, 0x2060, 0xFEFF, 0x00AD])
+_BLANKS = dict.fromkeys([0x00A0, 0x2007, 0x202F], " ")
+_AS_IF_MISSING = frozenset(["na", "n/a", "none", "null", "#n/a"])  # what programs write for a missing label
+
+
+def plain_name(name: str) -> str:
+    """Return a name as it looks: composed, without invisible characters, and with usual blanks."""
+    return unicodedata.normalize("NFC", name.translate(_INVISIBLE | _BLANKS)).strip()
+
+
+def plain_label(label: str) -> str:
+    """Return the label of a group as it looks, in lower case."""
+    return plain_name(label).casefold()
+
+
+def without_look_alikes(what: str, sides: BothSides, policy: str) -> BothSides:
+    """Look for names that look alike, and warn of them or unite them.
+
+    Parameters
+    ----------
+    what : str
+        What the names are, for messages: "subject", or "group 'sex'" of an attribute.
+    sides : tuple of ndarray
+        Distinct names, and for each comparison their positions for the reference and the probe.
+    policy : {"warn", "unite"}
+        What to do with names that look alike. United, they have the spelling that comes first in the alphabet.
+
+    Returns
+    -------
+    tuple of ndarray
+
+    Warns
+    -----
+    LookAlikeWarning
+        Names both spellings, and labels that programs write where there is none.
+    """
+    names = sides[0].tolist()
+    form: Callable[[str], str] = plain_name if what == "subject" else plain_label
+    if not all(isinstance(name, str) for name in names) or (what == "subject" and all(map(str.isascii, names))):
+        return sides
+    first: dict[str, int] = {}
+    to = np.array([first.setdefault(form(name), k) for k, name in enumerate(names)])
+    alike = np.flatnonzero(to != np.arange(to.size))
+    if what != "subject" and (odd := [name for name in names if plain_label(name) in _AS_IF_MISSING]):
+        warn(
+            f"{what} has the label {odd[0]!r}, which is taken for a group of its own; where it says that there is no "
+            "label, leave the field blank",
+            LookAlikeWarning,
+        )
+    if not alike.size:
+        return sides
+    if policy == "warn":
+        one, other = (ascii(names[k]) for k in (to[alike[0]], alike[0]))
+        more = f" (and {alike.size - 1} more)" if alike.size > 1 else ""
+        warn(
+            f"{what} {one} and {other} look alike and are taken for two{more}: write both alike, or pass "
+            'look_alikes="unite"',
+            LookAlikeWarning,
+        )
+        return sides
+    kept, position = np.unique(to, return_inverse=True)
+    reference, probe = (position[codes].astype(codes.dtype) for codes in sides[1:])
+    return sides[0][kept], reference, probe
+
+
+def columns_of_matrix(
+    scores: ArrayLike,
+    reference: validation.Labels | None,
+    probe: validation.Labels | None,
+    reference_group: validation.Labels | None,
+    probe_group: validation.Labels | None,
+) -> tuple[NDArray[Any], dict[str, Any]]:
+    """Return the scores of a matrix, row after row, and the labels of both sides of each comparison by argument.
+
+    See `Comparisons.from_matrix` for the arguments.
+    """
+    matrix = arrays.numbers_in("scores", scores)
+    if matrix.ndim != 2:
+        raise InputError(f"a score matrix has two dimensions, but the shape of scores is {matrix.shape}")
+    n_rows, n_columns = matrix.shape
+    if reference is None and probe is None:
+        if n_rows != n_columns:
+            raise InputError(
+                f"scores is {n_rows} x {n_columns}: give the subjects of rows (reference) and columns (probe), as "
+                "only in a square matrix row i and column i can be taken for one subject"
+            )
+        reference = probe = np.arange(n_rows)
+    sides = {"reference": (reference, n_rows), "probe": (probe, n_columns)}
+    sides |= {"reference_group": (reference_group, n_rows), "probe_group": (probe_group, n_columns)}
+    memory.require(
+        n_rows * n_columns * (matrix.itemsize + 8 * sum(labels is not None for labels, _ in sides.values())),
+        f"the comparisons of {n_rows:,} x {n_columns:,} scores",
+        "give fewer rows or columns",
+    )
+    spread: dict[str, Any] = {}
+    for name, (labels, size) in sides.items():
+        if labels is None:
+            continue
+        coded = validation.encode(name, labels)
+        validation.same_length({name: coded.codes.size, "scores along that side": size})
+        codes = np.repeat(coded.codes, n_columns) if name.startswith("reference") else np.tile(coded.codes, n_rows)
+        spread[name] = validation.Coded(coded.labels, codes)
+    return matrix.ravel(), spread
+
+
+def without_diagonal(
+    values: NDArray[Any], sides: dict[str, Any], score_kind: str, policy: str
+) -> NDArray[np.bool_] | None:
+    """Find the scores beside the diagonal of a symmetric matrix whose diagonal has nothing but the best scores.
+
+    Parameters
+    ----------
+    values : (n * n,) ndarray
+        The scores, row after row.
+    sides : dict of Coded
+        The labels of both sides.
+    score_kind, policy : str
+        As `score_kind` and `self_comparisons` of `Comparisons.from_matrix`.
+
+    Returns
+    -------
+    (n * n,) ndarray of bool, or None
+        Which scores to keep; None for all.
+
+    Raises
+    ------
+    InputError
+        Where the diagonal has the only mated comparisons.
+    """
+    n = math.isqrt(values.size)
+    if policy == "keep" or n * n != values.size or n < 2:
+        return None
+    matrix = values.reshape(n, n)
+    best = matrix.min() if score_kind == "distance" else matrix.max()
+    if not (np.diagonal(matrix) == best).all() or not np.array_equal(matrix, matrix.T):
+        return None
+    same = sides["reference"].codes.reshape(n, n) == sides["probe"].codes.reshape(n, n)
+    if not np.diagonal(same).all():
+        return None
+    if same.sum() == n:
+        raise InputError(
+            "the only mated comparisons are on the diagonal of a symmetric matrix, all of whose entries are the best "
+            'scores: they compare samples with themselves. Give a matrix of two sets, or pass self_comparisons="keep"'
+        )
+    warn(
+        f"{n} of {n * n} comparisons left out: the diagonal of the symmetric matrix has nothing but the best scores, "
+        'as samples compared with themselves do; self_comparisons="keep" keeps them',
+        DroppedWarning,
+    )
+    return np.asarray(~np.eye(n, dtype=bool).ravel())
