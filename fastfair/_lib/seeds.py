@@ -26,6 +26,12 @@ def fixed(rng: Seed) -> int | np.random.SeedSequence:
     return rng
 
 
+def child(seed: int | np.random.SeedSequence, number: int) -> np.random.SeedSequence:
+    """Return a seed of its own for each number, the same whatever other children there are."""
+    parent = seed if isinstance(seed, np.random.SeedSequence) else np.random.SeedSequence(seed)
+    return np.random.SeedSequence(parent.entropy, spawn_key=(*parent.spawn_key, number))
+
+
 def checked_seed(name: str, rng: Any) -> Seed:
     """Check a seed without drawing from it."""
     if rng is None or isinstance(rng, np.random.Generator | np.random.SeedSequence):

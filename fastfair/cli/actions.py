@@ -9,7 +9,7 @@ import sys
 import time
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, cast
@@ -19,7 +19,7 @@ import numpy as np
 import polars as pl
 
 import fastfair as ff
-from fastfair._lib.tables import columns_of, records, write_json
+from fastfair._lib.tables import records, write_json
 from fastfair._lib.text import number_with_interval
 from fastfair._lib.warnings import warn
 from fastfair.bands.all_bands import bands_of
@@ -548,35 +548,40 @@ _OF_ALL = ("as_json", "output", "plots", "suffix", "rng", "n_threads", "progress
 
 @dataclass(frozen=True)
 class _Made:
-    """The scores to write, a table of the sets to print, and the fairness measures of the systems."""
+    """The scores to write, a table of the sets to print, and the fairness measures of a system."""
 
     scores: Mapping[str, Any]
     sets: Sequence[Mapping[str, Any]]
-    measures: Sequence[Any] = ()
+    measures: Sequence[Quantity] = ()
     climbed: Sequence[Synthesis] = ()
 
 
 def synthesize(run: Run) -> None:
-    """Make scores: a system, the family of the paper, or one set."""
-    what = [name for name in ("ratios", "family", "fmr", "fnmr") if run.options.get(name)]
+    """Make scores: of a system, or one set."""
+    what = [name for name in ("ratios", "fmr", "fnmr") if run.options.get(name)]
     if len(what) != 1:
-        raise click.UsageError("nothing says what to make: give one of --ratios, --family, --fmr and --fnmr")
+        raise click.UsageError("nothing says what to make: give one of --ratios, --fmr and --fnmr")
     asked = {name: value for name, value in run.options.items() if name not in _OF_ALL}
-    made = {"ratios": _system, "family": _family}.get(what[0], _one_set)(run, asked)
-    order = ("ratios", "family", "fmr", "fnmr", *(name for name in asked if name not in ("ratios", "family")))
+    made = (_system if what == ["ratios"] else _one_set)(run, asked)
+    order = ("ratios", "fmr", "fnmr", *asked)
+    measures: dict[str, list[Any]] = {
+        "measure": [row.name for row in made.measures], "group": [row.group for row in made.measures],
+        "operating_point": [row.operating_point for row in made.measures],
+        "value": [row.estimate for row in made.measures],
+    }  # fmt: skip
     content = {
         "settings": {name: asked[name] for name in dict.fromkeys(order) if name in asked} | {"rng": run.options["rng"]},
         "sets": list(made.sets),
-        "measures": [asdict(row) for row in made.measures],
+        "measures": records(measures),
     }
     suffix = run.options.get("suffix", "csv")
     output = run.options.get("output", Path())
     run.write(
         "synthesis",
         json={"synthesis": lambda: write_json(content, None)},
-        tables={"measures": lambda: pl.DataFrame(columns_of(made.measures))} if made.measures else {},
+        tables={"measures": lambda: pl.DataFrame(measures)} if made.measures else {},
         show=partial(_print_made, made),
-        figures=lambda: figures_of_scores(made.scores, made.climbed, made.measures),
+        figures=lambda: figures_of_scores(made.scores, made.climbed),
         files={
             output / f"{name}.{suffix}": partial(ff.write_comparisons, scores)
             for name, scores in made.scores.items() if "output" in run.options
@@ -589,20 +594,12 @@ def _system(run: Run, asked: Mapping[str, Any]) -> _Made:
     system = run.call(ff.biased_system)
     named = zip(system.groups.groups, system.sets, strict=True)
     sets = [{"group": group} | _reached(made) for group, made in named]
-    return _Made({"groups": system.groups, "overall": system.overall}, sets, system.measures(), _distinct([system]))
-
-
-def _family(run: Run, asked: Mapping[str, Any]) -> _Made:
-    _refuse(run, {name: value for name, value in asked.items() if name != "family"}, ff.scenario_family, "--family")
-    family = run.call(ff.scenario_family)
-    sets = _distinct(family.systems)
-    return _Made({}, [_reached(made) for made in sets], family.measures(), sets)
-
-
-def _distinct(systems: Iterable[Any]) -> list[Synthesis]:
-    """Return each set once, as systems share sets."""
-    sets = {(made.kind, made.target): made for system in systems for made in system.sets}
-    return [sets[key] for key in sorted(sets)]
+    return _Made(
+        {"groups": system.groups, "overall": system.overall},
+        sets,
+        system.measures(),
+        sorted(set(system.sets), key=lambda one: one.target),
+    )
 
 
 def _one_set(run: Run, asked: Mapping[str, Any]) -> _Made:
@@ -646,15 +643,10 @@ def _refuse(run: Run, given: Iterable[str], function: Callable[..., Any], what: 
 
 
 def _print_made(made: _Made) -> None:
-    """Print the rate reached in each set, and the measures of one system; of many systems, only their number."""
+    """Print the rate reached in each set, and the measures of a system."""
     columns = {name: [row[name] for row in made.sets] for name in made.sets[0]}
     print_table(("Reached", *printed(columns, columns)[1:]))
-    systems = {(row.table, row.ratios) for row in made.measures}
-    if len(systems) > 1:
-        n = f"{len(made.measures):,}"
-        say(f"\n{len(systems)} systems with {n} values of measures; --output DIR and --json have all.")
-    elif systems:
-        points = list(dict.fromkeys(row.at for row in made.measures if row.at is not None))
-        quantities = [Quantity(row.measure, row.group, row.at, row.value) for row in made.measures]
+    if made.measures:
         say()
-        print_table((f"Fairness of {made.measures[0].ratios}", *measures_table(quantities, points)))
+        points = list(dict.fromkeys(row.at for row in made.measures if row.at is not None))
+        print_table(("Fairness", *measures_table(made.measures, points)))

@@ -404,18 +404,17 @@ VERBS: dict[str, Verb] = {
     ),
     "synthesize": Verb(
         "Make scores with given error rates, or of a biased system.",
-        "Make scores with given error rates: a biased system, the 44 systems of the paper, or one set. With --output: "
+        "Make scores with given error rates: a biased system, or one set. With --output: "
         "groups.csv and overall.csv of a system, or scores.csv of a set, and measures.csv. Scores are distances.",
         (
             "fastfair synthesize --ratios 1:1:3:5 --output system",
             "fastfair synthesize --fmr 0.01 --n-nonmated 30000 --format parquet --output set",
             "fastfair synthesize --fmr 0.01 --generator binormal --subjects 500 --subject-effect 0.3 --output set",
         ),
-        "ratios family fmr fnmr at n_mated n_nonmated generator rng output",
+        "ratios fmr fnmr at n_mated n_nonmated generator rng output",
         "biased_system synthesize binormal_comparisons", "", "",
         (
             Option("ratios", "Make a system whose groups have error rates in these ratios, as in 1:1:3:5."),
-            Option("family", "Make the 44 systems of the paper.", "flag"),
             Option("fmr", "Make one set with this FMR where the TMR is --at.", "number"),
             Option("fnmr", "Make one set with this FNMR where the TNMR is --at.", "number"),
             Option("at", "TMR (for --fmr) or TNMR (for --fnmr) of a set, or of groups.", "number", default=0.95),

@@ -260,15 +260,14 @@ class _Population:
         self, n_subjects: int, n_samples: int | ArrayLike, dim: int, concentration: float | tuple[float, float],
         levels: Floats, weighting: str, unit: str, rng: seeds.Seed,
     ) -> None:  # fmt: skip
-        seed = seeds.fixed(rng)
-        self._root = seed if isinstance(seed, np.random.SeedSequence) else np.random.SeedSequence(seed)
+        self._root = seeds.fixed(rng)
         self._identities = VonMisesFisherIdentities.random(n_subjects, dim, concentration, rng=self._root)
         self._n_samples = samples_of_each(n_samples, n_subjects, dim)
         self._subject = np.repeat(np.arange(n_subjects), self._n_samples)
         self._levels, self._weighting, self._unit = levels, weighting, unit
 
     def _seed(self, k: int) -> np.random.SeedSequence:
-        return np.random.SeedSequence(self._root.entropy, spawn_key=(*self._root.spawn_key, k))
+        return seeds.child(self._root, k)
 
     def key(self, k: int) -> NDArray[np.uint32]:
         """Return the key of a data set's replicates."""

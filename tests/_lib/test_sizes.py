@@ -59,7 +59,7 @@ OF_COUNTS = {
     "synthesize steps": lambda n: ff.synthesize(3000, 3000, n_steps=n, **RATE),
     "system mated": lambda n: ff.biased_system("1:2", n_mated=n),
     "system overall": lambda n: ff.biased_system("1:2", overall_mated=n),
-    "family overall": lambda n: ff.scenario_family(overall_nonmated=n),
+    "system nonmated overall": lambda n: ff.biased_system("1:2", overall_nonmated=n),
     "plan attempts": lambda n: ff.plan_margin(**PLAN | {"n_attempts": n}),
     "plan simulations": lambda n: ff.plan_margin(**PLAN, **DRAWN, n_simulations=n),
     "drawn attempts": lambda n: ff.plan_margin(**PLAN | {"n_attempts": n}, **DRAWN),

@@ -61,7 +61,7 @@ def made() -> dict[str, Any]:
     shrunken = ff.shrunken_rates(_of_three_groups())
     page = Path(tempfile.mkdtemp()) / "page.html"
     ff.report(shrunken, page)
-    family = ff.scenario_family("V", **_SYSTEM, n_steps=50, rng=0)
+    system = ff.biased_system("1:1:2:2", **_SYSTEM, n_steps=50, rng=0)
     return {
         "Comparisons": comparisons,
         "Embeddings": ff.Embeddings(embeddings.vectors, embeddings.subject, sexes, role=roles),
@@ -96,9 +96,8 @@ def made() -> dict[str, Any]:
         "MarginPlan": ff.plan_margin(**_STUDY, n_subjects=[50, 100], n_simulations=20, rng=0),
         "PowerPlan": ff.plan_power(**_STUDY, n_subjects=100, difference=0.05, n_simulations=20, rng=0),
         "SubjectsPlan": ff.plan_subjects(**_STUDY, margin=0.05, max_subjects=2000, n_simulations=20, rng=0),
-        "ScenarioFamily": family,
-        "BiasedSystem": family.systems[0],
-        "Synthesis": family.systems[0].sets[0],
+        "BiasedSystem": system,
+        "Synthesis": system.sets[0],
         "Roc": ff.roc(comparisons),
         "Det": ff.det(comparisons),
         "Estimand": ff.measures.MEASURES["gini"],
@@ -143,7 +142,6 @@ def calls() -> dict[str, dict[str, Any]]:
         "fastfair.at_eer": {}, "fastfair.at_mean_group_eer": {}, "fastfair.at_fmr": {"fmr": 0.1},
         "fastfair.at_fnmr": {"fnmr": 0.1}, "fastfair.at_threshold": {"threshold": 0.5},
         "fastfair.biased_system": {"ratios": "1:2", **system},
-        "fastfair.scenario_family": {"tables": "V", **system},
         "fastfair.binormal_comparisons": {"n_mated": 10, "n_nonmated": 10, "fmr": 0.1, "rng": 0},
         "fastfair.cllr": {"comparisons": c}, "fastfair.min_cllr": {"comparisons": c},
         "fastfair.act_dcf": {"comparisons": have["ratios"]},
@@ -253,7 +251,6 @@ def calls() -> dict[str, dict[str, Any]]:
         "SystemComparison.array": {"name": "fnmr", "of": "low"},
         "Evaluation.with_intervals": {"confidence_level": 0.5},
         "BiasedSystem.measures": {"at": at, "measures": "gini"},
-        "ScenarioFamily.measures": {"at": at, "measures": "gini"},
         "Synthesis.comparisons": {"group": "a"},
         "Estimand.error_types": {"metric": "fmr"}, "Estimand.needs_policy_threshold": {"metric": "fmr"},
     }  # fmt: skip

@@ -32,7 +32,7 @@ from fastfair.quality.discard_curve import DiscardArea, DiscardCurve, DiscardedR
 from fastfair.small_groups import ShrunkenRates
 from fastfair.synthesis.coverage import CoverageExperiment
 from fastfair.synthesis.hill_climbing import Synthesis
-from fastfair.synthesis.systems import BiasedSystem, ScenarioFamily
+from fastfair.synthesis.systems import BiasedSystem
 from fastfair.thresholds.apply_threshold import AppliedRate, AppliedThreshold
 from fastfair.thresholds.over_thresholds import ExpectedError, ExpectedPerformance, RateAtThreshold, RatesOverThresholds
 from fastfair.uncertainty.quantities import Quantity
@@ -45,7 +45,7 @@ RESULTS = {
     Effect, ErrorModel, Evaluation, ExpectedError, ExpectedPerformance, FairnessBand, FmrPlan,
     FmrStudy, FmrTest, FnmrTest, GroupTest, MarginOfError, MarginPlan, PairedEvaluation,
     PowerPlan, Quantity, RankedSystem, RateAtThreshold, RatesOverThresholds, RatioCost, RocBand,
-    ff.ScannedComparisons, ScenarioFamily, ShrunkenRates, StratifiedDifference, StratifiedRate,
+    ff.ScannedComparisons, ShrunkenRates, StratifiedDifference, StratifiedRate,
     StratifiedRates, SubjectsPlan, Synthesis, SystemComparison, Tippett, TrainedTransform,
     WorstComparisons, curves.ActDcf, curves.Det, curves.Eer, curves.MinDcf, curves.Roc,
     measures.Estimand, rates.Rates,

@@ -14,7 +14,6 @@ import papers
 from papers.figure_style import new_figure, style
 from papers.page_files import write_page
 from papers.page_parts import Figure, Page, Range, Table, Verdict, verdict_table
-from papers.sed.printed import TABLES
 
 VERDICT = Verdict("A claim", "Table 1", "A rule", "3 of 4", "in part")
 
@@ -91,9 +90,3 @@ def test_pages_import_public_names_alone():
     files = list(Path(papers.__file__).parent.rglob("*.py"))
     assert len(files) > 40
     assert {str(path): found for path in files if (found := not_public(path.read_text()))} == {}
-
-
-@pytest.mark.jit
-def test_printed_systems_are_those_that_the_library_makes():
-    found = [(system.table, system.kind, system.ratios) for system in ff.scenario_family(rng=0).systems]
-    assert found == [(table, kind, ratios) for table, (kind, systems) in TABLES.items() for ratios in systems]

@@ -13,6 +13,7 @@ from papers import sed
 from papers.figure_style import style
 from papers.page_parts import Figure, Table
 from papers.sed import audit, claims, printed
+from papers.sed.scenarios import make_systems
 from papers.sed.systems import run
 from papers.settings import Settings
 
@@ -72,10 +73,11 @@ def test_what_the_printed_tables_obey():
 @pytest.mark.slow
 @pytest.mark.jit
 def test_runs_hold_the_measures_of_the_engine(runs):
-    family = ff.scenario_family(rng=np.random.SeedSequence(0).spawn(2)[1], **SMALL)
+    systems = make_systems(np.random.SeedSequence(0).spawn(2)[1], **SMALL)
     expected = {
-        (one.measure, one.kind, one.ratios): one.value
-        for one in family.measures(measures=["fdr", "sed"])
+        (one.name, system.kind, system.ratios): one.estimate
+        for _, system in systems
+        for one in system.measures(measures=["fdr", "sed"])
         if one.group is None
     }
     scores = runs.of_seed(1)

@@ -36,7 +36,7 @@ def draw_sets(runs: Runs) -> Figure:
     top = histogram.get_ylim()[1]
     histogram.set_ylim(0, 1.45 * top)
     histogram.legend(ncols=2, loc="upper center")
-    drawn = [("overall", runs.first.overall)]
+    drawn = [("overall", runs.overall)]
     drawn += [(f"x {factor}", runs.sets["fmr", factor][0].comparisons()) for factor in FACTORS]
     curves.set(xlim=ndtri(_DET_RATES), ylim=ndtri(_DET_RATES))
     for k, (label, comparisons) in enumerate(drawn):

@@ -10,14 +10,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fastfair import OperatingPoint, at_fmr, eer, scenario_family
+from fastfair import Comparisons, OperatingPoint, at_fmr, eer
 from fastfair.errors import TargetMissedWarning
 from fastfair.synthesis.hill_climbing import Synthesis
-from fastfair.synthesis.systems import ScenarioFamily
+from fastfair.synthesis.systems import BiasedSystem
 from papers.quantities import measure_of
 from papers.settings import Settings
 
 from .printed import COLUMNS
+from .scenarios import make_systems
 
 Floats = NDArray[np.float64]
 AT = at_fmr(1e-3)
@@ -43,15 +44,15 @@ class Runs:
         The same at other operating points, of measures that need one and of the first seeds.
     sets : dict of (kind, factor) to tuple of Synthesis
         The data sets, one a seed.
-    first : ScenarioFamily
-        Of the first seed.
+    overall : Comparisons
+        For the overall performance, of the first seed.
     """
 
     systems: tuple[tuple[str, str, str], ...]
     values: dict[str, Floats]
     elsewhere: dict[OperatingPoint, dict[str, Floats]]
     sets: dict[tuple[str, int], tuple[Synthesis, ...]]
-    first: ScenarioFamily
+    overall: Comparisons
 
     @property
     def n_seeds(self) -> int:
@@ -68,51 +69,51 @@ class Runs:
 
 
 def run(settings: Settings, **sizes: Any) -> Runs:
-    """Make all systems once a seed and measure them; `sizes` are passed to `scenario_family`."""
+    """Make all systems once a seed and measure them; `sizes` are passed to `make_systems`."""
     seeds = np.random.SeedSequence(settings.seed).spawn(settings.n_seeds)
     found: dict[OperatingPoint, dict[str, list[list[float]]]] = {
         AT: {name: [] for name in COLUMNS},
         **{point: {name: [] for name in AT_A_POINT} for point in OTHER_POINTS},
     }
     sets: dict[tuple[str, int], list[Synthesis]] = {}
-    first: ScenarioFamily | None = None
+    first: list[tuple[str, BiasedSystem]] = []
     for number, seed in enumerate(seeds):
         if number % max(1, len(seeds) // 4) == 0:
             settings.tell(f"paper 1: systems {number + 1:,} to {len(seeds):,}")
         with warnings.catch_warnings():
             # The page shows how many sets reach their rate.
             warnings.simplefilter("ignore", TargetMissedWarning)
-            family = scenario_family(rng=seed, **sizes)
-        first = first or family
+            made = make_systems(seed, **sizes)
+        first = first or made
+        systems = [system for _, system in made]
         for point, values in found.items():
             if point == AT or number < SEEDS_ELSEWHERE:
-                _measure(family, point, values)
-        for kind, factor, made in _sets_of(family):
-            sets.setdefault((kind, factor), []).append(made)
-    assert first is not None
+                _measure(systems, point, values)
+        for kind, factor, one in _sets_of(systems):
+            sets.setdefault((kind, factor), []).append(one)
     arrays = {point: {name: np.array(rows) for name, rows in values.items()} for point, values in found.items()}
     return Runs(
-        tuple((system.table, system.kind, system.ratios) for system in first.systems),
+        tuple((table, system.kind, system.ratios) for table, system in first),
         arrays.pop(AT),
         arrays,
         {key: tuple(made) for key, made in sorted(sets.items())},
-        first,
+        first[0][1].overall,
     )
 
 
-def _measure(family: ScenarioFamily, point: OperatingPoint, values: dict[str, list[list[float]]]) -> None:
+def _measure(systems: list[BiasedSystem], point: OperatingPoint, values: dict[str, list[list[float]]]) -> None:
     """Add a row to the values of each measure."""
     functions = dict.fromkeys(measure.name for measure in map(measure_of, values) if measure is not None)
-    measured = family.measures(point, list(functions))
+    measured = [one for system in systems for one in system.measures(point, list(functions))]
     for name, rows in values.items():
-        found = np.array([one.value for one in measured if one.measure == name])
+        found = np.array([one.estimate for one in measured if one.name == name])
         # What is not computable counts as the most bias there can be: the spread of infinite SEDs is NaN.
         rows.append(np.where(np.isnan(found), np.inf, found).tolist())
 
 
-def _sets_of(family: ScenarioFamily) -> list[tuple[str, int, Synthesis]]:
+def _sets_of(systems: list[BiasedSystem]) -> list[tuple[str, int, Synthesis]]:
     found = {}
-    for system in family.systems:
+    for system in systems:
         for factor, made in zip(system.ratios.split(":"), system.sets, strict=True):
             found[system.kind, int(factor)] = made
     return [(kind, factor, made) for (kind, factor), made in found.items()]
