@@ -83,14 +83,17 @@ def total_costs(runs, costs, weights, totals):
     uint8; totals: (lists, 4, 64) int64 words, out
     """
     n_lists = totals.shape[0]
-    totals[:] = 0
+    for k in range(n_lists):
+        for word in range(WORDS):
+            for r in range(BLOCK):
+                totals[k, word, r] = 0
     unlisted = np.zeros((WORDS, BLOCK), np.int64)  # what is in list 0 alone
     sums, start = np.empty((costs.shape[1], BLOCK), np.int64), np.int64(0)
     for run in range(runs.stop.size):
         k, unit = runs.list[run], weights[runs.unit[run]]
         total = totals[k] if 0 < k < n_lists else unlisted
         while start < runs.stop[run]:
-            stop = min(start + _MOST_ROWS, runs.stop[run])
+            stop = start + _MOST_ROWS if start + _MOST_ROWS < runs.stop[run] else runs.stop[run]
             _sum_rows(runs.partner, costs, weights, start, stop, sums)
             for word in range(sums.shape[0]):
                 for r in range(BLOCK):

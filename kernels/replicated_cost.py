@@ -46,6 +46,13 @@ def _costs_of(nonmated, mated, miss, false_match):
 
 
 @jit
+def _copy(state, copied):
+    """Copy the weights of errors, element by element: an assignment of slices takes seconds to compile."""
+    for r in range(BLOCK):
+        copied.nonmated[r], copied.mated[r] = state.nonmated[r], state.mated[r]
+
+
+@jit
 def _untied(keys, p):
     """Return the last position up to p at which a threshold can lie."""
     while 0 < p < keys.size and keys[p - 1] == keys[p]:
@@ -60,7 +67,8 @@ def _move(nonmated, mated, p, q, target, state):
     q: how many it rejected; state: `_State`, out
     """
     y_keys, m = mated.keys, mated.keys.size
-    state.spare[:] = 0
+    for r in range(BLOCK):
+        state.spare[r] = 0
     add_many_pairs(nonmated.a, nonmated.b, nonmated.weights, nonmated.largest, target, p, state.spare)
     for r in range(BLOCK):
         state.nonmated[r] -= state.spare[r]
@@ -78,7 +86,7 @@ def _try(costs, p, q, state, best):
     for r in range(BLOCK):
         misses = costs.miss * q + costs.miss_unit[r] * state.mated[r]
         cost = misses + (costs.false_match * p + costs.false_match_unit[r] * state.nonmated[r])
-        best[r] = min(best[r], cost)
+        best[r] = cost if cost < best[r] else best[r]
         gain_possible |= misses < best[r]
     return gain_possible
 
@@ -109,20 +117,22 @@ def _walk(nonmated, mated, miss, false_match, start, best):
     x_keys, y_keys, weights, largest = nonmated.keys, mated.keys, nonmated.weights, nonmated.largest
     n, m = x_keys.size, y_keys.size
     costs = _costs_of(nonmated, mated, miss, false_match)
-    best[:] = np.inf
+    for r in range(BLOCK):
+        best[r] = np.inf
     # Try thresholds just above non-mated scores: of all thresholds up to the next such score, they have the least FNMR.
     first_p = _untied(x_keys, start)
     first_q = np.int64(0) if first_p == n else count_below(y_keys, ~x_keys[first_p] + 1)
     first = _State(np.zeros(BLOCK, np.int64), np.zeros(BLOCK, np.int64), np.zeros(BLOCK, np.int64))
     add_many_pairs(nonmated.a, nonmated.b, weights, largest, np.int64(0), first_p, first.nonmated)
     add_many_pairs(mated.a, mated.b, weights, largest, np.int64(0), first_q, first.mated)
-    here = _State(first.nonmated.copy(), first.mated.copy(), first.spare)
+    here = _State(np.empty(BLOCK, np.int64), np.empty(BLOCK, np.int64), first.spare)
+    _copy(first, here)
     p, q = first_p, first_q
     while (q < m or m == mated.size) and _try(costs, p, q, here, best) and p > 0:
-        target = _untied(x_keys, max(p - CHUNK, 0))
+        target = _untied(x_keys, p - CHUNK if p > CHUNK else 0)
         q = _move(nonmated, mated, p, q, target, here)
         p = target
-    here.nonmated[:], here.mated[:] = first.nonmated, first.mated
+    _copy(first, here)
     ahead = _State(np.empty(BLOCK, np.int64), np.empty(BLOCK, np.int64), first.spare)
     p, q, one_by_one = first_p, first_q, first_p  # down to which thresholds are tried one by one
     while True:
@@ -131,11 +141,11 @@ def _walk(nonmated, mated, miss, false_match, start, best):
         if not _try(costs, p, q, here, best) or p == 0:
             break
         if p <= one_by_one:
-            target = _untied(x_keys, max(p - CHUNK, 0))
-            ahead.nonmated[:], ahead.mated[:] = here.nonmated, here.mated
+            target = _untied(x_keys, p - CHUNK if p > CHUNK else 0)
+            _copy(here, ahead)
             after = _move(nonmated, mated, p, q, target, ahead)
             if (after < m or m == mated.size) and not _may_be_better(costs, target, q, here, ahead, best):
-                here.nonmated[:], here.mated[:] = ahead.nonmated, ahead.mated
+                _copy(ahead, here)
                 p, q = target, after
                 continue
             one_by_one = target
@@ -156,7 +166,8 @@ def least_costs(nonmated, mated, miss, false_match, estimates, values):
     weights; values: (lists, 64) float64, out, NaN where a class has no weight. Returns whether lists reach far enough
     """
     for k in range(estimates.size):
-        values[k] = np.nan
+        for r in range(BLOCK):
+            values[k, r] = np.nan
         nonmated_list, mated_list = list_of(nonmated, k), list_of(mated, k)
         n, kept = nonmated_list.size, nonmated_list.keys.size
         if n == 0 or mated_list.size == 0:
@@ -165,14 +176,16 @@ def least_costs(nonmated, mated, miss, false_match, estimates, values):
             return False
         # A threshold that rejects those from a position on is just above the first of them, which must be known.
         last = kept if kept == n else kept - 1
-        start = min(last, np.int64(1.5 * estimates[k] / false_match * n) + 32)
+        start = np.int64(1.5 * estimates[k] / false_match * n) + 32
+        if last < start:
+            start = last
         while True:
             found = _walk(nonmated_list, mated_list, miss, false_match, start, values[k])
             if found == _TOO_SHORT or (found == _LOWER and start == last < n):
                 return False
             if found == _FOUND or start == n:
                 break
-            start = min(last, 2 * start)
+            start = last if last < 2 * start else 2 * start
         for r in range(BLOCK):
             if nonmated_list.totals[r] == 0 or mated_list.totals[r] == 0:
                 values[k, r] = np.nan

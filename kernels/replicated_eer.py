@@ -19,6 +19,12 @@ FOUND, MORE_SUMS, MORE_KEPT = 0, 1, 2
 
 
 @jit
+def _end_of_chunk(chunk, kept):
+    """Return where a chunk ends of as many comparisons as are kept."""
+    return (chunk + 1) * CHUNK if (chunk + 1) * CHUNK < kept else kept
+
+
+@jit
 def store_sums(nonmated, mated, first, last, before, x_sums, y_sums):
     """Store the sums of weights at the end of each of some chunks of non-mated comparisons.
 
@@ -29,13 +35,13 @@ def store_sums(nonmated, mated, first, last, before, x_sums, y_sums):
     x_keys, x_a, x_b, y_keys, y_a, y_b = nonmated.keys, nonmated.a, nonmated.b, mated.keys, mated.a, mated.b
     weights, largest = nonmated.weights, nonmated.largest
     for chunk in range(first, last):
-        add_many_pairs(x_a, x_b, weights, largest, chunk * CHUNK, min((chunk + 1) * CHUNK, x_keys.size), before)
+        add_many_pairs(x_a, x_b, weights, largest, chunk * CHUNK, _end_of_chunk(chunk, x_keys.size), before)
         for r in range(BLOCK):
             x_sums[chunk - first, r] = before[r]
     total = np.zeros(BLOCK, np.int64)
     position = np.int64(0)
     for chunk in range(last - 1, first - 1, -1):
-        score = ~x_keys[min((chunk + 1) * CHUNK, x_keys.size) - 1]
+        score = ~x_keys[_end_of_chunk(chunk, x_keys.size) - 1]
         stop = count_below(y_keys, score)
         add_many_pairs(y_a, y_b, weights, largest, position, stop, total)
         position = stop
@@ -65,7 +71,7 @@ def _of_one_replicate(nonmated, mated, first, last, x_sums, y_sums, method, r):
     low, high = first, last
     while low < high:
         chunk = (low + high) // 2
-        end = min((chunk + 1) * CHUNK, x_kept)
+        end = _end_of_chunk(chunk, x_kept)
         below = count_below(y_keys, ~x_keys[end - 1])
         x_share = _share(end, n, x_sums[chunk - first, r], x_total, x_shrinkage)
         if x_share > _share(below, m, y_sums[chunk - first, r], y_total, y_shrinkage):
@@ -82,7 +88,7 @@ def _of_one_replicate(nonmated, mated, first, last, x_sums, y_sums, method, r):
         at_or_above = 1.0
         key, fmr_low, fnmr_low = NO_LIMIT, 1.0, 0.0
     else:
-        p = min((low + 1) * CHUNK, x_kept) - 1
+        p = _end_of_chunk(low, x_kept) - 1
         q = count_below(y_keys, ~x_keys[p])
         x_weight, y_weight = x_sums[low - first, r], y_sums[low - first, r]
         # Go back to the first position at which the share of non-mated exceeds that of mated below.
@@ -128,12 +134,16 @@ def _of_one_replicate(nonmated, mated, first, last, x_sums, y_sums, method, r):
         value = fmr_low + excess / (excess + lack) * (fmr_high - fmr_low)
     else:
         fmr, fnmr = (fmr_low, fnmr_low) if excess <= lack else (fmr_high, fnmr_high)
-        value = max(fmr, fnmr) if method == NEAREST_MAX else (fmr + fnmr) / 2
+        larger = fnmr if fnmr > fmr else fmr
+        value = larger if method == NEAREST_MAX else (fmr + fnmr) / 2
     if excess > lack:
         q = _next_with_weight(mated, q, np.int64(1), y_kept, r)
         p = _next_with_weight(nonmated, p - 1, np.int64(-1), np.int64(-1), r)
-        above_all = max(y_keys[y_kept - 1], ~x_keys[0]) + 1
-        key = min(y_keys[q] if q < y_kept else above_all, ~x_keys[p] if p >= 0 else above_all)
+        last_y, last_x = np.int64(y_keys[y_kept - 1]), np.int64(~x_keys[0])
+        above_all = (last_x if last_x > last_y else last_y) + 1
+        next_y = np.int64(y_keys[q]) if q < y_kept else above_all
+        next_x = np.int64(~x_keys[p]) if p >= 0 else above_all
+        key = next_x if next_x < next_y else next_y
     if q == y_kept and y_kept < m:  # what ended at the last mated score that is kept may go on behind it
         return MORE_KEPT, np.nan, NO_LIMIT
     return FOUND, value, key
@@ -160,13 +170,16 @@ def equal_error_rates(nonmated, mated, guesses, method, x_sums, y_sums, values, 
         n_chunks = (nonmated_list.keys.size + CHUNK - 1) // CHUNK
         # Replicates vary by the square root of their errors, and more if comparisons share subjects.
         spread = 8 * np.sqrt(guesses[k] + 1.0) + 0.3 * guesses[k]
-        first = max(np.int64(0), np.int64((guesses[k] - spread) / CHUNK))
-        last = min(n_chunks, np.int64((guesses[k] + spread) / CHUNK) + 1)
+        first, last = np.int64((guesses[k] - spread) / CHUNK), np.int64((guesses[k] + spread) / CHUNK) + 1
+        if first < 0:
+            first = np.int64(0)
+        if n_chunks < last:
+            last = n_chunks
         if first >= n_chunks:
             return False
         if mated_list.keys.size < mated_list.size:
             # Sums are stored of the mated below the score that ends the first chunk.
-            score = ~nonmated_list.keys[min((first + 1) * CHUNK, nonmated_list.keys.size) - 1]
+            score = ~nonmated_list.keys[_end_of_chunk(first, nonmated_list.keys.size) - 1]
             if count_below(mated_list.keys, score) == mated_list.keys.size:
                 return False
         before = np.zeros(BLOCK, np.int64)
@@ -184,5 +197,6 @@ def equal_error_rates(nonmated, mated, guesses, method, x_sums, y_sums, values, 
                         return False
                     is_open[r] = found != FOUND
                     n_open -= found == FOUND
-            first, last = last, min(n_chunks, 2 * last + 1)  # those that are open have theirs in later chunks
+            # Those that are open have theirs in later chunks.
+            first, last = last, 2 * last + 1 if 2 * last + 1 < n_chunks else n_chunks
     return True

@@ -72,6 +72,12 @@ def _copy_pools(pools, sizes, larger):
 
 
 @jit
+def _at_least_1(n):
+    """Return n, or 1 if that is larger."""
+    return n if n > 1 else np.int64(1)
+
+
+@jit
 def _pool_blocks(nonmated, mated, first, above, pools, sizes):
     """Pool the blocks of one list in each replicate.
 
@@ -81,11 +87,11 @@ def _pool_blocks(nonmated, mated, first, above, pools, sizes):
     """
     x_a, x_b, y_a, y_b, weights, largest = nonmated.a, nonmated.b, mated.a, mated.b, nonmated.weights, nonmated.largest
     # The share that each comparison adds whatever its weight, and the share that a weight of one adds.
-    x_base, y_base = (1 - nonmated.shrinkage) / max(1, x_a.size), (1 - mated.shrinkage) / max(1, y_a.size)
+    x_base, y_base = (1 - nonmated.shrinkage) / _at_least_1(x_a.size), (1 - mated.shrinkage) / _at_least_1(y_a.size)
     x_unit, y_unit = np.empty(BLOCK), np.empty(BLOCK)
     for r in range(BLOCK):
-        x_unit[r] = nonmated.shrinkage / max(1, nonmated.totals[r])
-        y_unit[r] = mated.shrinkage / max(1, mated.totals[r])
+        x_unit[r] = nonmated.shrinkage / _at_least_1(nonmated.totals[r])
+        y_unit[r] = mated.shrinkage / _at_least_1(mated.totals[r])
     x_sums, y_sums = np.empty(BLOCK, np.int64), np.empty(BLOCK, np.int64)
     x_open, y_open = np.zeros(BLOCK), np.zeros(BLOCK)
     x_closed, y_closed, closed = np.empty(BLOCK), np.empty(BLOCK), np.empty(BLOCK, np.bool_)
@@ -96,7 +102,8 @@ def _pool_blocks(nonmated, mated, first, above, pools, sizes):
         if room == 1:  # a block adds at most one pool, and the open pool is added last
             deepest = 0  # in a loop: code with NumPy's max loads a part of numba that takes a third of a second
             for r in range(BLOCK):
-                deepest = max(deepest, sizes[r])
+                if sizes[r] > deepest:
+                    deepest = sizes[r]
             if 2 * deepest > pools.shape[1]:
                 larger = np.empty((BLOCK, 2 * pools.shape[1], 2))
                 _copy_pools(pools, sizes, larger)
@@ -161,7 +168,7 @@ def hull_figures(nonmated, mated, first, above, block_end, what, values):
     """
     pools = np.empty((BLOCK, 64, 2))
     sizes = np.empty(BLOCK, np.int64)
-    start = 0
+    start = np.int64(0)
     for k in range(block_end.size):
         nonmated_list, mated_list, stop = list_of(nonmated, k), list_of(mated, k), block_end[k]
         pools = _pool_blocks(nonmated_list, mated_list, first[start:stop], above[start:stop], pools, sizes)

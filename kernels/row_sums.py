@@ -84,7 +84,7 @@ def total_weights(runs, weights, largest, totals):
         total = totals[k] if k > 0 else unlisted
         while start < runs.stop[run]:
             if runs.repeats.size == 0 and largest <= LARGEST:
-                stop = min(start + LONGEST, runs.stop[run])
+                stop = start + LONGEST if start + LONGEST < runs.stop[run] else runs.stop[run]
                 sum_rows(weights, runs.partner, start, stop, sums)
                 for r in range(BLOCK):
                     total[r] += np.int64(np.uint32(sums[r]) * np.uint32(unit[r]))

@@ -95,10 +95,12 @@ def largest_weight(weights):
         largest[r] = 1
     for row in range(weights.shape[0]):
         for r in range(BLOCK):
-            largest[r] = max(largest[r], weights[row, r])
+            weight = weights[row, r]
+            largest[r] = weight if weight > largest[r] else largest[r]
     found = np.int64(1)
     for r in range(BLOCK):
-        found = max(found, np.int64(largest[r]))
+        if largest[r] > found:
+            found = np.int64(largest[r])
     return found
 
 
@@ -129,7 +131,7 @@ def add_many_pairs(a, b, weights, largest, start, stop, totals):
     sums = np.empty(BLOCK, np.uint16)
     step = _MOST // (largest * largest)
     while start < stop:
-        end = min(start + step, stop)
+        end = start + step if start + step < stop else stop
         for r in range(BLOCK):
             sums[r] = 0
         add_pairs(a, b, weights, start, end, sums)
@@ -247,8 +249,9 @@ def first_beyond(errors, summed, shares, positions):
     for r in range(BLOCK):
         for point in range(shares.size):
             positions[point, r] = stored if totals[r] > 0 else -1
-    first_open, start, near_until = 0, np.int64(0), np.int64(0)  # a literal 0 would compile `_add` once more
-    n_passed, known = 0, stored  # comparisons before `known` follow without a range between them
+    zero = np.int64(0)  # a literal 0 would compile what it is passed to once more
+    first_open, start, near_until = zero, zero, zero
+    n_passed, known = zero, stored  # comparisons before `known` follow without a range between them
     if summed.key.size > 0:
         known = _advance(errors.keys, start, stored, summed.key[0])
     while first_open < shares.size and start < stored:
@@ -263,7 +266,9 @@ def first_beyond(errors, summed, shares, positions):
         if start == stored:
             break
         near = start < near_until
-        stop = min(start + CHUNK, near_until) if near else min(start + _STRIDE, known)
+        stop, most_until = (start + CHUNK, near_until) if near else (start + _STRIDE, known)
+        if most_until < stop:
+            stop = most_until
         _add(a, b, scale, weights, largest, start, stop, after)
         count = _count(a, b, scale, start, stop, count_before)
         most = _largest_share(count / size, after, totals)
@@ -293,7 +298,8 @@ def first_beyond(errors, summed, shares, positions):
             before[r] = after[r]
         count_before, start = count, stop
         if near and start == near_until and first_open < shares.size and most > shares[first_open]:
-            near_until = min(start + _STRIDE, known)  # some replicates exceed the share, so others soon will
+            # Some replicates exceed the share, so others soon will.
+            near_until = start + _STRIDE if start + _STRIDE < known else known
 
 
 @jit
@@ -301,8 +307,8 @@ def _largest_share(unweighted, sums, totals):
     """Return an upper bound of the shares of errors of all replicates, for any shrinkage."""
     most = unweighted
     for r in range(BLOCK):
-        if totals[r] > 0:
-            most = max(most, sums[r] / totals[r])
+        if totals[r] > 0 and sums[r] / totals[r] > most:
+            most = sums[r] / totals[r]
     return most * (1 + 1e-12)  # allows for rounding
 
 
@@ -315,7 +321,7 @@ def _advance(keys, position, stop, limit):
         low = position + 1
         position += step
         step *= 2
-    high = min(position, stop)
+    high = position if position < stop else stop
     while low < high:
         middle = (low + high) // 2
         if keys[middle] < limit:
@@ -339,7 +345,7 @@ def shares_at(side, summed, limits, order, shares):
     for k in range(end.size):
         running = _sums(scale)
         count = running[0]
-        position, n_passed = start, 0
+        position, n_passed = start, np.int64(0)
         for event in order:
             point, r = event // BLOCK, event % BLOCK
             limit = limits[point, r]

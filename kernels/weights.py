@@ -33,7 +33,9 @@ def draw_with_replacement(end, purpose, first_replicate, key, weights):
     for stratum in range(end.size):
         counts = weights[start : end[stratum]]
         size = counts.shape[0]
-        counts[:] = np.uint8(size == 1)
+        for unit in range(size):
+            for r in range(BLOCK):
+                counts[unit, r] = size == 1
         for drawn in range(0, size if size > 1 else 0, 2):
             fill(drawn // 2, stratum, purpose, first_replicate, key, words)
             for word in range(0, 4 if drawn + 1 < size else 2, 2):
