@@ -92,7 +92,7 @@ doctest_test_doctest_blocks = ""  # docstrings are tested with the code
 html_theme = "pydata_sphinx_theme"
 html_title = f"fastfair {version}"
 html_show_sourcelink = False
-html_sidebars = {"*": []}  # only the pages of the API, in a folder below, have neighbours to list
+html_sidebars = {"index": [], "getting_started": []}  # pages of a section list their neighbours
 html_static_path = ["_static"]
 html_css_files = ["fastfair.css"]
 html_context = {
@@ -102,7 +102,7 @@ html_context = {
 html_theme_options = {
     "footer_end": [],
     "footer_start": ["copyright"],
-    "header_links_before_dropdown": 2,
+    "header_links_before_dropdown": 5,
     # The theme's own list of versions fetches a file when the page is read, which a browser refuses on a disk.
     "navbar_end": ["versions", "theme-switcher"],
     "secondary_sidebar_items": ["page-toc"],
