@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 import fastfair as ff
 from fastfair._lib import seeds
-from fastfair.evaluation.paired_result import PairedEvaluation
 from fastfair.evaluation.result import Evaluation
+from fastfair.evaluation.system_comparison import PairedEvaluation
 from fastfair.resampling.engine import Resampler
 from fastfair.resampling.preparation import Metrics
 from fastfair.resampling.units import BLOCK

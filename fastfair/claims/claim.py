@@ -19,7 +19,7 @@ from fastfair.error_rates.curve_results import ERROR_RATES
 from fastfair.error_rates.operating_points import ENOUGH_ERRORS, OperatingPoint
 from fastfair.errors import InputError
 from fastfair.evaluation.evaluate import evaluate
-from fastfair.evaluation.result import Evaluation, maker_of
+from fastfair.evaluation.result import Evaluation
 from fastfair.measures._registry import METRICS
 from fastfair.resampling.units import Unit
 from fastfair.results.result import Result
@@ -333,7 +333,7 @@ def _judged(evaluation: Evaluation, quantity: Quantity, claimed: float, level: f
     if evidence is not None:
         pvalue, above = evidence.pvalue(claimed), evidence.pvalue_above(claimed)
         if not evaluation.rates[0].at.is_given:  # the limits are those of the threshold, too
-            of_limit, row = maker_of(evaluation).pvalue_of_limit, evaluation.quantities.index(quantity)
+            of_limit, row = evaluation.maker.pvalue_of_limit, evaluation.quantities.index(quantity)
             pvalue = max(pvalue, of_limit(row, claimed, upper=True)) if pvalue < 0.5 else pvalue
             above = max(above, of_limit(row, claimed, upper=False)) if above < 0.5 else above
         doubt = doubts_about(quantity, lambda room: limit * room <= claimed)

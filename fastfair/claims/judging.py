@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from fastfair import intervals
 from fastfair._lib.bisection import least_multiple
 from fastfair.error_rates.operating_points import ENOUGH_ERRORS
-from fastfair.evaluation.result import Evaluation, maker_of
+from fastfair.evaluation.result import Evaluation
 from fastfair.uncertainty.interval_rules import room_for
 from fastfair.uncertainty.quantities import BELOW_RESOLUTION, NARROW, UNKNOWN_CONCENTRATION, Quantity, has_flag
 
@@ -103,7 +103,7 @@ class Evidence:
     @classmethod
     def of(cls, evaluation: Evaluation, quantity: Quantity) -> Evidence | None:
         """Return the evidence of a rate of an evaluation with replicates; None where it has no limit."""
-        sizes, row = maker_of(evaluation).sizes, evaluation.quantities.index(quantity)
+        sizes, row = evaluation.maker.sizes, evaluation.quantities.index(quantity)
         if quantity.high is None or math.isnan(quantity.high):
             return None
         subjects, freedom = quantity.n_subjects or 0, float(sizes.degrees_of_freedom[row])

@@ -19,21 +19,22 @@ from fastfair.pages.drawings import Scale, axis, det_panel, distance, interval, 
 from fastfair.pages.parts import Beside, Cell, Chapter, Column, FirstScreen, Panels, Row, Section, Table
 from fastfair.uncertainty.quantities import FAILURE_RATES, HELD, IN_PER_CENT, WITH_FAILURES, Quantity, find
 
-from .evaluated import Evaluated, has_curves, interval_name
-from .rates_table import has_failures
+from .evaluated import SHARES, Evaluated, outline
 from .summary import (
     CLASSES,
     facts_of,
     grouping_of,
     has_comparisons_between_groups,
+    has_failures,
     has_rates_with_failures,
+    interval_name,
     limits,
+    measures_at,
     of_groups,
     overall,
     sentences_on_failures,
     summary_of,
 )
-from .tracing import SHARES, curve_of, distributions_of, edges_of, outline
 
 Floats = NDArray[np.float64]
 _RATES = ("fnmr", "fmr")
@@ -55,7 +56,7 @@ def chapter_of(evaluation: Evaluated, together: Evaluated, numbers: str, beside:
     if has_failures(evaluation):
         sections.append(_failures(evaluation))
     sections += _metrics(evaluation)
-    if has_curves(evaluation):
+    if evaluation.has_curves:
         sections += _curves(evaluation)
     picture = None
     if evaluation.groups and evaluation.rates:
@@ -190,12 +191,6 @@ def _rates_sections(evaluation: Evaluated, rates: Rates, beside: Beside, tests: 
     if evaluation.groups and has_comparisons_between_groups(rates):
         sections.append(_between_groups(evaluation, rates))
     return sections
-
-
-def measures_at(evaluation: Evaluated, rates: Rates | None) -> list[Quantity]:
-    """Return the measures over all groups at an operating point, and those that need none."""
-    points = (None, None if rates is None else rates.at)
-    return [q for q in evaluation.quantities if q.group is None and q.at in points and measure_of(q.name) is not None]
 
 
 def _measures(evaluation: Evaluated, rates: Rates, measures: Sequence[Quantity]) -> Table:
@@ -339,7 +334,7 @@ def det_limits(curves: Sequence[tuple[Floats, Floats]]) -> tuple[float, float]:
 
 def det_curve(evaluation: Evaluated, group: str | None, side: int) -> tuple[Floats, Floats]:
     """Return the normal deviates of a DET curve at as many points as a panel of this side shows."""
-    x, y = curve_of(evaluation, group).deviates
+    x, y = evaluation.curve(group).deviates
     kept = outline(x, y, _INVISIBLE / side)
     return x[kept], y[kept]
 
@@ -349,7 +344,7 @@ def _curves(evaluation: Evaluated) -> list[Section]:
     groups: Sequence[str | None] = evaluation.groups if len(evaluation.groups) > 1 else (None,)
     side = _LARGE if len(groups) <= _FEW_GROUPS else _SMALL
     curves = {group: det_curve(evaluation, group, side) for group in (None, *groups)}
-    ends, edges = det_limits(list(curves.values())), edges_of(evaluation)
+    ends, edges = det_limits(list(curves.values())), evaluation.edges
     det, scores = [], []
     for group in groups:
         name = visible(group or "All comparisons")
@@ -363,7 +358,7 @@ def _curves(evaluation: Evaluated) -> list[Section]:
         if group is not None:
             drawn.insert(0, ("back", *curves[None]))
         det.append((name, det_panel(drawn, points, ends, side), f"DET curve of {name}; tables have the rates."))
-        bins = distributions_of(evaluation, group, edges).bins
+        bins = evaluation.distributions(group).bins
         thresholds = [rates.threshold for rates in evaluation.rates]
         scores.append((name, scores_panel(bins, edges, thresholds), f"Distributions of scores of {name}."))
     at = " and ".join(str(rates.at) for rates in evaluation.rates)
@@ -372,7 +367,7 @@ def _curves(evaluation: Evaluated) -> list[Section]:
     caption += f"Thin: fewer than {ENOUGH_ERRORS} errors. Lower is better."
     rows: list[Row] = []
     for group in (None, *evaluation.groups):
-        of_kinds = distributions_of(evaluation, group, edges).quantiles
+        of_kinds = evaluation.distributions(group).quantiles
         written = [", ".join(f"{score:.4g}" for score in quantiles) or "–" for quantiles in of_kinds]
         rows.append([visible(group or "all"), *written])
     shares = ", ".join(per_cent(share) for share in SHARES)

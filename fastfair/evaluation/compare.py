@@ -18,14 +18,10 @@ from fastfair.error_rates.enough_pairs import with_enough_pairs
 from fastfair.error_rates.operating_points import OperatingPoint, at_fmr
 from fastfair.errors import InputError
 
-from .compared_system import ComparedSystem
-from .contrasts import contrasts_of
-from .correlations import rate_correlations
-from .difference_tests import difference_tests
+from .contrasts import ComparedSystem, PairContrasts, difference_tests, pairs_of, places_of
 from .evaluate import METRICS_OF_VECTORS, Request, evaluate
-from .pair_contrasts import PairContrasts, pairs_of
-from .paired_result import MethodOfContrasts, PairedEvaluation
-from .system_comparison import SystemComparison
+from .result import Evaluation
+from .system_comparison import MethodOfContrasts, PairedEvaluation, SystemComparison
 
 _Scored = Comparisons | ScannedComparisons
 _System = Comparisons | ScannedComparisons | Embeddings
@@ -33,6 +29,7 @@ _Several = Sequence[_System] | Mapping[str, _System]
 _Points = OperatingPoint | Sequence[OperatingPoint]
 _POINTS = (at_fmr(1e-3),)
 _OF_WORKERS = ("n_threads", "progress", "executor", "checkpoint")
+_OF_ONE = ("thresholds", "score_kind")  # settings of evaluations that each system has of its own
 
 
 @overload
@@ -188,9 +185,8 @@ def compare(
         validation.choice("baseline", baseline, systems)
 
     def compared(scored: Sequence[_Scored]) -> PairedEvaluation | SystemComparison:
-        if second is not None:
-            return _of_two(scored, options)
-        return _of_several(dict(zip(systems, scored, strict=True)), baseline, options)
+        found = _compared(scored, list(systems), baseline, options)
+        return found if second is None else PairedEvaluation.of_pair(found)
 
     given = list(systems.values())
     vectors = [system for system in given if isinstance(system, Embeddings)]
@@ -233,40 +229,14 @@ def _requested(options: Mapping[str, Any]) -> Request:
     return Request(**{field.name: known[field.name] for field in fields(Request) if field.name in known})
 
 
-def _of_two(scored: Sequence[_Scored], options: Mapping[str, Any]) -> PairedEvaluation:
-    """Compare two systems by comparisons, or by those that scans have kept, with arguments of `evaluate`."""
-    one, other = _prepared(scored, ("first", "second"), options)
-    settings = _settings(scored, one)
-    (tests,), correlations = difference_tests([one, other], [(0, 1)]), rate_correlations(one, other)
-    both = one.evaluation, other.evaluation
-    found = contrasts_of(both, tests, correlations, settings["confidence_level"], options["method"])
-    return PairedEvaluation(found, *both, settings, tests, correlations)
-
-
-def _of_several(systems: Mapping[str, _Scored], baseline: str | None, options: Mapping[str, Any]) -> SystemComparison:
-    """Compare each pair of systems, or each with the baseline."""
-    scored, names = list(systems.values()), tuple(systems)
-    prepared = dict(zip(names, _prepared(scored, names, options), strict=True))
-    settings = _settings(scored, prepared[names[0]]) | {"baseline": baseline}
-    pairs = pairs_of(names, baseline)
-    contrasts = PairContrasts.of_systems(prepared, pairs, settings["confidence_level"], options["method"])
-    evaluations = tuple(system.evaluation for system in prepared.values())
-    return SystemComparison(names, evaluations, contrasts, contrasts.pvalues_adjusted, settings)
-
-
-def _prepared(scored: Sequence[_Scored], names: Sequence[str], options: Mapping[str, Any]) -> list[ComparedSystem]:
-    """Number all comparisons like those of the first system, and evaluate each system with the same replicates."""
-    here, *others = (one.kept if isinstance(one, ScannedComparisons) else one for one in scored)
-    matched = [here]
-    for name, there in zip(names[1:], others, strict=True):
-        try:
-            matched.append(matching.match(here, there, one_by_one=options.get("unit") == "comparison"))
-        except InputError as error:
-            if len(scored) == 2:
-                raise
-            raise InputError(f"of {names[0]!r} (first) and {name!r} (second): {error}") from None
-    found: list[ComparedSystem] = []
-    for system, comparisons in zip(scored, matched, strict=True):
+def _compared(
+    scored: Sequence[_Scored], names: Sequence[str], baseline: str | None, options: Mapping[str, Any]
+) -> SystemComparison:
+    """Compare each pair of systems, or each with the baseline; of scans the comparisons that they have kept."""
+    matched = _matched(scored, names, one_by_one=options.get("unit") == "comparison")
+    evaluations: dict[str, Evaluation] = {}
+    systems: dict[str, ComparedSystem] = {}
+    for name, system, comparisons in zip(names, scored, matched, strict=True):
         without = comparisons.without_failure_rates()
         evaluation = evaluate(system if isinstance(system, ScannedComparisons) else without, **options)
         if evaluation.uncertainty is None:
@@ -275,11 +245,28 @@ def _prepared(scored: Sequence[_Scored], names: Sequence[str], options: Mapping[
                 "without replicates, compare needs an operating point and the units of closed forms: give at, and "
                 'subjects or unit="comparison"; or n_resamples of at least 2'
             )
-        found.append(ComparedSystem(without, evaluation, options.get("n_threads"), found[0] if found else None))
-    return found
+        like = next(iter(systems.values()), None)
+        evaluations[name], systems[name] = (
+            evaluation,
+            ComparedSystem(without, evaluation, options.get("n_threads"), like),
+        )
+    settings = {one: value for one, value in evaluations[names[0]].settings.items() if one not in _OF_ONE}
+    settings |= {"score_kinds": [system.score_kind for system in scored], "baseline": baseline}
+    pairs = pairs_of(names, baseline)
+    tests = dict(zip(pairs, difference_tests(list(systems.values()), places_of(names, pairs)), strict=True))
+    contrasts = PairContrasts(systems, tests, settings["confidence_level"], options["method"], evaluations)
+    return SystemComparison(tuple(names), tuple(evaluations.values()), contrasts, contrasts.pvalues_adjusted, settings)
 
 
-def _settings(scored: Sequence[_Scored], first: ComparedSystem) -> dict[str, Any]:
-    left_out = "thresholds", "score_kind"
-    settings = {name: value for name, value in first.evaluation.settings.items() if name not in left_out}
-    return settings | {"score_kinds": [system.score_kind for system in scored]}
+def _matched(scored: Sequence[_Scored], names: Sequence[str], *, one_by_one: bool) -> list[Comparisons]:
+    """Number all comparisons like those of the first system."""
+    here, *others = (one.kept if isinstance(one, ScannedComparisons) else one for one in scored)
+    matched = [here]
+    for name, there in zip(names[1:], others, strict=True):
+        try:
+            matched.append(matching.match(here, there, one_by_one=one_by_one))
+        except InputError as error:
+            if len(scored) == 2:
+                raise
+            raise InputError(f"of {names[0]!r} (first) and {name!r} (second): {error}") from None
+    return matched

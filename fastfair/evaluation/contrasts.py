@@ -1,10 +1,11 @@
-"""`Contrast`: the difference between two systems in one quantity, and whether the data show which is better."""
+"""How two systems that scored the same comparisons differ in each quantity: the test, the interval and the verdict."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, cast
 
 import numpy as np
@@ -12,14 +13,244 @@ from numpy.typing import NDArray
 
 from fastfair import intervals
 from fastfair._lib.warnings import warn
-from fastfair.error_rates.operating_points import OperatingPoint
+from fastfair._lib.workers import Workers
+from fastfair.data.class_keys import ClassKeys, keys_of
+from fastfair.data.comparisons import Comparisons
+from fastfair.error_rates import score_metrics
+from fastfair.error_rates.curve_results import Rates
+from fastfair.error_rates.operating_points import FEWEST_ERRORS, OperatingPoint
 from fastfair.errors import FewResamplesWarning
 from fastfair.intervals._replicates import Method
-from fastfair.measures._registry import is_fairer_above
-from fastfair.uncertainty.quantities import HELD, Estimated, Quantity
+from fastfair.measures._registry import is_fairer_above, measure_of, printed_name
+from fastfair.resampling.linearized_rates import LinearizedRates
+from fastfair.resampling.preparation import NO_METRICS, Preparation
+from fastfair.uncertainty.inversion import joint_pvalues
+from fastfair.uncertainty.quantities import HELD, RATES, Estimated, Quantity
 
-from .difference_tests import DifferenceTest
-from .result import Evaluation, maker_of
+from .evaluated import Evaluated
+from .score_tests import UNITS_TESTED, Decisions, score_pvalues
+
+
+class ComparedSystem:
+    """One of the systems that `compare` is given, with its evaluation.
+
+    Parameters
+    ----------
+    comparisons : Comparisons
+        The comparisons, numbered like those of the other systems.
+    evaluation : Evaluated
+        Their evaluation, with the same replicates as those of the other systems.
+    n_threads : int or None
+        Number of threads; all processors by default.
+    like : ComparedSystem, optional
+        Another of the systems.
+    """
+
+    def __init__(
+        self,
+        comparisons: Comparisons,
+        evaluation: Evaluated,
+        n_threads: int | None = None,
+        like: ComparedSystem | None = None,
+    ) -> None:
+        self.comparisons, self.evaluation, self._n_threads = comparisons, evaluation, n_threads
+        self._points = [result.at for result in evaluation.rates]
+        self._unit = evaluation.settings["unit"]
+        shared = None if like is None else like.decisions
+        self.decisions: Decisions = Decisions(comparisons, self._points, self._unit, shared)
+
+    @cached_property
+    def linearized(self) -> LinearizedRates | None:
+        """The rates as sums over units; None where units are not independent."""
+        if self._unit not in UNITS_TESTED:
+            return None
+        position = {group: k for k, group in enumerate(self.evaluation.groups)}
+        measured = [position[group] for group in self.evaluation.measured_groups]
+        workers = Workers(self._n_threads)
+        return LinearizedRates(
+            Preparation(self.comparisons, self._points, self._unit, "product", NO_METRICS, measured, True, workers)
+        )
+
+    @cached_property
+    def points_held_by_few(self) -> frozenset[OperatingPoint]:
+        """The operating points whose thresholds too few errors fix."""
+        return frozenset(result.at for result in self.evaluation.rates if _held_by_few(result))
+
+    @cached_property
+    def errors_behind(self) -> tuple[int | None, ...]:
+        """The number of errors behind each quantity, which decides whether a verdict can rest on it.
+
+        For a rate, the number of errors or that of correct decisions, whichever is smaller. For the EER, and for Cllr
+        and min Cllr, the EER times the number of mated or non-mated comparisons, whichever is smaller. For minDCF, the
+        number of false matches or of false non-matches at its threshold, whichever is smaller. None for thresholds and
+        fairness measures.
+        """
+        comparisons, evaluation = self.comparisons, self.evaluation
+        of_group: dict[str | None, ClassKeys] = {None: keys_of(comparisons)}
+        of_group |= {group: keys_of(comparisons, k) for k, group in enumerate(comparisons.groups)}
+        asked = evaluation.settings
+        costs = score_metrics.DetectionCosts(asked["p_target"], asked["c_miss"], asked["c_fa"])
+
+        def count(quantity: Quantity) -> int | None:
+            if quantity.n_errors is not None and quantity.n_comparisons is not None:
+                return min(quantity.n_errors, quantity.n_comparisons - quantity.n_errors)
+            if quantity.name == "threshold" or measure_of(quantity.name) is not None:
+                return None
+            keys = of_group[quantity.group]
+            if not all(keys.sizes):
+                return 0
+            if quantity.name == "min_dcf":
+                key = costs.least(keys)[1]
+                false_nonmatches = int(np.searchsorted(keys.mated, key))
+                return min(false_nonmatches, keys.nonmated.size - int(np.searchsorted(keys.nonmated, key)))
+            rate, _ = score_metrics.equal_error(keys, asked["eer_method"])
+            return round(rate * min(keys.sizes))
+
+        return tuple(map(count, evaluation.quantities))
+
+
+def _held_by_few(result: Rates) -> bool:
+    """Return whether too few errors fix the threshold of an operating point; a threshold that was given needs none."""
+    errors = {"fmr": result.counts.false_matches, "fnmr": result.counts.false_nonmatches}
+    return any(errors[name] < FEWEST_ERRORS for name in result.at.rule.holds)
+
+
+def rate_correlations(first: ComparedSystem, second: ComparedSystem) -> NDArray[np.float64]:
+    """Compute the correlation of each rate of two systems in closed form.
+
+    Replicates of FMRs correlate too little: product weights count what happens in a pair of subjects three times as
+    much as what subjects have in all their pairs, of which two systems have more in common.
+
+    Parameters
+    ----------
+    first, second : ComparedSystem
+        The systems.
+
+    Returns
+    -------
+    (quantities,) ndarray
+        NaN for other quantities, where samples are drawn, and at operating points that hold the mean EER of groups.
+    """
+    one, other = first.linearized, second.linearized
+    found = np.full(len(first.evaluation.quantities), np.nan)
+    if one is None or other is None:
+        return found
+    points = [result.at for result in first.evaluation.rates]
+    position = {group: k for k, group in enumerate(first.evaluation.groups)}
+    pairs = zip(first.evaluation.quantities, second.evaluation.quantities, strict=True)
+    for k, (mine, theirs) in enumerate(pairs):
+        if mine.name in RATES and mine.at is not None and mine.at.rule.signs is not None:
+            cell = None if mine.group is None else (position[mine.group], position[mine.probe_group or mine.group])
+            if np.isfinite(mine.estimate) and np.isfinite(theirs.estimate):
+                found[k] = one.correlation(other, mine.name == "fnmr", points.index(mine.at), cell)
+    return found
+
+
+OF_MEASURES = "no p-value and no verdict for a measure that chance moves to either side"
+NOTHING_TO_DRAW = "no p-value and no verdict for a measure where a group has no errors and numbers cannot be drawn"
+OF_FEW_ERRORS = f"no p-value and no verdict where one of the systems has fewer than {FEWEST_ERRORS} errors"
+OF_THRESHOLDS = (
+    f"no p-value and no verdict where the threshold of one of the systems is held by fewer than {FEWEST_ERRORS} errors"
+)
+OF_FEW_SUBJECTS = "no p-value and no verdict for a rate of one subject"
+WITHOUT_REPLICATES = "no p-value and no verdict without replicates"
+REASONS = (OF_MEASURES, NOTHING_TO_DRAW, OF_FEW_ERRORS, OF_THRESHOLDS, OF_FEW_SUBJECTS, WITHOUT_REPLICATES)
+
+
+@dataclass(frozen=True, slots=True)
+class DifferenceTest:
+    """The test of one difference.
+
+    Attributes
+    ----------
+    pvalue : float
+        Two-sided; NaN where there is no test.
+    reason : str
+        Why there is none; empty where there is one.
+    least : float
+        The smallest p-value that the test can give, 0 for a test that draws no replicates.
+    """
+
+    pvalue: float
+    reason: str = ""
+    least: float = 0.0
+
+
+_UNTESTED = DifferenceTest(math.nan, WITHOUT_REPLICATES)
+
+
+def difference_tests(
+    systems: Sequence[ComparedSystem], pairs: Sequence[tuple[int, int]]
+) -> list[tuple[DifferenceTest, ...]]:
+    """Test whether systems differ in each of their quantities.
+
+    Parameters
+    ----------
+    systems : sequence of ComparedSystem
+        The systems.
+    pairs : sequence of pairs of int
+        The systems to compare, by their positions.
+
+    Returns
+    -------
+    list of tuple of DifferenceTest
+        For each pair, and each quantity of the evaluations. Rates have score tests, fairness measures joint test
+        inversion, and EER and costs, as well as rates where units are not independent, bootstrap p-values. Without
+        replicates only rates are tested.
+    """
+    quantities = [system.evaluation.quantities for system in systems]
+    scores = score_pvalues([system.decisions for system in systems], quantities, pairs)
+    return [
+        _of_pair(systems[one], systems[other], of_pair.tolist())
+        for (one, other), of_pair in zip(pairs, scores, strict=True)
+    ]
+
+
+def _of_pair(first: ComparedSystem, second: ComparedSystem, scores: Sequence[float]) -> tuple[DifferenceTest, ...]:
+    """Test two systems, given the p-values of score tests."""
+    pairs = list(zip(first.evaluation.quantities, second.evaluation.quantities, strict=True))
+    if not first.evaluation.settings["n_resamples"]:
+        return tuple(_UNTESTED if math.isnan(p) else DifferenceTest(p) for p in scores)
+    joint = _of_measures(first, second)
+    found = []
+    for k, ((one, other), score) in enumerate(zip(pairs, scores, strict=True)):
+        measure = measure_of(one.name)
+        if measure is not None:
+            reason = OF_MEASURES if measure.fairer == "nearer" else NOTHING_TO_DRAW
+            pvalue = joint.get(k, math.nan)
+            found.append(DifferenceTest(pvalue, reason if math.isnan(pvalue) else ""))
+        elif one.name in RATES and not math.isnan(score):
+            found.append(DifferenceTest(score))
+        elif not (math.isfinite(one.estimate) and math.isfinite(other.estimate)):
+            found.append(DifferenceTest(math.nan))
+        else:
+            found.append(_bootstrap_test(first, second, k))
+    return tuple(found)
+
+
+def _bootstrap_test(first: ComparedSystem, second: ComparedSystem, k: int) -> DifferenceTest:
+    quantity, both = first.evaluation.quantities[k], (first, second)
+    if quantity.n_subjects == 1 and first.evaluation.maker.sizes.unit == "subject":
+        return DifferenceTest(math.nan, OF_FEW_SUBJECTS)
+    errors = [system.errors_behind[k] for system in both]
+    if any(number is None or number < FEWEST_ERRORS for number in errors):
+        return DifferenceTest(math.nan, OF_FEW_ERRORS)
+    if any(quantity.at in system.points_held_by_few for system in both):
+        return DifferenceTest(math.nan, OF_THRESHOLDS)
+    with np.errstate(invalid="ignore"):
+        drawn = np.subtract(*(system.evaluation.maker.replicates[k] for system in both))
+    return DifferenceTest(float(intervals.bootstrap_pvalue(drawn[None])[0]), least=2 / (1 + drawn.size))
+
+
+def _of_measures(first: ComparedSystem, second: ComparedSystem) -> dict[int, float]:
+    """Return the p-values of fairness measures by their positions."""
+    both = [system.evaluation.maker.inversion for system in (first, second)]
+    if both[0] is None or both[1] is None:
+        return {}
+    rows, quantities = both[0].rows, [system.evaluation.maker.quantities for system in (first, second)]
+    finite = {key for key, k in rows.items() if all(math.isfinite(of_system[k].estimate) for of_system in quantities)}
+    return {rows[key]: pvalue for key, pvalue in joint_pvalues(both[0], both[1], finite).items()}
+
 
 Floats = NDArray[np.float64]
 WITHHELD = "withheld"
@@ -75,18 +306,18 @@ class Contrast(Estimated):
 
 
 def contrasts_of(
-    evaluations: Sequence[Evaluation],
+    evaluations: Sequence[Evaluated],
     tests: Sequence[DifferenceTest],
     correlations: Floats,
     level: float,
     method: str,
-    adjusted: Floats | None = None,
+    adjusted: Floats,
 ) -> tuple[Contrast, ...]:
     """Compute the differences between two evaluations with the same replicates.
 
     Parameters
     ----------
-    evaluations : two Evaluation
+    evaluations : two Evaluated
         The evaluations, with the same replicates or without any.
     tests : sequence of DifferenceTest
         The test of each quantity.
@@ -96,8 +327,8 @@ def contrasts_of(
         Confidence level of the intervals; verdicts need p-values of at most one minus it.
     method : str
         Method of the intervals.
-    adjusted : (quantities,) ndarray, optional
-        Adjusted p-values, where there are more systems; by default these two are all.
+    adjusted : (quantities,) ndarray
+        Adjusted p-values.
 
     Returns
     -------
@@ -106,9 +337,6 @@ def contrasts_of(
     """
     first, second = evaluations
     rows = compared_rows(first.quantities, second.quantities)
-    if adjusted is None:
-        pvalues = pvalues_of(evaluations, [(0, 1)], [tests])
-        adjusted = adjusted_pvalues(first.quantities, pvalues, [tests], 1 - level)[0]
     if first.settings["n_resamples"]:
         found = _of_replicates(evaluations, rows, correlations[rows], level, method)
     else:
@@ -158,13 +386,13 @@ def _is_compared(quantity: Quantity) -> bool:
 
 
 def pvalues_of(
-    evaluations: Sequence[Evaluation], pairs: Sequence[tuple[int, int]], tests: Sequence[Sequence[DifferenceTest]]
+    evaluations: Sequence[Evaluated], pairs: Sequence[tuple[int, int]], tests: Sequence[Sequence[DifferenceTest]]
 ) -> Floats:
     """Return the p-values of the tests of pairs of systems, NaN for what is not compared or has no test.
 
     Parameters
     ----------
-    evaluations : sequence of Evaluation
+    evaluations : sequence of Evaluated
         Those of all systems.
     pairs : sequence of pairs of int
         The systems of each pair, by their positions.
@@ -250,7 +478,7 @@ class _Intervals:
     not_computable: Floats
 
 
-def _in_closed_form(evaluations: Sequence[Evaluation], rows: list[int], correlations: Floats) -> _Intervals:
+def _in_closed_form(evaluations: Sequence[Evaluated], rows: list[int], correlations: Floats) -> _Intervals:
     """Compute the intervals of rates from those of the systems; other quantities have none."""
     here, there = (
         np.array([[q.estimate, _number(q.low), _number(q.high)] for q in _chosen(e, rows)]).T for e in evaluations
@@ -274,10 +502,10 @@ def _in_closed_form(evaluations: Sequence[Evaluation], rows: list[int], correlat
 
 
 def _of_replicates(
-    pair: Sequence[Evaluation], rows: list[int], correlations: Floats, level: float, method: str
+    pair: Sequence[Evaluated], rows: list[int], correlations: Floats, level: float, method: str
 ) -> _Intervals:
     estimates = np.array([[evaluation.quantities[k].estimate for k in rows] for evaluation in pair])
-    sets = np.array([maker_of(evaluation).replicates[rows] for evaluation in pair])
+    sets = np.array([evaluation.maker.replicates[rows] for evaluation in pair])
     unknown = ~np.isfinite(sets).all(axis=0)
     same = (sets[0] == sets[1]).all(axis=1) & (estimates[0] == estimates[1])
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -296,7 +524,7 @@ def _of_replicates(
             finite = finite[0], finite[0] & ((estimates[0] > 0) | (estimates[1] > 0))
             spread = np.ones(len(rows), bool)
         else:
-            left_out = [maker_of(evaluation).left_out[rows] for evaluation in pair] if method == "bca" else None
+            left_out = [evaluation.maker.left_out[rows] for evaluation in pair] if method == "bca" else None
             limits = []
             for combine in (np.subtract, np.divide):
                 drawn = combine(*sets)
@@ -317,7 +545,7 @@ def _of_replicates(
     return _Intervals(low, high, ratio_low, ratio_high, note, unknown.mean(axis=1))
 
 
-def _chosen(evaluation: Evaluation, rows: list[int]) -> list[Quantity]:
+def _chosen(evaluation: Evaluated, rows: list[int]) -> list[Quantity]:
     return [evaluation.quantities[k] for k in rows]
 
 
@@ -343,3 +571,160 @@ def _with_verdict(contrast: Contrast, significance: float) -> Contrast:
         return replace(contrast, verdict="undecided")
     is_first_lower = contrast.difference < 0
     return replace(contrast, verdict="first" if is_first_lower != is_fairer_above(contrast.name) else "second")
+
+
+Pair = tuple[str, str]
+Contrasts = tuple[Contrast, ...]
+
+
+def pairs_of(systems: Sequence[str], baseline: str | None) -> list[Pair]:
+    """Return the pairs that are compared: each system with the baseline, or with those after it."""
+    if baseline is not None:
+        return [(system, baseline) for system in systems if system != baseline]
+    return [(one, other) for k, one in enumerate(systems) for other in systems[k + 1 :]]
+
+
+def places_of(systems: Sequence[str], pairs: Sequence[Pair]) -> list[tuple[int, int]]:
+    """Return the positions of the systems of each pair."""
+    place = {name: k for k, name in enumerate(systems)}
+    return [(place[one], place[other]) for one, other in pairs]
+
+
+class PairContrasts(Mapping[Pair, Contrasts]):
+    """The contrasts of pairs of systems; intervals are computed when a pair is looked up for the first time.
+
+    Parameters
+    ----------
+    systems : dict of ComparedSystem
+        The systems by their names.
+    tests : dict of sequence of DifferenceTest
+        The tests of each pair.
+    level : float
+        Confidence level of the intervals; verdicts need adjusted p-values of at most one minus it.
+    method : str
+        Method of the intervals.
+    evaluations : dict of Evaluated
+        The evaluations of the systems, with intervals of this level and method.
+
+    Attributes
+    ----------
+    pvalues_adjusted : (pairs, quantities) ndarray
+        The p-values of all pairs, adjusted together.
+    """
+
+    def __init__(
+        self,
+        systems: Mapping[str, ComparedSystem],
+        tests: Mapping[Pair, Sequence[DifferenceTest]],
+        level: float,
+        method: str,
+        evaluations: Mapping[str, Evaluated],
+    ) -> None:
+        self.tests, self._systems, self._asked, self._evaluations = tests, systems, (level, method), evaluations
+        self._made: dict[Pair, Contrasts] = {}
+        self._correlations: dict[Pair, Floats] = {}
+        given, of_pairs = list(evaluations.values()), list(tests.values())
+        pvalues = pvalues_of(given, places_of(list(systems), list(tests)), of_pairs)
+        self.pvalues_adjusted = adjusted_pvalues(given[0].quantities, pvalues, of_pairs, 1 - level)
+        self._row = {pair: k for k, pair in enumerate(tests)}
+
+    def with_intervals(self, evaluations: Mapping[str, Evaluated], level: float, method: str) -> PairContrasts:
+        """Return the contrasts of the same tests with other intervals, of evaluations that have them."""
+        made = PairContrasts(self._systems, self.tests, level, method, evaluations)
+        made._correlations = self._correlations
+        return made
+
+    def correlations(self, pair: Pair) -> Floats:
+        """Return the correlations of the rates of two systems."""
+        if pair not in self._correlations:
+            self._correlations[pair] = rate_correlations(*(self._systems[name] for name in pair))
+        return self._correlations[pair]
+
+    def __getitem__(self, pair: Pair) -> Contrasts:
+        if pair not in self._made:
+            both, adjusted = [self._evaluations[name] for name in pair], self.pvalues_adjusted[self._row[pair]]
+            self._made[pair] = contrasts_of(both, self.tests[pair], self.correlations(pair), *self._asked, adjusted)
+        return self._made[pair]
+
+    def __iter__(self) -> Iterator[Pair]:
+        return iter(self.tests)
+
+    def __len__(self) -> int:
+        return len(self.tests)
+
+
+@dataclass(frozen=True)
+class RankedSystem(Estimated):
+    """One system's place among those that scored the same comparisons, in one quantity.
+
+    Attributes
+    ----------
+    name, group, at, probe_group
+        The quantity, as in `Quantity`.
+    system : str
+        The system.
+    estimate, low, high : float
+        The quantity of the system, with its own interval; NaN where there is none.
+    rank : int
+        One plus the number of systems with a better estimate: 1 is the best, and systems with the same estimate share
+        a rank. Estimates that are not computable come last.
+    best_rank, worst_rank : int
+        The ranks that the data leave possible: one plus the number of systems shown to be better, and the number of
+        systems minus that of those shown to be worse. A system is shown to be better than another one where their
+        adjusted p-value is at most one minus the confidence level.
+    """
+
+    name: str
+    group: str | None
+    at: OperatingPoint | None
+    system: str
+    estimate: float
+    low: float
+    high: float
+    rank: int
+    best_rank: int
+    worst_rank: int
+    probe_group: str | None = None
+
+
+def ranks_of(
+    estimates: Sequence[float], pvalues: Floats, significance: float, *, higher_is_better: bool
+) -> list[tuple[int, int, int]]:
+    """Compute the rank of each system, and the best and the worst that tests of all pairs leave possible.
+
+    Parameters
+    ----------
+    estimates : sequence of float
+        The estimate of each system; NaN where not computable.
+    pvalues : (systems, systems) ndarray
+        Adjusted p-values of the differences; NaN where withheld, which shows nothing.
+    significance : float
+        The largest p-value that shows a difference.
+    higher_is_better : bool
+        Whether larger values are better ones.
+
+    Returns
+    -------
+    list of tuple of int
+        Rank, best rank and worst rank of each system.
+    """
+    badness = np.array(estimates, np.float64) * (-1 if higher_is_better else 1)
+    badness[np.isnan(badness)] = np.inf
+    is_better = badness[:, None] < badness[None, :]  # row than column
+    with np.errstate(invalid="ignore"):
+        shown = is_better & (pvalues <= significance)
+    ranks = 1 + is_better.sum(axis=0)
+    best, worst = 1 + shown.sum(axis=0), len(badness) - shown.sum(axis=1)
+    return list(zip(ranks.tolist(), best.tolist(), worst.tolist(), strict=True))
+
+
+def quantity_in_words(ranked: Contrast | RankedSystem) -> str:
+    """Name the quantity in which systems differ or rank, such as "FNMR of f at FMR=0.001"."""
+    of = "" if ranked.group is None else f" of {ranked.group}"
+    of += "" if ranked.probe_group is None else f" with {ranked.probe_group}"
+    return printed_name(ranked.name) + of + ("" if ranked.at is None else f" at {ranked.at}")
+
+
+def possible_ranks(ranked: RankedSystem) -> str:
+    """Write the ranks that are possible, such as "2 to 4"."""
+    return str(ranked.best_rank) + (f" to {ranked.worst_rank}" if ranked.worst_rank > ranked.best_rank else "")

@@ -1,62 +1,239 @@
-"""`Evaluated`: what plots and pages need to know of an evaluation."""
+"""`Evaluated`: what an evaluation holds, and the DET curves and distributions of scores that are drawn of it."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtr, ndtri
+
+from fastfair.data import score_keys
+from fastfair.data.class_keys import keys_of
 from fastfair.data.comparisons import Comparisons
 from fastfair.error_rates.curve_results import Rates
+from fastfair.error_rates.operating_points import OperatingPoint
 from fastfair.errors import InputError
+from fastfair.results.written import UNWRITTEN
+from fastfair.uncertainty.interval_maker import NO_REPLICATES, IntervalMaker
 from fastfair.uncertainty.quantities import Quantity
 
-if TYPE_CHECKING:
-    from .traces import Traces
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+SHARES = (0.05, 0.5, 0.95)
+"""Shares of the scores that lie below the quantiles that pages name."""
+_BINS = 60
+_CURVE_POINTS = 240  # of each class, evenly spaced as normal deviates, that the points of a curve are chosen from
+_INVISIBLE = 0.004  # normal deviates between a curve and its lines, a sixth of a point in a large plot
+_OUTSIDE = 1e-4  # the share of each class at each end that the first and last bin of a histogram gather
+_DIGITS = 6  # of the quantiles that pages have
 
 
-class Evaluated(Protocol):
-    """The attributes of `Evaluation` that plots and pages read."""
+@dataclass(frozen=True)
+class DetCurve:
+    """Points of a DET curve, with lines between them that are off by less than one sees.
+
+    Attributes
+    ----------
+    n_mated, n_nonmated : int
+        Numbers of comparisons.
+    false_matches, false_nonmatches : (points,) ndarray of int64
+        Numbers of errors where neither rate is 0 or 1; empty where there is no such threshold.
+    """
+
+    n_mated: int
+    n_nonmated: int
+    false_matches: Integers
+    false_nonmatches: Integers
 
     @property
-    def quantities(self) -> tuple[Quantity, ...]: ...  # noqa: D102
-    @property
-    def rates(self) -> tuple[Rates, ...]: ...  # noqa: D102
-    @property
-    def groups(self) -> tuple[str, ...]: ...  # noqa: D102
-    @property
-    def measured_groups(self) -> tuple[str, ...]: ...  # noqa: D102
-    @property
-    def settings(self) -> dict[str, Any]: ...  # noqa: D102
-    @property
-    def description(self) -> str: ...  # noqa: D102
-    @property
-    def comparisons(self) -> Comparisons | None: ...  # noqa: D102
-    @property
-    def traces(self) -> Traces | None: ...  # noqa: D102
-    @property
-    def left_out(self) -> tuple[str, ...]: ...  # noqa: D102
-    @property
-    def n_subjects(self) -> int | None: ...  # noqa: D102
+    def deviates(self) -> tuple[Floats, Floats]:
+        """(points,) FMR and FNMR as normal deviates."""
+        return ndtri(self.false_matches / self.n_nonmated), ndtri(self.false_nonmatches / self.n_mated)
 
 
-def comparisons_of(evaluation: Evaluated) -> Comparisons:
-    """Return the comparisons behind an evaluation, or say that it was made without them."""
-    if evaluation.comparisons is None:
-        raise InputError(
-            "this evaluation has no comparisons, which this plot is drawn from: take the evaluation that evaluate "
-            "returned, of comparisons in memory"
-        )
-    return evaluation.comparisons
+@dataclass(frozen=True)
+class Distributions:
+    """Distributions of mated and of non-mated scores.
+
+    Attributes
+    ----------
+    bins : (2, bins) ndarray of int64
+        Numbers of mated and of non-mated scores between the edges; the bins at the ends gather what lies beyond.
+    quantiles : tuple of tuple of float
+        Of mated and of non-mated scores, from low to high; empty without scores.
+    """
+
+    bins: Integers
+    quantiles: tuple[tuple[float, ...], ...]
 
 
-def has_curves(evaluation: Evaluated) -> bool:
-    """Return whether there is what DET curves and distributions of scores are drawn from."""
-    return evaluation.comparisons is not None or evaluation.traces is not None
+@dataclass(frozen=True)
+class Traces:
+    """All that a page draws of comparisons, by group; None is all comparisons.
+
+    Attributes
+    ----------
+    score_kind : str
+        As that of `Comparisons`.
+    edges : (bins + 1,) ndarray
+        Edges of the histograms, on the scale of the scores.
+    curves, distributions : mapping
+        For each group.
+    """
+
+    score_kind: str
+    edges: Floats
+    curves: dict[str | None, DetCurve]
+    distributions: dict[str | None, Distributions]
 
 
-def interval_name(settings: dict[str, Any]) -> str:
-    """Name the intervals of an evaluation, such as "95 % interval, for all groups together"; empty without."""
-    if "confidence_level" not in settings:
-        return ""
-    side = {"less": "upper limit", "greater": "lower limit"}.get(settings["alternative"], "interval")
-    together = ", for all groups together" if settings["simultaneous"] else ""
-    return f"{100 * settings['confidence_level']:g} % {side}{together}"
+@dataclass(frozen=True, eq=False)
+class Evaluated:
+    """The attributes of `Evaluation`, which says what each is, and what is drawn of its comparisons."""
+
+    quantities: tuple[Quantity, ...]
+    rates: tuple[Rates, ...]
+    groups: tuple[str, ...]
+    measured_groups: tuple[str, ...]
+    settings: dict[str, Any]
+    description: str
+    uncertainty: IntervalMaker | None = field(default=None, repr=False, metadata=UNWRITTEN)
+    comparisons: Comparisons | None = field(default=None, repr=False, metadata=UNWRITTEN)
+    left_out: tuple[str, ...] = ()
+    n_subjects: int | None = None
+    traces: Traces | None = field(default=None, repr=False)
+    together: tuple[tuple[float, float] | None, ...] = field(default=(), repr=False)
+
+    @property
+    def maker(self) -> IntervalMaker:
+        """What made the intervals, with the replicates; refused where nothing did."""
+        if self.uncertainty is None:
+            raise InputError(NO_REPLICATES)
+        return self.uncertainty
+
+    def rates_at(self, at: OperatingPoint | None) -> Rates:
+        """Return the rates at an operating point, or at the only one."""
+        found = [rates for rates in self.rates if at in (None, rates.at)]
+        points = ", ".join(str(rates.at) for rates in self.rates)
+        if not self.rates:
+            raise InputError("the evaluation has no operating points: evaluate with at=")
+        if not found:
+            raise InputError(f"there are no rates at {at}, only at {points}")
+        if len(found) > 1:
+            raise InputError(f"there are rates at {points}: choose one with at=")
+        return found[0]
+
+    @property
+    def has_curves(self) -> bool:
+        """Whether there is what DET curves and distributions of scores are drawn from."""
+        return self.comparisons is not None or self.traces is not None
+
+    @property
+    def known_comparisons(self) -> Comparisons:
+        """The comparisons; refused where the evaluation was made without them."""
+        if self.comparisons is None:
+            raise InputError(
+                "this evaluation has no comparisons, which this plot is drawn from: take the evaluation that evaluate "
+                "returned, of comparisons in memory"
+            )
+        return self.comparisons
+
+    @property
+    def score_kind(self) -> str:
+        """The kind of the scores."""
+        return self.known_comparisons.score_kind if self.traces is None else self.traces.score_kind
+
+    def curve(self, group: str | None) -> DetCurve:
+        """Return the DET curve of all comparisons, or of those within a group."""
+        if self.traces is not None:
+            return self.traces.curves[group]
+        mated, nonmated = self.sorted_keys(group)
+        none = np.zeros(0, np.int64)
+        if not (mated.size and nonmated.size):
+            return DetCurve(mated.size, nonmated.size, none, none)
+        thresholds = np.unique(np.concatenate([spread(mated), spread(nonmated)]))
+        matches = nonmated.size - np.searchsorted(nonmated, thresholds)
+        nonmatches = np.searchsorted(mated, thresholds)
+        seen = (matches > 0) & (matches < nonmated.size) & (nonmatches > 0) & (nonmatches < mated.size)
+        curve = DetCurve(mated.size, nonmated.size, matches[seen], nonmatches[seen])
+        kept = outline(*curve.deviates, _INVISIBLE)
+        return DetCurve(mated.size, nonmated.size, curve.false_matches[kept], curve.false_nonmatches[kept])
+
+    @cached_property
+    def edges(self) -> Floats:
+        """(bins + 1,) edges of bins that hold both classes of all comparisons but for their most extreme scores."""
+        if self.traces is not None:
+            return self.traces.edges
+        ends = []
+        for keys in map(_scored, self.sorted_keys(None)):
+            last = keys.size - 1
+            ends += [keys[int(last * share)] for share in (_OUTSIDE, 1 - _OUTSIDE)]
+        found = self.scores_of(np.array(ends))
+        low, high = float(found.min()), float(found.max())
+        if low == high:
+            low, high = low - 0.5, high + 0.5
+        return np.linspace(low, high, _BINS + 1)
+
+    def distributions(self, group: str | None) -> Distributions:
+        """Return the distributions of the scores of all comparisons, or of those within a group."""
+        if self.traces is not None:
+            return self.traces.distributions[group]
+        edges, bins, quantiles = self.edges, [], []
+        for keys in map(_scored, self.sorted_keys(group)):
+            bins.append(np.histogram(np.clip(self.scores_of(keys), edges[0], edges[-1]), edges)[0])
+            places = [min(int(share * keys.size), keys.size - 1) for share in SHARES] if keys.size else []
+            found = np.sort(self.scores_of(keys[places]))
+            quantiles.append(tuple(float(f"{score:.{_DIGITS}g}") for score in found))
+        return Distributions(np.array(bins, np.int64), tuple(quantiles))
+
+    def traced(self) -> Traces:
+        """Gather all that a page draws of comparisons."""
+        if self.traces is not None:
+            return self.traces
+        groups = (None, *self.groups)
+        curves, distributions = ({group: draw(group) for group in groups} for draw in (self.curve, self.distributions))
+        return Traces(self.score_kind, self.edges, curves, distributions)  # type: ignore[arg-type]
+
+    def sorted_keys(self, group: str | None) -> tuple[score_keys.Keys, score_keys.Keys]:
+        """Return the sorted keys of mated and non-mated scores, of all comparisons or those within a group."""
+        keys = keys_of(self.known_comparisons, None if group is None else self.groups.index(group))
+        return keys.mated, keys.nonmated
+
+    def scores_of(self, keys: score_keys.Keys) -> Floats:
+        """Return the scores of keys, as they were given."""
+        return self.known_comparisons.to_scale(1.0) * score_keys.decode(keys).astype(np.float64)
+
+
+def outline(x: Floats, y: Floats, tolerance: float) -> Integers:
+    """Return the points of a line without which it would be off by more than a tolerance (Douglas and Peucker)."""
+    if x.size <= 2:
+        return np.arange(x.size)
+    kept, waiting = [0, x.size - 1], [(0, x.size - 1)]
+    while waiting:
+        first, last = waiting.pop()
+        along = x[last] - x[first], y[last] - y[first]
+        away = x[first : last + 1] - x[first], y[first : last + 1] - y[first]
+        length = float(np.hypot(*along))
+        gaps = np.abs(along[0] * away[1] - along[1] * away[0]) / length if length else np.hypot(*away)
+        farthest = int(gaps.argmax())
+        if gaps[farthest] > tolerance:
+            kept.append(first + farthest)
+            waiting += [(first, first + farthest), (first + farthest, last)]
+    return np.sort(kept)
+
+
+def spread(keys: score_keys.Keys) -> score_keys.Keys:
+    """Take keys whose ranks are evenly spaced as normal deviates, with the extreme ones."""
+    if keys.size <= _CURVE_POINTS:
+        return keys
+    end = -ndtri(0.5 / keys.size)
+    ranks = ndtr(np.linspace(-end, end, _CURVE_POINTS)) * keys.size
+    return keys[np.unique(np.clip(ranks.astype(np.intp), 0, keys.size - 1))]
+
+
+def _scored(keys: score_keys.Keys) -> score_keys.Keys:
+    """Leave out comparisons that failed, which have no score."""
+    return keys[score_keys.count_failed(keys) :]

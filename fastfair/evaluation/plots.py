@@ -1,9 +1,9 @@
-"""Draw curves and scores of evaluations; matplotlib is imported only in modules of plots."""
+"""Draw evaluations and comparisons of systems; matplotlib is imported only in modules of plots."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,24 +12,32 @@ from scipy.special import ndtri
 
 from fastfair._lib import validation
 from fastfair._lib.plots import (
+    LIGHTER,
+    LONGEST_IN_LEGEND,
     STANDS_OUT,
     USUAL,
+    ForestRow,
     axes_or_new,
+    draw_forest,
+    explain,
     legend_below,
     line_style,
     probit_axes,
     rate_ticks,
+    row_size,
     square_with_diagonal,
 )
-from fastfair._lib.text import drawn, per_cent, shortened
+from fastfair._lib.text import drawn, number_with_interval, per_cent, shortened
 from fastfair.error_rates.curve_results import Rates
 from fastfair.error_rates.operating_points import ENOUGH_ERRORS
 from fastfair.errors import InputError, visible
-from fastfair.measures._registry import METRICS
-from fastfair.uncertainty.quantities import find
+from fastfair.measures._registry import METRICS, measure_of, printed_name
+from fastfair.uncertainty.quantities import IN_PER_CENT, find
 
-from .evaluated import Evaluated, comparisons_of
-from .tracing import curve_of, distributions_of, edges_of, outline, score_kind_of, scores_of, sorted_keys_of, spread
+from .contrasts import Contrast, RankedSystem, quantity_in_words
+from .evaluated import Evaluated, outline, spread
+from .summary import has_comparisons_between_groups, interval_name, measures_at
+from .systems_chapter import curves_shown
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -94,7 +102,7 @@ def _to_name(evaluation: Evaluated) -> tuple[str, ...]:
 
 def _curve(ax: Axes, evaluation: Evaluated, group: str | None, *, small: bool = False, **style: Any) -> Any:
     """Draw a curve through some of its points; all lie on it. In small plots fewer points look the same."""
-    curve = curve_of(evaluation, group)
+    curve = evaluation.curve(group)
     if not (curve.n_mated and curve.n_nonmated):  # named in the legend all the same
         return ax.plot([], [], **_without_curve(style, "no mated, or no non-mated"))[0]
     if not curve.false_matches.size:
@@ -127,16 +135,16 @@ def draw_scores(evaluation: Evaluated, group: str | None, ax: Axes | None, **kwa
     """Draw the distributions of mated and of non-mated scores, with the thresholds."""
     if group is not None:
         validation.choice("group", group, evaluation.groups)
-    edges = edges_of(evaluation)  # before axes are made, as it may be refused
+    edges = evaluation.edges  # before axes are made, as it may be refused
     ax = axes_or_new(ax)
     _distributions(ax, evaluation, group, edges, **kwargs)
-    ax.set(xlabel=f"Score ({score_kind_of(evaluation)})", ylabel="Density")
+    ax.set(xlabel=f"Score ({evaluation.score_kind})", ylabel="Density")
     ax.legend(fontsize="small", frameon=False, loc="lower left", bbox_to_anchor=(0, 1), borderaxespad=0.2, ncols=2)
     return ax
 
 
 def _distributions(ax: Axes, evaluation: Evaluated, group: str | None, edges: Floats, **kwargs: Any) -> None:
-    for (name, color, line), bins in zip(_CLASSES, distributions_of(evaluation, group, edges).bins, strict=True):
+    for (name, color, line), bins in zip(_CLASSES, evaluation.distributions(group).bins, strict=True):
         heights = bins / max(bins.sum(), 1) / (edges[1] - edges[0])
         style: dict[str, Any] = {"color": color, "linestyle": line, "linewidth": 1.4}
         style |= {"label": f"{name} ({bins.sum():,})"} | kwargs
@@ -151,10 +159,10 @@ def _distributions(ax: Axes, evaluation: Evaluated, group: str | None, edges: Fl
 
 def draw_thresholds(evaluation: Evaluated, group: str | None, ax: Axes | None, **kwargs: Any) -> Axes:
     """Draw FMR and FNMR over the threshold on a logarithmic scale, with the thresholds of the operating points."""
-    comparisons = comparisons_of(evaluation)
+    comparisons = evaluation.known_comparisons
     if group is not None:
         validation.choice("group", group, evaluation.groups)
-    mated, nonmated = sorted_keys_of(comparisons, group)
+    mated, nonmated = evaluation.sorted_keys(group)
     thresholds = np.unique(np.concatenate([spread(mated), spread(nonmated)]))
     ax = axes_or_new(ax)
     curves = (
@@ -164,7 +172,7 @@ def draw_thresholds(evaluation: Evaluated, group: str | None, ax: Axes | None, *
     for name, color, line, rate in curves:
         seen = rate > 0
         style: dict[str, Any] = {"color": color, "linestyle": line, "label": name} | kwargs
-        ax.plot(scores_of(comparisons, thresholds[seen]), rate[seen], **style)
+        ax.plot(evaluation.scores_of(thresholds[seen]), rate[seen], **style)
     for k, rates in enumerate(evaluation.rates):
         ax.axvline(rates.threshold, color="black", linewidth=1, linestyle=_POINT_LINES[k % len(_POINT_LINES)],
                    label=f"threshold at {rates.at}")  # fmt: skip
@@ -202,7 +210,7 @@ def draw_panels(evaluation: Evaluated, kind: str, columns: int = 4) -> Figure:
     for ax in axes[max(0, len(groups) - columns) : len(groups)]:  # the last of each column has the numbers
         ax.tick_params(labelbottom=True)
     figure.supxlabel(
-        f"{METRICS['fmr'].long_title} (%)" if kind == "det" else f"Score ({score_kind_of(evaluation)})",
+        f"{METRICS['fmr'].long_title} (%)" if kind == "det" else f"Score ({evaluation.score_kind})",
         fontsize="small", y=0.08 / size[1],
     )  # fmt: skip
     if kind == "det":
@@ -228,9 +236,240 @@ def _det_panels(evaluation: Evaluated, axes: Sequence[Axes]) -> None:
 
 
 def _scores_panels(evaluation: Evaluated, axes: Sequence[Axes]) -> None:
-    edges = edges_of(evaluation)
+    edges = evaluation.edges
     for ax, group in zip(axes, evaluation.groups, strict=True):
         _distributions(ax, evaluation, group, edges)
 
 
 PANELS: dict[str, Callable[[Evaluated, Sequence[Axes]], None]] = {"det": _det_panels, "scores": _scores_panels}
+
+
+_LONGEST_LABEL = 24  # characters beside a matrix
+_ON_LIGHT = "#111111"  # not black, which pages turn into the colour of their text
+_MOST_WRITTEN = 10  # with more groups the numbers do not fit the cells of a matrix
+
+
+def forest_rows(evaluation: Evaluated, rate: str, rates: Rates) -> list[ForestRow]:
+    """Return all comparisons and each group with their rate and its interval."""
+    rows = []
+    for group in (None, *evaluation.groups):
+        found = find(evaluation.quantities, rate, group, rates.at)
+        n_errors = found.n_errors or 0
+        rows.append(
+            ForestRow(
+                "all" if group is None else group, found.estimate, _limit(found.low), _limit(found.high),
+                is_light=n_errors < ENOUGH_ERRORS, instead="no comparisons",
+            )
+        )  # fmt: skip
+    return rows
+
+
+def _limit(value: float | None) -> float:
+    return math.nan if value is None else value
+
+
+def draw_rates(evaluation: Evaluated, rate: str, rates: Rates, ax: Axes | None, **kwargs: Any) -> Axes:
+    """Draw a rate of each group with its interval; those that rest on few errors are lighter."""
+    rows = forest_rows(evaluation, rate, rates)
+    positive = [row.value for row in rows if row.value > 0]
+    logarithmic = rate == "fmr" and bool(positive)  # FMRs of groups are often powers of ten apart
+    ax = draw_forest(rows, ax, logarithmic=logarithmic, **kwargs)
+    ax.axvline(rows[0].value, color="black", linestyle="--", linewidth=1, zorder=0)
+    if len(rows) > 1:
+        ax.axhline(0.5, color="0.7", linewidth=0.8)
+    rate_ticks(ax.xaxis)
+    ax.set_xlabel(f"{METRICS[rate].long_title} at {rates.at}")
+    explain(ax, _legend(evaluation, rows, logarithmic))
+    return ax
+
+
+def _legend(evaluation: Evaluated, rows: Sequence[ForestRow], logarithmic: bool) -> list[tuple[str, dict[str, Any]]]:
+    name = interval_name(evaluation.settings)
+    about = f"estimate and {name}" if name else "estimate"
+    mark = {"color": USUAL, "marker": "o", "markersize": 5, "linewidth": 1.6 if name else 0}
+    light = mark | {"alpha": LIGHTER, "markerfacecolor": "none", "linewidth": 1.0 if name else 0}
+    found: list[tuple[str, dict[str, Any]]] = []
+    if not all(row.is_light for row in rows):
+        found.append((about, mark))
+    if any(row.is_light for row in rows):
+        found.append((f"{'the same' if found else about}, from fewer than {ENOUGH_ERRORS} errors", light))
+    if logarithmic and any(row.value == 0 for row in rows):
+        found.append(("no errors: the estimate is 0, left of the axis", light | {"marker": "<"}))
+    found.append(("all comparisons", {"color": "black", "linestyle": "--", "linewidth": 1}))
+    return found
+
+
+def draw_fmr_matrix(evaluation: Evaluated, rates: Rates, ax: Axes | None, **kwargs: Any) -> Axes:
+    """Draw the FMR by group of reference and of probe as a heat map with a logarithmic scale."""
+    from matplotlib.colors import LogNorm
+    from matplotlib.patches import Patch
+
+    if not has_comparisons_between_groups(rates):
+        raise InputError("all non-mated comparisons are within groups: there is no FMR between groups to draw")
+    n = len(rates.groups)
+    labels = [drawn(shortened(group, _LONGEST_LABEL)) for group in rates.groups]
+    side, names = max(3.2, 0.3 * n), 0.085 * max(map(len, labels))
+    ax = axes_or_new(ax, (side + names + 1.6, side + names + 0.9))
+    matrix = rates.fmr_matrix
+    positive = matrix[matrix > 0]
+    low, high = (positive.min(), positive.max()) if positive.size else (1e-6, 1.0)
+    norm = LogNorm(low if low < high else high / 10, high)
+    style: dict[str, Any] = {"cmap": "cividis", "norm": norm, "interpolation": "none"} | kwargs
+    image = ax.imshow(np.where(matrix > 0, matrix, np.nan), **style)
+    ax.set_facecolor("white")
+    size = "small" if n <= 20 else "xx-small"
+    for i, j in np.ndindex(n, n):
+        value = matrix[i, j]
+        if math.isnan(value):
+            ax.text(j, i, "×", ha="center", va="center", color="0.5", fontsize=size)
+        elif value == 0 or n <= _MOST_WRITTEN:
+            light = value == 0 or norm(value) > 0.55
+            text = "0" if value == 0 else f"{100 * value:.2g}"
+            ax.text(j, i, text, ha="center", va="center", color=_ON_LIGHT if light else "white", fontsize=size)
+    ax.set_xticks(range(n), labels, rotation=90 if max(map(len, labels)) > 3 else 0, fontsize=size)
+    ax.set_yticks(range(n), labels, fontsize=size)
+    ax.set(xlabel="Group of the probe", ylabel="Group of the reference")
+    figure = ax.get_figure()
+    assert figure is not None
+    bar = figure.colorbar(image, ax=ax, shrink=0.8, label=f"{METRICS['fmr'].long_title} at {rates.at}")
+    rate_ticks(bar.ax.yaxis)
+    notes = [("0: no false match", (matrix == 0).any()), ("×: no comparisons", np.isnan(matrix).any())]
+    handles = [Patch(facecolor="white", edgecolor="0.7", label=text) for text, is_there in notes if is_there]
+    if n <= _MOST_WRITTEN:
+        handles.append(Patch(facecolor="none", edgecolor="none", label="numbers: per cent"))
+    if handles:
+        ax.legend(
+            handles=handles, loc="lower left", bbox_to_anchor=(0, 1), ncols=1, fontsize="small", frameon=False,
+            borderaxespad=0.2,
+        )  # fmt: skip
+    return ax
+
+
+def draw_measures(evaluation: Evaluated, rates: Rates | None, ax: Axes | None, **kwargs: Any) -> Axes:
+    """Draw how far each measure is from its fair value, with the interval; each row has a scale of its own."""
+    found = measures_at(evaluation, rates)
+    if not found:
+        raise InputError("the evaluation has no fairness measures: evaluate comparisons with groups, and measures")
+    rows = []
+    for quantity in found:
+        measure = measure_of(quantity.name)
+        assert measure is not None
+        away = [abs(x - measure.fair_value) for x in (quantity.estimate, _limit(quantity.low), _limit(quantity.high))]
+        largest = max((x for x in away if math.isfinite(x)), default=0.0) or 1.0
+        value, *ends = (x / largest for x in away)
+        inside = _limit(quantity.low) <= measure.fair_value <= _limit(quantity.high)
+        low, high = (0.0 if inside else min(ends)), max(ends)
+        rows.append(ForestRow(printed_name(quantity.name), value, low, high, instead="not computable: see its note"))
+    ax = draw_forest(rows, ax, **kwargs)
+    ax.axvline(0, color="black", linestyle="--", linewidth=1.2, zorder=0)
+    ax.set_xlim(-0.04, 1.04)
+    ax.set_xticks([0, 1], ["fair", "farthest of\nthe row"])
+    for y, quantity in enumerate(found):
+        ax.text(
+            1.03,
+            y,
+            number_with_interval(quantity.estimate, quantity.low, quantity.high),
+            transform=ax.get_yaxis_transform(),
+            va="center",
+            fontsize="small",
+        )
+    ax.set_xlabel("Distance from the value of a fair system; each row has its own scale")
+    return ax
+
+
+_OF_TWO = ({"color": USUAL}, {"color": STANDS_OUT, "linestyle": "--"})
+
+
+def draw_det_of_systems(systems: Mapping[str, Evaluated], ax: Axes | None) -> Axes:
+    """Draw the DET curve of each system by its name; of many, those with the lowest FNMR at the first point."""
+    for k, name in enumerate(curves_shown(systems)):
+        style = _OF_TWO[k] if len(systems) == 2 else line_style(k)
+        ax = draw_det(systems[name], (), ax, label=drawn(shortened(name, LONGEST_IN_LEGEND)), **style)
+    assert ax is not None
+    return ax
+
+
+def draw_differences(contrasts: Sequence[Contrast], level: float, ax: Axes | None, **kwargs: Any) -> Axes:
+    """Draw the difference in one rate, of all comparisons and of each group."""
+    rows = [
+        ForestRow(
+            one.group or "all", one.difference, one.low, one.high, stands_out=one.verdict in ("first", "second")
+        )
+        for one in contrasts
+    ]  # fmt: skip
+    ax = draw_forest(rows, ax, **kwargs)
+    ax.axvline(0, color="black", linestyle="--", linewidth=1, zorder=0)
+    ax.xaxis.set_major_formatter(lambda value, position: f"{100 * value:g}")
+    ax.set_xlabel(f"{contrasts[0].name.upper()} at {contrasts[0].at},\nfirst minus second (percentage points)")
+    mark = {"color": USUAL, "marker": "o", "markersize": 5, "linewidth": 1.6}
+    entries = [(f"difference and {100 * level:g} % interval", mark)]
+    if any(row.stands_out for row in rows):
+        told = f"the same, and the adjusted p-value is at most {1 - level:.3g}"
+        entries.append((told, mark | {"color": STANDS_OUT, "marker": "D"}))
+    explain(ax, entries)
+    return ax
+
+
+def draw_both(systems: Mapping[str, Evaluated], contrasts: Sequence[Contrast], level: float) -> Figure:
+    """Draw the curves of two systems, and beside them their differences."""
+    pyplot = validation.require("matplotlib.pyplot", "cli", "drawing")
+    width, height = row_size([one.group or "all" for one in contrasts])
+    figure: Figure
+    figure, (left, right) = pyplot.subplots(
+        1, 2, figsize=(4.8 + width, max(5.0, 0.5 + height)), width_ratios=(4.8, width), layout="constrained"
+    )
+    draw_det_of_systems(systems, left)
+    draw_differences(contrasts, level, right)
+    return figure
+
+
+_MARK = {"color": USUAL, "marker": "o", "markersize": 5, "linewidth": 1.6}
+
+
+def draw_ranks(ranking: Sequence[RankedSystem], level: float, ax: Axes | None) -> Axes:
+    """Draw the rank of each system with the ranks that the data leave possible."""
+    from matplotlib.ticker import MaxNLocator
+
+    rows = [
+        ForestRow(one.system, one.rank, one.best_rank, one.worst_rank, stands_out=_may_be_best(one)) for one in ranking
+    ]
+    ax = draw_forest(rows, ax)
+    ax.set_xlim(0.5, len(ranking) + 0.5)
+    ax.xaxis.set_major_locator(MaxNLocator(integer=True))
+    ax.set_xlabel(f"rank by {quantity_in_words(ranking[0])}")
+    entries = [(f"rank, and ranks possible at {100 * level:g} % for all together", _MARK)]
+    if any(row.stands_out for row in rows):
+        entries.append(("the same, of systems that may be the best", _MARK | {"color": STANDS_OUT, "marker": "D"}))
+    explain(ax, entries)
+    return ax
+
+
+def draw_estimates(ranking: Sequence[RankedSystem], level: float, ax: Axes | None) -> Axes:
+    """Draw the quantity of each system with its own interval, from the best to the worst."""
+    rows = [ForestRow(one.system, one.estimate, one.low, one.high, stands_out=_may_be_best(one)) for one in ranking]
+    ax = draw_forest(rows, ax)
+    unit = ""
+    if ranking[0].name in IN_PER_CENT:
+        ax.xaxis.set_major_formatter(lambda value, position: f"{100 * value:g}")
+        unit = " (%)"
+    ax.set_xlabel(f"{quantity_in_words(ranking[0])}{unit}")
+    explain(ax, [(f"estimate and its own {100 * level:g} % interval", _MARK)])
+    return ax
+
+
+def draw_ranking(ranking: Sequence[RankedSystem], level: float) -> Figure:
+    """Draw the quantity of each system, and beside it the ranks."""
+    pyplot = validation.require("matplotlib.pyplot", "cli", "drawing")
+    width, height = row_size([one.system for one in ranking])
+    figure: Figure
+    figure, (left, right) = pyplot.subplots(
+        1, 2, figsize=(width + 3.6, height + 0.4), width_ratios=(width, 3.6), layout="constrained"
+    )
+    draw_estimates(ranking, level, left)
+    draw_ranks(ranking, level, right)
+    right.set_yticklabels([])
+    return figure
+
+
+def _may_be_best(ranked: RankedSystem) -> bool:
+    return ranked.best_rank == 1

@@ -1,10 +1,10 @@
-"""`Evaluation`: the result of `evaluate`, to look up, to export, and to compute other intervals from."""
+"""`Evaluation`: the result of `evaluate`, to look up, to export, to draw, and to compute other intervals from."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -14,35 +14,33 @@ from numpy.typing import NDArray
 from fastfair import intervals
 from fastfair._lib.arguments import checked
 from fastfair._lib.text import rate_with_interval
-from fastfair.data.comparisons import Comparisons
-from fastfair.error_rates.curve_results import Rates
+from fastfair.error_rates.curve_results import ErrorRate
 from fastfair.error_rates.operating_points import OperatingPoint
 from fastfair.errors import InputError
 from fastfair.intervals._replicates import MethodOfEvaluations
 from fastfair.results.result import Printed, Result
-from fastfair.results.written import UNWRITTEN
 from fastfair.uncertainty.interval_maker import (
-    NO_REPLICATES,
-    IntervalMaker,
     IntervalsAsRead,
     require_method,
     two_sided_level,
 )
 from fastfair.uncertainty.quantities import Group, Quantity, find, table_of
 
-from .evaluated import has_curves
-from .plotted import Plotted
+from .evaluated import Evaluated
 from .summary import summary_of, tables_of
-from .traces import Traces
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
     from fastfair.pages.parts import Beside, Chapter
 
 Alternative = Literal["two-sided", "less", "greater"]
+NO_INTERVALS = "there are no intervals: evaluate with n_resamples > 0"
 
 
 @dataclass(frozen=True, eq=False)
-class Evaluation(Plotted, Result):
+class Evaluation(Evaluated, Result):
     """The result of `evaluate`: a list of quantities, with the rates and replicates behind them.
 
     Attributes
@@ -89,19 +87,6 @@ class Evaluation(Plotted, Result):
     >>> json.loads(ev.to_json())["quantities"][0]["name"]
     'threshold'
     """
-
-    quantities: tuple[Quantity, ...]
-    rates: tuple[Rates, ...]
-    groups: tuple[str, ...]
-    measured_groups: tuple[str, ...]
-    settings: dict[str, Any]
-    description: str
-    uncertainty: IntervalMaker | None = field(default=None, repr=False, metadata=UNWRITTEN)
-    comparisons: Comparisons | None = field(default=None, repr=False, metadata=UNWRITTEN)
-    left_out: tuple[str, ...] = ()
-    n_subjects: int | None = None
-    traces: Traces | None = field(default=None, repr=False)
-    together: tuple[tuple[float, float] | None, ...] = field(default=(), repr=False)
 
     @checked
     def value(self, name: str, group: Group = None, at: OperatingPoint | None = None) -> float:
@@ -190,7 +175,7 @@ class Evaluation(Plotted, Result):
         """
         found = self.quantity(name, group, at)
         row = next(k for k, quantity in enumerate(self.quantities) if quantity is found)
-        return maker_of(self).replicates[row]
+        return self.maker.replicates[row]
 
     @checked
     def with_intervals(
@@ -229,7 +214,7 @@ class Evaluation(Plotted, Result):
         (0.0, 0.5)
         """
         if self.uncertainty is None:
-            raise InputError("there are no intervals: evaluate with n_resamples > 0")
+            raise InputError(NO_INTERVALS)
         settings = self.settings | {
             "confidence_level": intervals.level(
                 self.settings["confidence_level"] if confidence_level is None else confidence_level
@@ -356,20 +341,200 @@ class Evaluation(Plotted, Result):
 
     def _drawn(self) -> Evaluation:
         """Return the evaluation with what pages draw of it, from which they are made again."""
-        from .tracing import traces_of
+        return replace(self, traces=self.traced()) if self.has_curves else self
 
-        return replace(self, traces=traces_of(self)) if has_curves(self) else self
+    def _figures(self) -> dict[str, Figure]:
+        """Return curves, scores, and at each operating point rates, the matrix of FMRs and measures."""
+        from .summary import has_comparisons_between_groups
+
+        axes: dict[str, Axes] = {}
+        if self.comparisons is not None:  # else only pairs of vectors near the errors are kept
+            axes = {"det": self.plot_det(), "scores": self.plot_scores()}
+        for rates in self.rates if self.groups else ():
+            at = f"at_{str(rates.at).lower().replace('=', '_').replace(' ', '_')}"
+            for rate in ("fmr", "fnmr"):
+                axes[f"{rate}_{at}"] = self.plot_rates(rate, rates.at)
+            if has_comparisons_between_groups(rates):
+                axes[f"fmr_matrix_{at}"] = self.plot_fmr_matrix(rates.at)
+            if self.settings["measures"]:
+                axes[f"measures_{at}"] = self.plot_measures(rates.at)
+        figures = {name: one.get_figure(root=True) for name, one in axes.items()}
+        if self.groups and self.comparisons is not None:
+            figures |= {f"{kind}_by_group": self.plot_groups(kind) for kind in ("det", "scores")}
+        return {name: figure for name, figure in figures.items() if figure is not None}
+
+    @checked
+    def plot_det(self, groups: str | Sequence[str] | None = None, ax: Axes | None = None, **kwargs: Any) -> Axes:
+        """Draw the DET curves of all comparisons and of groups, with the operating points and intervals of their FNMR.
+
+        Parameters
+        ----------
+        groups : str or sequence of str, optional
+            The groups to draw. By default all are drawn, and named if they are 8 or fewer; of more, the three with the
+            highest and the three with the lowest FNMR at the first operating point are named, and the others grey.
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure by default.
+        **kwargs
+            Passed to `Axes.plot` for the curve of all comparisons.
+
+        Returns
+        -------
+        matplotlib Axes
+        """
+        from .plots import draw_det
+
+        return draw_det(self, [groups] if isinstance(groups, str) else groups, ax, **kwargs)
+
+    @checked
+    def plot_rates(
+        self,
+        rate: ErrorRate = "fnmr",
+        at: OperatingPoint | None = None,
+        ax: Axes | None = None,
+        **kwargs: Any,
+    ) -> Axes:
+        """Draw a rate of all comparisons and of each group, with its interval.
+
+        Rates that rest on fewer than 30 errors are drawn lighter.
+
+        Parameters
+        ----------
+        rate : {"fnmr", "fmr"}
+            The rate.
+        at : OperatingPoint, optional
+            The operating point; needed where there is more than one.
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure by default.
+        **kwargs
+            Passed to `Axes.plot` for the estimates.
+
+        Returns
+        -------
+        matplotlib Axes
+        """
+        from .plots import draw_rates
+
+        return draw_rates(self, rate, self.rates_at(at), ax, **kwargs)
+
+    @checked
+    def plot_fmr_matrix(self, at: OperatingPoint | None = None, ax: Axes | None = None, **kwargs: Any) -> Axes:
+        """Draw the FMR by group of the reference and of the probe, as a heat map with a logarithmic scale.
+
+        Parameters
+        ----------
+        at : OperatingPoint, optional
+            The operating point; needed where there is more than one.
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure by default.
+        **kwargs
+            Passed to `Axes.imshow`.
+
+        Returns
+        -------
+        matplotlib Axes
+
+        Raises
+        ------
+        InputError
+            Where no non-mated comparison is between groups.
+        """
+        from .plots import draw_fmr_matrix
+
+        return draw_fmr_matrix(self, self.rates_at(at), ax, **kwargs)
+
+    @checked
+    def plot_scores(self, group: str | None = None, ax: Axes | None = None, **kwargs: Any) -> Axes:
+        """Draw the distributions of mated and of non-mated scores, with the thresholds of the operating points.
+
+        The first and the last bin gather what lies beyond them.
+
+        Parameters
+        ----------
+        group : str, optional
+            The group; by default all comparisons.
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure by default.
+        **kwargs
+            Passed to `Axes.stairs` for the outlines.
+
+        Returns
+        -------
+        matplotlib Axes
+        """
+        from .plots import draw_scores
+
+        return draw_scores(self, group, ax, **kwargs)
+
+    @checked
+    def plot_thresholds(self, group: str | None = None, ax: Axes | None = None, **kwargs: Any) -> Axes:
+        """Draw FMR and FNMR over the threshold, with the thresholds of the operating points.
+
+        Parameters
+        ----------
+        group : str, optional
+            The group; by default all comparisons.
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure by default.
+        **kwargs
+            Passed to `Axes.plot` for both curves.
+
+        Returns
+        -------
+        matplotlib Axes
+        """
+        from .plots import draw_thresholds
+
+        return draw_thresholds(self, group, ax, **kwargs)
+
+    @checked
+    def plot_measures(self, at: OperatingPoint | None = None, ax: Axes | None = None, **kwargs: Any) -> Axes:
+        """Draw how far each fairness measure is from the value of a fair system, with its interval.
+
+        Measures have different ranges, so each row has a scale of its own.
+
+        Parameters
+        ----------
+        at : OperatingPoint, optional
+            The operating point; needed where there is more than one.
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure by default.
+        **kwargs
+            Passed to `Axes.plot` for the estimates.
+
+        Returns
+        -------
+        matplotlib Axes
+
+        Raises
+        ------
+        InputError
+            Where the evaluation has no fairness measures.
+        """
+        from .plots import draw_measures
+
+        return draw_measures(self, self.rates_at(at) if self.rates else None, ax, **kwargs)
+
+    @checked
+    def plot_groups(self, kind: Literal["det", "scores"] = "det") -> Figure:
+        """Draw a small plot of each group, all on the same scales.
+
+        Parameters
+        ----------
+        kind : {"det", "scores"}
+            The DET curve of each group before that of all comparisons, with its rates at the operating points; or the
+            distributions of its scores.
+
+        Returns
+        -------
+        matplotlib Figure
+        """
+        from .plots import draw_panels
+
+        return draw_panels(self, kind)
 
     def __repr__(self) -> str:
         points = ", ".join(str(r.at) for r in self.rates)
         return f"Evaluation({self.description}; at {points}; {len(self.quantities)} quantities)"
-
-
-def maker_of(evaluation: Evaluation) -> IntervalMaker:
-    """Return what made an evaluation's intervals, with the replicates; refused where nothing did."""
-    if evaluation.uncertainty is None:
-        raise InputError(NO_REPLICATES)
-    return evaluation.uncertainty
 
 
 def checked_alternative(alternative: str, confidence_level: float) -> str:

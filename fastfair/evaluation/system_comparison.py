@@ -1,11 +1,11 @@
-"""`SystemComparison`: how many systems that scored the same comparisons differ, and how they rank."""
+"""The results of `compare`: how two systems, or many, that scored the same comparisons differ, and how they rank."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,18 +13,17 @@ from numpy.typing import NDArray
 from fastfair import intervals
 from fastfair._lib import validation
 from fastfair._lib.arguments import checked
+from fastfair.error_rates.curve_results import ErrorRate
 from fastfair.error_rates.operating_points import OperatingPoint
 from fastfair.errors import InputError
 from fastfair.measures._registry import is_fairer_above, measure_of, quantity_name
 from fastfair.results import written
 from fastfair.results.result import Printed, Result
-from fastfair.uncertainty.quantities import HELD, Group, Key, Quantity, find, table_of
+from fastfair.results.written import UNWRITTEN, nothing
+from fastfair.uncertainty.quantities import HELD, Group, Quantity, find, table_of
 
-from .contrasts import Contrast
-from .pair_contrasts import PairContrasts, places_of
-from .paired_result import MethodOfContrasts
-from .ranks import RankedSystem, ranks_of
-from .result import Evaluation
+from .contrasts import Contrast, Pair, PairContrasts, RankedSystem, places_of, ranks_of
+from .result import NO_INTERVALS, Evaluation
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -32,14 +31,269 @@ if TYPE_CHECKING:
 
     from fastfair.pages.parts import Chapter
 
-    from .systems_chapter import ManySystems
+Floats = NDArray[np.float64]
 
-_IN_ARRAYS = ("estimate", "low", "high", "pvalue_adjusted")
+
+MethodOfContrasts = Literal["auto", "percentile", "basic", "normal", "bca"]
 _RANKED = ("fnmr", "fmr", "eer", "min_dcf", "cllr", "min_cllr")  # in files and pages, overall and of groups
 
 
+class _Compared(Result):
+    """What the results for two systems and for many have in common: sentences, tables, DET curves and the page."""
+
+    settings: dict[str, Any]
+
+    def _systems(self) -> dict[str, Evaluation]:
+        """Return the evaluations by the names of the systems."""
+        raise NotImplementedError
+
+    def _pairs(self) -> Mapping[Pair, Sequence[Contrast]]:
+        """Return the contrasts of each pair."""
+        raise NotImplementedError
+
+    def _rankings(self) -> list[list[RankedSystem]]:
+        """Return the rankings that files and pages have."""
+        return []
+
+    def _with(self, evaluations: Sequence[Evaluation]) -> Self:
+        """Return the same result with other evaluations."""
+        raise NotImplementedError
+
+    @checked
+    def plot_det(self, ax: Axes | None = None) -> Axes:
+        """Draw the DET curves of the systems, with the operating points and intervals of their FNMR.
+
+        Of more than 8 systems those are drawn that have the lowest FNMR at the first operating point.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure by default.
+
+        Returns
+        -------
+        matplotlib Axes
+        """
+        from .plots import draw_det_of_systems
+
+        return draw_det_of_systems(self._systems(), ax)
+
+    @checked
+    def summary(self) -> str:
+        """Describe the rankings, or the most important differences, in sentences.
+
+        Returns
+        -------
+        str
+        """
+        from .systems_chapter import summary_of_systems
+
+        return "\n".join(summary_of_systems(self._systems(), self._pairs(), self._rankings(), self.settings))
+
+    def _tables(self) -> list[Printed]:
+        from .systems_chapter import printed_systems
+
+        return printed_systems(self._systems(), self._pairs(), self._rankings(), self.settings)
+
+    def _chapter(self) -> Chapter:
+        from .systems_chapter import chapter_of_systems
+
+        drawn = self._with([evaluation._drawn() for evaluation in self._systems().values()])
+        return chapter_of_systems(drawn._systems(), drawn._pairs(), drawn._rankings(), self.settings, drawn.to_json())
+
+
 @dataclass(frozen=True, eq=False)
-class SystemComparison(Result):
+class PairedEvaluation(_Compared):
+    """The result of `compare`: contrasts, each the difference between the two systems in one quantity.
+
+    Attributes
+    ----------
+    contrasts : tuple of Contrast
+        The contrasts, in the order of the evaluations' quantities.
+    first, second : Evaluation
+        The evaluations of the two systems, with the same replicates.
+    settings : dict
+        The arguments of the call.
+    drawn : SystemComparison or None
+        What the contrasts were taken from, to make other intervals; None in what was read from a file.
+    correlations : (quantities,) ndarray
+        The correlation of the two systems' rates; NaN for other quantities.
+
+    Notes
+    -----
+    The table of `to_frame` has a row for each contrast, with the attributes of `Contrast` and its `title`, what tables
+    and plots call it. In JSON infinite values are null, too, and listed under "infinite" by the position of their
+    contrast.
+
+    Examples
+    --------
+    >>> import fastfair as ff
+    >>> who = list("aabbccaabbcc"), list("aabbccbbccaa")
+    >>> c = ff.Comparisons([9, 8, 7, 9, 8, 6, 1, 2, 3, 1, 2, 3], [1] * 6 + [0] * 6, *who)
+    >>> ff.compare(c, c, rng=0).to_frame("polars").columns[3:6]
+    ['first', 'second', 'difference']
+    """
+
+    _page_title = "Two systems"
+
+    contrasts: tuple[Contrast, ...]
+    first: Evaluation
+    second: Evaluation
+    settings: dict[str, Any] = field(repr=False)
+    drawn: SystemComparison | None = field(default=None, repr=False, metadata=UNWRITTEN)
+    correlations: NDArray[Any] = field(default_factory=nothing, repr=False, metadata=UNWRITTEN)
+
+    @classmethod
+    def of_pair(cls, found: SystemComparison) -> PairedEvaluation:
+        """Make the result for two systems of that of a list of them."""
+        ((pair, contrasts),), (first, second) = found.contrasts.items(), found.evaluations
+        assert isinstance(found.contrasts, PairContrasts)
+        settings = {name: value for name, value in found.settings.items() if name != "baseline"}
+        return cls(contrasts, first, second, settings, found, found.contrasts.correlations(pair))
+
+    @checked
+    def contrast(self, name: str, group: Group = None, at: OperatingPoint | None = None) -> Contrast:
+        """Return one contrast.
+
+        Parameters
+        ----------
+        name, group, at
+            As in `Evaluation.quantity`.
+
+        Returns
+        -------
+        Contrast
+
+        Raises
+        ------
+        InputError
+            Where there is no such contrast, or more than one.
+
+        Examples
+        --------
+        >>> import fastfair as ff
+        >>> who = list("aabbccaabbcc"), list("aabbccbbccaa")
+        >>> mated = [1] * 6 + [0] * 6
+        >>> good = ff.Comparisons([9, 8, 7, 9, 8, 6, 1, 2, 3, 1, 2, 3], mated, *who)
+        >>> bad = ff.Comparisons([5, 3, 4, 2, 5, 1, 1, 2, 3, 1, 2, 3], mated, *who)
+        >>> ff.compare(bad, good, rng=0).contrast("eer").difference
+        0.3333333333333333
+        """
+        return find(self.contrasts, name, group, at)
+
+    @checked
+    def with_intervals(
+        self, confidence_level: float | None = None, method: MethodOfContrasts | None = None
+    ) -> PairedEvaluation:
+        """Compute intervals of another level or method from the same replicates.
+
+        Parameters
+        ----------
+        confidence_level : float, optional
+            As in `compare`; unchanged by default.
+        method : str, optional
+            As in `compare`; unchanged by default.
+
+        Returns
+        -------
+        PairedEvaluation
+
+        Raises
+        ------
+        InputError
+            For an unknown method and a level outside (0, 1).
+
+        Examples
+        --------
+        >>> import fastfair as ff
+        >>> who = list("aabbccaabbcc"), list("aabbccbbccaa")
+        >>> c = ff.Comparisons([9, 8, 7, 9, 8, 6, 1, 2, 3, 1, 2, 3], [1] * 6 + [0] * 6, *who)
+        >>> ff.compare(c, c, rng=0).with_intervals(0.5).settings["confidence_level"]
+        0.5
+        """
+        if self.drawn is None:
+            raise InputError(NO_INTERVALS)
+        return PairedEvaluation.of_pair(self.drawn.with_intervals(confidence_level, method))
+
+    def _systems(self) -> dict[str, Evaluation]:
+        return {"first system": self.first, "second system": self.second}
+
+    def _pairs(self) -> Mapping[Pair, Sequence[Contrast]]:
+        return {("first system", "second system"): self.contrasts}
+
+    def _with(self, evaluations: Sequence[Evaluation]) -> Self:
+        return replace(self, first=evaluations[0], second=evaluations[1])
+
+    def _columns(self) -> dict[str, list[Any]]:
+        return table_of(self.contrasts)
+
+    @checked
+    def plot_differences(
+        self, rate: ErrorRate = "fnmr", at: OperatingPoint | None = None, ax: Axes | None = None, **kwargs: Any
+    ) -> Axes:
+        """Draw the difference in a rate, overall and in each group, with its interval.
+
+        Parameters
+        ----------
+        rate : {"fnmr", "fmr"}
+            The rate.
+        at : OperatingPoint, optional
+            The operating point; needed where there is more than one.
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure by default.
+        **kwargs
+            Passed to `Axes.plot` for the estimates.
+
+        Returns
+        -------
+        matplotlib Axes
+
+        Raises
+        ------
+        InputError
+            Where the operating point holds the rate and there are no groups: there is no difference to draw.
+        """
+        from .plots import draw_differences
+
+        return draw_differences(self._differences(rate, at), self.settings["confidence_level"], ax, **kwargs)
+
+    @checked
+    def plot(self, rate: ErrorRate = "fnmr", at: OperatingPoint | None = None) -> Figure:
+        """Draw the DET curves of both systems, and beside them the differences in a rate.
+
+        Parameters
+        ----------
+        rate, at
+            As in `plot_differences`.
+
+        Returns
+        -------
+        matplotlib Figure
+        """
+        from .plots import draw_both
+
+        contrasts = self._differences(rate, at)
+        return draw_both(self._systems(), contrasts, self.settings["confidence_level"])
+
+    def _shown(self) -> tuple[Sequence[str], Mapping[str, Sequence[Any]]]:
+        rows = [one for one in self.contrasts if one.group is None]
+        names = ("name", "operating_point", "first", "second", "difference", "low", "high", "pvalue", "verdict")
+        return self.summary().splitlines(), {name: [getattr(one, name) for one in rows] for name in names}
+
+    def _differences(self, rate: str, at: OperatingPoint | None) -> list[Contrast]:
+        """Return the contrasts of a rate at one operating point."""
+        at = self.first.rates_at(at).at
+        found = [one for one in self.contrasts if one.name == rate and one.at == at]
+        if not found:
+            raise InputError(f"there is no difference in {rate.upper()} at {at}, which holds this rate")
+        return found
+
+    def __repr__(self) -> str:
+        return f"PairedEvaluation({self.first.description} against {self.second.description})"
+
+
+@dataclass(frozen=True, eq=False)
+class SystemComparison(_Compared):
     """The result of `compare` of a list of systems: the difference of each pair, and ranks.
 
     Attributes
@@ -268,55 +522,38 @@ class SystemComparison(Result):
         """
         level = intervals.level(self.settings["confidence_level"] if confidence_level is None else confidence_level)
         method = self.settings["method"] if method is None else method
-        evaluations = tuple(evaluation.with_intervals(level, method) for evaluation in self.evaluations)
+        evaluations = {name: evaluation.with_intervals(level, method) for name, evaluation in self._systems().items()}
         assert isinstance(self.contrasts, PairContrasts)  # the others are of files, whose evaluations have just refused
-        contrasts = self.contrasts.with_intervals(dict(zip(self.systems, evaluations, strict=True)), level, method)
+        contrasts = self.contrasts.with_intervals(evaluations, level, method)
         settings = self.settings | {"confidence_level": level, "method": method}
-        return SystemComparison(self.systems, evaluations, contrasts, contrasts.pvalues_adjusted, settings)
+        return SystemComparison(
+            self.systems, tuple(evaluations.values()), contrasts, contrasts.pvalues_adjusted, settings
+        )
 
     def _columns(self) -> dict[str, list[Any]]:
         rows = [(pair, one) for pair, contrasts in self.contrasts.items() for one in contrasts]
         names = {f"{which}_system": [pair[k] for pair, _ in rows] for k, which in enumerate(("first", "second"))}
         return names | table_of([one for _, one in rows])
 
-    def _rankings(self) -> list[RankedSystem]:
+    def _systems(self) -> dict[str, Evaluation]:
+        return dict(zip(self.systems, self.evaluations, strict=True))
+
+    def _pairs(self) -> Mapping[Pair, Sequence[Contrast]]:
+        return self.contrasts
+
+    def _with(self, evaluations: Sequence[Evaluation]) -> Self:
+        return replace(self, evaluations=tuple(evaluations))
+
+    def _rankings(self) -> list[list[RankedSystem]]:
         if self.settings["baseline"] is not None:
             return []
         chosen = [one for one in self.evaluations[0].quantities if one.name in _RANKED and HELD not in one.note]
-        return [row for one in chosen for row in self._ranked(one)]
-
-    def _by_quantity(self) -> list[list[RankedSystem]]:
-        rankings: dict[Key, list[RankedSystem]] = {}
-        for one in self._rankings():
-            rankings.setdefault((one.name, one.group, one.probe_group, one.at), []).append(one)
-        return list(rankings.values())
-
-    def _tables(self) -> list[Printed]:
-        from .systems_chapter import printed_rankings
-
-        return printed_rankings(self._as_shown(self.evaluations))
+        return [list(self._ranked(one)) for one in chosen]
 
     def _content(self) -> dict[str, Any]:
-        return super()._content() | {"rankings": written.to_plain(self._rankings())}
-
-    @checked
-    def plot_det(self, ax: Axes | None = None) -> Axes:
-        """Draw the DET curves of the systems, with the operating points and intervals of their FNMR.
-
-        Of more than 8 systems those are drawn that have the lowest FNMR at the first operating point.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure by default.
-
-        Returns
-        -------
-        matplotlib Axes
-        """
-        from .contrast_plots import draw_det_of
-
-        return draw_det_of(dict(zip(self.systems, self.evaluations, strict=True)), ax)
+        return super()._content() | {
+            "rankings": written.to_plain([row for ranking in self._rankings() for row in ranking])
+        }
 
     @checked
     def plot_ranking(
@@ -335,7 +572,7 @@ class SystemComparison(Result):
         -------
         matplotlib Axes
         """
-        from .ranking_plots import draw_ranks
+        from .plots import draw_ranks
 
         return draw_ranks(self.ranking(name, group, at), self.settings["confidence_level"], ax)
 
@@ -352,38 +589,14 @@ class SystemComparison(Result):
         -------
         matplotlib Figure
         """
-        from .ranking_plots import draw_ranking
+        from .plots import draw_ranking
 
         return draw_ranking(self.ranking(name, group, at), self.settings["confidence_level"])
 
-    @checked
-    def summary(self) -> str:
-        """Describe the rankings, or the differences to the baseline, in sentences.
-
-        Returns
-        -------
-        str
-        """
-        from .systems_chapter import summary_of_many
-
-        return "\n".join(summary_of_many(self._as_shown(self.evaluations)))
-
     def _shown(self) -> tuple[Sequence[str], Mapping[str, Sequence[Any]]]:
-        rows = [one for one in self._rankings() if one.group is None]
+        rows = [one for ranking in self._rankings() if ranking[0].group is None for one in ranking]
         names = ("name", "operating_point", "system", "estimate", "low", "high", "rank", "best_rank", "worst_rank")
         return self.summary().splitlines(), {name: [getattr(one, name) for one in rows] for name in names}
-
-    def _chapter(self) -> Chapter:
-        from .systems_chapter import chapter_of_many
-
-        drawn = tuple(evaluation._drawn() for evaluation in self.evaluations)
-        return chapter_of_many(self._as_shown(drawn), replace(self, evaluations=drawn).to_json())
-
-    def _as_shown(self, evaluations: Sequence[Evaluation]) -> ManySystems:
-        from .systems_chapter import ManySystems
-
-        by_name = dict(zip(self.systems, evaluations, strict=True))
-        return ManySystems(by_name, self.contrasts, self._by_quantity(), self.settings)
 
     def __repr__(self) -> str:
         return f"SystemComparison({', '.join(self.systems)}: {self.evaluations[0].description})"

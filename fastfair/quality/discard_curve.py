@@ -30,7 +30,7 @@ from fastfair.error_rates.curve_results import ErrorRate
 from fastfair.error_rates.operating_points import OperatingPoint, at_threshold, threshold_key
 from fastfair.errors import EmptyGroupWarning, InputError
 from fastfair.evaluation.evaluate import evaluate_at_thresholds
-from fastfair.evaluation.result import Evaluation, maker_of
+from fastfair.evaluation.result import Evaluation
 from fastfair.measures._registry import METRICS
 from fastfair.resampling.units import ComparisonUnits
 from fastfair.results.result import Result
@@ -624,7 +624,7 @@ class _Discarding:
 def _freedom(evaluation: Evaluation | None, quantity: Quantity | None) -> float:
     if evaluation is None or quantity is None:
         return math.inf
-    return float(maker_of(evaluation).sizes.degrees_of_freedom[evaluation.quantities.index(quantity)])
+    return float(evaluation.maker.sizes.degrees_of_freedom[evaluation.quantities.index(quantity)])
 
 
 def _row(group: str | None, fraction: float, cut: float, found: Quantity | None, share: _Shares) -> DiscardedRate:

@@ -35,7 +35,7 @@ from fastfair.error_rates.rates import rates_at_key
 from fastfair.error_rates.threshold_slopes import HeldThreshold
 from fastfair.errors import InputError
 from fastfair.evaluation.evaluate import evaluate_at_thresholds
-from fastfair.evaluation.result import Evaluation, maker_of
+from fastfair.evaluation.result import Evaluation
 from fastfair.measures._registry import METRICS
 from fastfair.results.result import Result
 from fastfair.uncertainty.few_errors import law_of_held_rate
@@ -103,7 +103,7 @@ def found_threshold(comparisons: Comparisons, at: OperatingPoint, confidence_lev
 
 def _error_of(found: Evaluation, quantity: Quantity, at: OperatingPoint) -> tuple[float, float]:
     """Return the standard error of a rate at its threshold, and its degrees of freedom."""
-    maker, row = maker_of(found), found.quantities.index(quantity)
+    maker, row = found.maker, found.quantities.index(quantity)
     n, freedom = quantity.n_comparisons or 1, float(maker.sizes.degrees_of_freedom[row])
     rate = quantity.estimate if at.rate is None else at.value
     independent = float(maker.sizes.effective[row])

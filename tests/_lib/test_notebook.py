@@ -13,8 +13,8 @@ from fastfair._lib.notebook import Shown
 from fastfair.bands.fairness import FairnessBand
 from fastfair.bands.roc import RocBand
 from fastfair.claims.claim import Claim
-from fastfair.evaluation.paired_result import PairedEvaluation
 from fastfair.evaluation.result import Evaluation
+from fastfair.evaluation.system_comparison import PairedEvaluation
 from fastfair.group_tests.equal_rates import FmrTest, FnmrTest
 from fastfair.group_tests.margins import MarginOfError
 from fastfair.planning.fmr import FmrPlan

@@ -14,8 +14,7 @@ from oracles import resampling as slow
 
 import fastfair as ff
 from fastfair.errors import FewResamplesWarning
-from fastfair.evaluation.contrasts import NO_DIFFERENCE
-from fastfair.evaluation.difference_tests import NOTHING_TO_DRAW, OF_FEW_ERRORS, OF_MEASURES
+from fastfair.evaluation.contrasts import NO_DIFFERENCE, NOTHING_TO_DRAW, OF_FEW_ERRORS, OF_MEASURES
 from fastfair.measures._registry import measure_of
 from fastfair.uncertainty import inversion
 from fastfair.uncertainty.inversion import GAMMA

@@ -15,7 +15,12 @@ _POINTS = [ff.at_fmr(0.02), ff.at_fnmr(0.1), ff.at_threshold(0.6), ff.at_eer()]
 
 
 def bits(paired):
-    return repr(paired.contrasts), repr(paired.tests), paired.correlations.tobytes(), repr(paired.first.quantities)
+    return (
+        repr(paired.contrasts),
+        repr(paired.drawn.contrasts.tests),
+        paired.correlations.tobytes(),
+        repr(paired.first.quantities),
+    )
 
 
 @pytest.mark.jit

@@ -13,7 +13,7 @@ import fastfair as ff
 from fastfair.data import matching
 from fastfair.error_rates import threshold_slopes
 from fastfair.evaluation import score_tests
-from fastfair.evaluation.decisions import Decisions
+from fastfair.evaluation.score_tests import Decisions
 
 POINTS = (ff.at_threshold(3.0), ff.at_fmr(0.3), ff.at_fnmr(0.2), ff.at_eer())
 

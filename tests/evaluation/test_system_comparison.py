@@ -17,8 +17,7 @@ from oracles import ranks as slow
 import fastfair as ff
 from fastfair.errors import FewResamplesWarning
 from fastfair.evaluation import compare as module
-from fastfair.evaluation.ranks import ranks_of
-from fastfair.evaluation.system_comparison import SystemComparison
+from fastfair.evaluation.system_comparison import SystemComparison, ranks_of
 
 AT = [ff.at_fmr(0.05), ff.at_threshold(1.0)]
 NAMES = ("old", "new", "small", "noisy")

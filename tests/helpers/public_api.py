@@ -19,10 +19,8 @@ from fastfair.error_models.error_model import AttributeTest, Effect, ErrorModel
 from fastfair.error_models.stratified_rates import StratifiedDifference, StratifiedRate, StratifiedRates
 from fastfair.error_rates import curves, rates
 from fastfair.evaluation.contrasts import Contrast
-from fastfair.evaluation.paired_result import PairedEvaluation
-from fastfair.evaluation.ranks import RankedSystem
 from fastfair.evaluation.result import Evaluation
-from fastfair.evaluation.system_comparison import SystemComparison
+from fastfair.evaluation.system_comparison import PairedEvaluation, RankedSystem, SystemComparison
 from fastfair.evaluation.worst_comparisons import WorstComparisons
 from fastfair.group_tests.equal_rates import FmrTest, FnmrTest, GroupTest
 from fastfair.group_tests.margins import MarginOfError

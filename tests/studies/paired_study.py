@@ -20,8 +20,7 @@ import fastfair as ff
 from fastfair import intervals
 from fastfair.error_rates.operating_points import FEWEST_ERRORS
 from fastfair.evaluation.contrasts import Contrast
-from fastfair.evaluation.paired_result import PairedEvaluation
-from fastfair.evaluation.system_comparison import SystemComparison
+from fastfair.evaluation.system_comparison import PairedEvaluation, SystemComparison
 from fastfair.measures._registry import measure_of
 
 from . import tables

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fastfair import OperatingPoint, at_fmr, compare, measures
-from fastfair.evaluation.paired_result import PairedEvaluation
 from fastfair.evaluation.result import Evaluation
+from fastfair.evaluation.system_comparison import PairedEvaluation
 from papers.settings import Settings
 from papers.voxceleb import scores
 
