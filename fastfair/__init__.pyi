@@ -8,7 +8,6 @@ from ._version import __version__ as __version__
 from .bands.fairness import fairness_band as fairness_band
 from .bands.roc import roc_band as roc_band
 from .calibration.calibrate import calibrate as calibrate
-from .calibration.curves import Application as Application
 from .calibration.curves import bayes_error as bayes_error
 from .calibration.curves import tippett as tippett
 from .calibration.evaluate_calibration import evaluate_calibration as evaluate_calibration
@@ -35,6 +34,7 @@ from .error_rates.operating_points import at_fnmr as at_fnmr
 from .error_rates.operating_points import at_mean_group_eer as at_mean_group_eer
 from .error_rates.operating_points import at_threshold as at_threshold
 from .error_rates.rates import rates as rates
+from .error_rates.score_metrics import Costs as Costs
 from .evaluation.compare import compare as compare
 from .evaluation.evaluate import evaluate as evaluate
 from .evaluation.worst_comparisons import worst_comparisons as worst_comparisons

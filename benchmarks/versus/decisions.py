@@ -19,7 +19,7 @@ from .targets import AtLeast, in_units
 
 THREADS = 2
 _N = 2000
-_APPLICATION = ff.Application(0.01)
+_APPLICATION = ff.Costs(0.01)
 _THEIR_N, _LEVEL = 20, 1e-3
 
 

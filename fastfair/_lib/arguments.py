@@ -49,7 +49,7 @@ _WAYS = {
 # Classes that messages describe by how they are made: one, and several.
 _DESCRIBED = {
     "OperatingPoint": ("an operating point such as at_fmr(1e-3) or at_threshold(0.5)", "operating points"),
-    "Application": ("an application such as Application(0.05, c_miss=1, c_fa=10)", "applications"),
+    "Costs": ("costs such as Costs(0.05, c_miss=1, c_fa=10)", "costs"),
 }
 # What makes an object of a class from text; the modules of these classes add theirs.
 READERS: dict[str, Callable[[str], Any]] = {}

@@ -21,7 +21,7 @@ from fastfair.data.comparisons import Comparisons
 from fastfair.error_rates.operating_points import at_threshold, threshold_key
 from fastfair.error_rates.rates import rates_at_key
 from fastfair.error_rates.ratio_cost import require_ratios
-from fastfair.error_rates.score_metrics import RatioCostPrior, log_likelihood_ratio_cost
+from fastfair.error_rates.score_metrics import Costs, RatioCostPrior, least_cost, log_likelihood_ratio_cost, mean_cost
 from fastfair.errors import InputError
 from fastfair.evaluation.evaluate import concentrations, described, evaluate
 from fastfair.measures import MEASURES
@@ -35,7 +35,7 @@ from fastfair.uncertainty.quantities import Quantity, ends_of, find
 from fastfair.uncertainty.sample_sizes import SampleSizes
 
 from . import results
-from .curves import Application, bayes_error_of, checked_applications, tippett_of
+from .curves import bayes_error_of, tippett_of
 from .results import ApplicationCost, Calibration, CostDifference, CostMeasure, RatioCost
 
 Floats = NDArray[np.float64]
@@ -56,11 +56,11 @@ class ReplicatedCosts:
     """
 
     def __init__(
-        self, comparisons: Comparisons, application: Application, normalize: bool, measured: tuple[int, ...],
+        self, comparisons: Comparisons, application: Costs, normalize: bool, measured: tuple[int, ...],
         unit: Unit, n_resamples: int, key: NDArray[np.uint32], workers: Workers,
     ) -> None:  # fmt: skip
         self.application, self._measured = application, measured
-        self._costs = costs = application.costs(normalize)
+        self._costs = costs = replace(application, normalize=normalize)
         self._prior = RatioCostPrior(application.effective_prior)
         points = [at_threshold(costs.threshold + float(shift)) for shift in (0.0, *SHIFTS)]
         self._at_points = [rates_at_key(comparisons, point, threshold_key(comparisons, point)) for point in points]
@@ -73,8 +73,8 @@ class ReplicatedCosts:
         base = estimates(self._at_points, self._metrics(comparisons), cells)
         self._rows = rows = slice(0, 1 + len(comparisons.groups))
         # (points, 1 + groups) and (points, 1 + groups, r)
-        self._of_points = costs.of_rates(base.fnmr[:, rows], base.fmr[:, rows])
-        self._drawn_of_points = costs.of_rates(drawn.fnmr[:, rows], drawn.fmr[:, rows])
+        self._of_points = mean_cost(costs, base.fnmr[:, rows], base.fmr[:, rows])
+        self._drawn_of_points = mean_cost(costs, drawn.fnmr[:, rows], drawn.fmr[:, rows])
         self._base, self._drawn = (
             replace(one, metrics={"act_dcf": of_points[0]} | one.metrics)
             for one, of_points in ((base, self._of_points), (drawn, self._drawn_of_points))
@@ -84,7 +84,7 @@ class ReplicatedCosts:
     def _metrics(self, comparisons: Comparisons) -> dict[str, Floats]:
         lists = [keys_of(comparisons), *(keys_of(comparisons, k) for k in range(len(comparisons.groups)))]
         return {
-            "min_dcf": np.array([self._costs.least(keys)[0] if all(keys.sizes) else np.nan for keys in lists]),
+            "min_dcf": np.array([least_cost(self._costs, keys)[0] if all(keys.sizes) else np.nan for keys in lists]),
             "cllr": np.array(
                 [log_likelihood_ratio_cost(keys, prior=self._prior) if all(keys.sizes) else np.nan for keys in lists]
             ),
@@ -272,13 +272,13 @@ def _intervals(quantities: list[Quantity]) -> Floats:
     return np.array([(q.estimate, *ends_of(q)) for q in quantities], np.float64).T
 
 
-_USUAL = (Application(0.01), Application(0.5))
+_USUAL = (Costs(0.01), Costs(0.5))
 
 
 @checked
 def evaluate_calibration(
     comparisons: Comparisons,
-    applications: Application | Sequence[Application] = _USUAL,
+    applications: Costs | Sequence[Costs] = _USUAL,
     *,
     normalize: bool = True,
     unit: Unit = "subject",
@@ -294,10 +294,11 @@ def evaluate_calibration(
     ----------
     comparisons : Comparisons
         Comparisons whose scores are declared to be log-likelihood ratios; `calibrate` makes such of other scores.
-    applications : Application or sequence of Application
+    applications : Costs or sequence of Costs
         Priors and costs; by default the priors 0.01 and 0.5 with equal costs.
     normalize : bool, default True
-        Whether to divide costs by that of accepting, or of rejecting, everything, whichever is lower.
+        Whether to divide the costs of all applications by that of accepting, or of rejecting, everything, whichever is
+        lower.
     unit, n_resamples, confidence_level, rng, n_threads, progress
         As in `evaluate`; at least 2 replicates.
 
@@ -335,13 +336,15 @@ def evaluate_calibration(
     --------
     >>> import fastfair as ff
     >>> scores = ff.binormal_comparisons(2000, 20_000, fmr=0.01, n_subjects=200, rng=0)
-    >>> found = ff.evaluate_calibration(ff.calibrate(scores, rng=0).comparisons, ff.Application(0.01), rng=0)
-    >>> cost = found.cost(ff.Application(0.01))
+    >>> found = ff.evaluate_calibration(ff.calibrate(scores, rng=0).comparisons, ff.Costs(0.01), rng=0)
+    >>> cost = found.cost(ff.Costs(0.01))
     >>> round(cost.actual, 3), round(cost.minimum, 3), cost.verdict
     (0.277, 0.27, 'undecided')
     """
     require_ratios(comparisons, "calibration")
-    asked = checked_applications(applications)
+    asked = tuple(dict.fromkeys([applications] if isinstance(applications, Costs) else applications))
+    if not asked:
+        raise InputError("applications is empty: give at least one, such as Costs(0.01)")
     level = intervals.level(confidence_level)
     if validation.count("n_resamples", n_resamples) < 2:
         raise InputError(f"calibration needs replicates: n_resamples must be at least 2, not {n_resamples}")

@@ -11,6 +11,7 @@ from fastfair._lib.arguments import checked
 from fastfair._lib.plots import GREY, STANDS_OUT, USUAL, Bar, Line, draw_rows, new_axes, row_size
 from fastfair._lib.tables import columns_of
 from fastfair._lib.text import cell, number_with_interval, p_in_words
+from fastfair.error_rates.score_metrics import Costs
 from fastfair.errors import InputError, visible
 from fastfair.measures._registry import printed_name, quantity_name
 from fastfair.pages.drawings import drawing, svg_of
@@ -18,7 +19,7 @@ from fastfair.pages.parts import Chapter, Picture, Section, Table
 from fastfair.results.result import Result
 from fastfair.uncertainty.quantities import Estimate
 
-from .curves import Application, BayesError, Tippett, draw_bayes_errors, draw_tippetts
+from .curves import BayesError, Tippett, draw_bayes_errors, draw_tippetts
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -39,7 +40,7 @@ class ApplicationCost:
 
     Attributes
     ----------
-    application : Application
+    application : Costs
         Prior and costs.
     group : str or None
         The group; None for all comparisons.
@@ -68,7 +69,7 @@ class ApplicationCost:
         Warnings for the reader.
     """
 
-    application: Application
+    application: Costs
     group: str | None
     threshold: float
     actual: float
@@ -128,7 +129,7 @@ class CostDifference:
 
     Attributes
     ----------
-    application : Application
+    application : Costs
         Prior and costs.
     quantity : {"act_dcf", "miscalibration"}
         What is compared: the actual cost, or actual minus minimum cost.
@@ -142,7 +143,7 @@ class CostDifference:
         Whether the simultaneous interval leaves out 0; empty without one.
     """
 
-    application: Application
+    application: Costs
     quantity: str
     first: str
     second: str
@@ -165,14 +166,14 @@ class CostMeasure(Estimate):
 
     Attributes
     ----------
-    application : Application
+    application : Costs
         Prior and costs.
     name : str
         The measure followed by its base metric, such as "nrb(act_dcf)": "act_dcf", "min_dcf", or "cllr" at the
         application's prior. `group` is that of a measure that has a value for each.
     """
 
-    application: Application
+    application: Costs
     name: str
 
     _unused = ("n_comparisons", "n_errors", "n_subjects")
@@ -220,7 +221,7 @@ class Calibration(Result):
     settings: dict[str, Any]
 
     @property
-    def applications(self) -> tuple[Application, ...]:
+    def applications(self) -> tuple[Costs, ...]:
         """The applications, in the order asked."""
         return tuple(dict.fromkeys(row.application for row in self.costs))
 
@@ -230,12 +231,12 @@ class Calibration(Result):
         return float(self.settings["confidence_level"])
 
     @checked
-    def cost(self, application: Application | None = None, group: str | None = None) -> ApplicationCost:
+    def cost(self, application: Costs | None = None, group: str | None = None) -> ApplicationCost:
         """Return what decisions cost in an application.
 
         Parameters
         ----------
-        application : Application, optional
+        application : Costs, optional
             Needed where there are several.
         group : str, optional
             By default all comparisons.
@@ -252,7 +253,7 @@ class Calibration(Result):
         return self._one([row for row in self.costs if row.group == group], application, f"group {group!r}")
 
     @checked
-    def measure(self, name: str, group: str | None = None, application: Application | None = None) -> CostMeasure:
+    def measure(self, name: str, group: str | None = None, application: Costs | None = None) -> CostMeasure:
         """Return a fairness measure of costs.
 
         Parameters
@@ -261,7 +262,7 @@ class Calibration(Result):
             Such as "nrb(act_dcf)".
         group : str, optional
             The group, for a measure with a value for each.
-        application : Application, optional
+        application : Costs, optional
             Needed where there are several.
 
         Returns
@@ -277,7 +278,7 @@ class Calibration(Result):
         rows = [row for row in self.measures if (row.name, row.group) == (called, group)]
         return self._one(rows, application, f"measure {name!r} of {'all' if group is None else repr(group)}")
 
-    def _one(self, rows: Sequence[_Row], application: Application | None, what: str) -> _Row:
+    def _one(self, rows: Sequence[_Row], application: Costs | None, what: str) -> _Row:
         found = [row for row in rows if application in (None, row.application)]
         if len(found) == 1:
             return found[0]
@@ -320,7 +321,7 @@ class Calibration(Result):
     def _columns(self) -> dict[str, list[Any]]:
         columns = columns_of(self.costs)
         asked = columns.pop("application")
-        parts = {name: [getattr(one, name) for one in asked] for name in ("p_target", "c_miss", "c_fa")}
+        parts = {name: [float(getattr(one, name)) for one in asked] for name in ("p_target", "c_miss", "c_fa")}
         return {"application": list(map(str, asked))} | parts | columns
 
     def _figures(self) -> dict[str, Figure]:
@@ -331,14 +332,14 @@ class Calibration(Result):
         return {name: one.figure for name, one in axes.items()}  # type: ignore[misc]  # they are in no sub-figure
 
     @checked
-    def plot(self, ax: Axes | None = None, application: Application | None = None) -> Axes:
+    def plot(self, ax: Axes | None = None, application: Costs | None = None) -> Axes:
         """Draw the actual and the minimum cost of all comparisons and of each group, with intervals.
 
         Parameters
         ----------
         ax : matplotlib Axes, optional
             Where to draw; a new figure by default.
-        application : Application, optional
+        application : Costs, optional
             By default all of them.
 
         Returns
@@ -439,7 +440,7 @@ def _chapter_of(result: Calibration) -> Chapter:
     return Chapter(result._title, sentences, sections, result.settings, result.to_json(), remarks)
 
 
-def _of_application(result: Calibration, application: Application) -> Section:
+def _of_application(result: Calibration, application: Costs) -> Section:
     rows = [row for row in result.costs if row.application == application]
     level = f"{100 * result.confidence_level:g} %"
     size = row_size([row.group or "all" for row in rows], _SIZE[0])

@@ -21,7 +21,7 @@ from fastfair.data.comparisons import Comparisons
 from fastfair.data.scanned_comparisons import ScannedComparisons
 from fastfair.error_rates.curve_results import ERROR_RATES
 from fastfair.error_rates.operating_points import OperatingPoint, at_fmr, read_point
-from fastfair.error_rates.score_metrics import EerMethod
+from fastfair.error_rates.score_metrics import Costs, EerMethod
 from fastfair.errors import InputError, NarrowIntervalsWarning, visible
 from fastfair.evaluation.evaluate import evaluate
 from fastfair.evaluation.result import Evaluation
@@ -489,10 +489,7 @@ def check(
     progress: bool | Callable[[int, int], None] = False,
     alpha: float = 0.5,
     eer_method: EerMethod = "nearest",
-    p_target: float = 0.05,
-    c_miss: float = 1,
-    c_fa: float = 1,
-    normalize: bool = False,
+    costs: Costs = Costs(),  # noqa: B008 - frozen
     zero_policy: ZeroPolicy | float = "keep",
     allow_undecided: bool = False,
 ) -> Check:
@@ -512,7 +509,7 @@ def check(
         The level of the limits, to one side, in (0.5, 1).
     unit, rng, n_threads, progress, alpha, eer_method
         As in `evaluate`.
-    p_target, c_miss, c_fa, normalize, zero_policy
+    costs, zero_policy
         As in `evaluate`.
     allow_undecided : bool, default False
         Whether the check passes where the data do not decide.
@@ -579,8 +576,8 @@ def check(
             comparisons, points or [at], [measure.name for one in expanded if (measure := measure_of(one.name))],
             metrics=[name for name in METRICS if any(name in (first, last[:-1]) for first, _, last in names)],
             unit=unit, n_resamples=n_resamples, confidence_level=level, rng=rng, n_threads=n_threads,
-            progress=progress, alpha=alpha, eer_method=eer_method, p_target=p_target, c_miss=c_miss, c_fa=c_fa,
-            normalize=normalize, zero_policy=zero_policy, incomplete_groups="nan",
+            progress=progress, alpha=alpha, eer_method=eer_method, costs=costs,
+            zero_policy=zero_policy, incomplete_groups="nan",
         )  # fmt: skip
     dependent = unit == "comparison" and _repeats_subjects(comparisons)
     return _judged_all(evaluation, wanted, confidence_level, is_dependent=dependent, allow_undecided=allow_undecided)

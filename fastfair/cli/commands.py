@@ -111,7 +111,7 @@ def _record(place: str) -> _Type:
     def read(text: str) -> Any:
         module, _, name = place.partition(":")
         record = getattr(importlib.import_module(module), name)
-        names = [one.name for one in fields(record)]
+        names = [one.name for one in fields(record) if one.type == "float"]
         parts = text.split(",")
         if len(parts) not in (1, len(names)):
             raise ValueError(f"{text!r} is neither {names[0]} nor {','.join(names)}")

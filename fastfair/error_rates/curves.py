@@ -16,6 +16,7 @@ from fastfair.data.failed_comparisons import require_scores
 from . import score_metrics
 from .curve_results import ActDcf, Det, Eer, MinDcf, Roc
 from .ratio_cost import require_ratios
+from .score_metrics import Costs
 
 NO_CLLR = 'their log-likelihood ratio would be minus infinity; read them with failures="exclude", or leave it out'
 
@@ -138,27 +139,15 @@ def eer(comparisons: Comparisons, method: score_metrics.EerMethod = "nearest") -
 
 
 @checked
-def min_dcf(
-    comparisons: Comparisons,
-    p_target: float = 0.05,
-    c_miss: float = 1,
-    c_fa: float = 1,
-    normalize: bool = False,
-) -> MinDcf:
+def min_dcf(comparisons: Comparisons, costs: Costs = Costs()) -> MinDcf:  # noqa: B008 - frozen
     """Compute the minimum of the detection cost over all thresholds.
 
     Parameters
     ----------
     comparisons : Comparisons
         Scores of mated and non-mated comparisons.
-    p_target : float, default 0.05
-        Prior probability of a mated comparison in the minDCF, in (0, 1).
-    c_miss : float, default 1
-        Cost of a false non-match in the minDCF.
-    c_fa : float, default 1
-        Cost of a false match in the minDCF.
-    normalize : bool, default False
-        Whether to divide the minDCF by the cost of accepting or of rejecting everything, whichever is lower.
+    costs : Costs
+        The prior of a mated comparison, and the costs of errors.
 
     Returns
     -------
@@ -168,35 +157,28 @@ def min_dcf(
     Raises
     ------
     InputError
-        For a prior outside (0, 1) or costs that are not positive, and where failed comparisons count as non-matches
-        and accepting everything would cost less than rejecting everything.
+        Where failed comparisons count as non-matches and accepting everything would cost less than rejecting
+        everything.
 
     Examples
     --------
     >>> import fastfair as ff
-    >>> ff.min_dcf(ff.Comparisons([0.9, 0.8, 0.3, 0.4, 0.1], [1, 1, 1, 0, 0]), p_target=0.5)
+    >>> ff.min_dcf(ff.Comparisons([0.9, 0.8, 0.3, 0.4, 0.1], [1, 1, 1, 0, 0]), ff.Costs(p_target=0.5))
     MinDcf(value=0.16666666666666666, threshold=0.8)
     """
-    costs = score_metrics.DetectionCosts(p_target, c_miss, c_fa, normalize)
-    value, key = costs.least(keys_of(comparisons))
+    value, key = score_metrics.least_cost(costs, keys_of(comparisons))
     return MinDcf(value, comparisons.to_threshold(key))
 
 
 @checked
-def act_dcf(
-    comparisons: Comparisons,
-    p_target: float = 0.05,
-    c_miss: float = 1,
-    c_fa: float = 1,
-    normalize: bool = False,
-) -> ActDcf:
+def act_dcf(comparisons: Comparisons, costs: Costs = Costs()) -> ActDcf:  # noqa: B008 - frozen
     """Compute the detection cost of the decisions that log-likelihood ratios themselves make.
 
     Parameters
     ----------
     comparisons : Comparisons
         Mated and non-mated comparisons whose scores are declared to be log-likelihood ratios.
-    p_target, c_miss, c_fa, normalize
+    costs : Costs
         As in `min_dcf`.
 
     Returns
@@ -215,14 +197,13 @@ def act_dcf(
     --------
     >>> import fastfair as ff
     >>> c = ff.Comparisons([3.0, 2.0, -0.5, 0.5, -2.0], [1, 1, 1, 0, 0], score_kind="log-likelihood-ratio")
-    >>> found = ff.act_dcf(c, p_target=0.5)
-    >>> found.threshold, round(found.value, 4), round(ff.min_dcf(c, p_target=0.5).value, 4)
+    >>> found = ff.act_dcf(c, ff.Costs(p_target=0.5))
+    >>> found.threshold, round(found.value, 4), round(ff.min_dcf(c, ff.Costs(p_target=0.5)).value, 4)
     (0.0, 0.4167, 0.1667)
     """
     require_ratios(comparisons, "the actual DCF")
-    costs = score_metrics.DetectionCosts(p_target, c_miss, c_fa, normalize)
     fnmr, fmr = score_metrics.rates_of(keys_of(comparisons), comparisons.to_key(costs.threshold))
-    return ActDcf(costs.of_rates(fnmr, fmr), costs.threshold, fmr, fnmr)
+    return ActDcf(score_metrics.mean_cost(costs, fnmr, fmr), costs.threshold, fmr, fnmr)
 
 
 @checked

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
@@ -9,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastfair._lib import validation
+from fastfair._lib.arguments import checked
 from fastfair.data import score_keys
 from fastfair.data.class_keys import ClassKeys, not_kept
 from fastfair.errors import InputError
@@ -199,62 +201,115 @@ def rates_of(keys: ClassKeys, threshold: np.signedinteger[Any]) -> tuple[float, 
     return false_nonmatches / keys.sizes[0], false_matches / keys.sizes[1]
 
 
-class DetectionCosts:
-    """Costs of a false match and of a false non-match, weighted by the prior probability that each can happen.
+@checked
+@dataclass(frozen=True)
+class Costs:
+    """What errors cost where a system is used: a prior and two costs, which fix the threshold of the lowest cost.
 
-    Parameters
+    Attributes
     ----------
-    p_target, c_miss, c_fa, normalize
-        As in `min_dcf`.
+    p_target : float, default 0.05
+        Prior probability of a mated comparison in the minDCF, in (0, 1).
+    c_miss : float, default 1
+        Cost of a false non-match in the minDCF.
+    c_fa : float, default 1
+        Cost of a false match in the minDCF.
+    normalize : bool, default False
+        Whether to divide the minDCF by the cost of accepting or of rejecting everything, whichever is lower.
+
+    Raises
+    ------
+    InputError
+        For a prior outside (0, 1) or costs that are not positive.
+
+    Examples
+    --------
+    >>> import fastfair as ff
+    >>> often = ff.Costs(0.05, c_miss=1, c_fa=10)
+    >>> str(often), round(often.threshold, 3), round(often.effective_prior, 5)
+    ('p_target=0.05, c_miss=1, c_fa=10', 5.247, 0.00524)
     """
 
-    def __init__(self, p_target: float = 0.05, c_miss: float = 1, c_fa: float = 1, normalize: bool = False) -> None:
-        p_target = validation.rate("p_target", p_target)
-        validation.positive("p_target", p_target)
-        self.miss = validation.positive("c_miss", c_miss) * p_target
-        self.false_match = validation.positive("c_fa", c_fa) * (1 - p_target)
-        self.unit = min(self.miss, self.false_match) if normalize else 1.0
+    p_target: float = 0.05
+    c_miss: float = 1
+    c_fa: float = 1
+    normalize: bool = False
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "p_target", validation.open_fraction("p_target", self.p_target))
+        for name in ("c_miss", "c_fa"):
+            validation.positive(name, getattr(self, name))
+
+    @property
+    def miss(self) -> float:
+        """The cost of rejecting everything, before it is normalised."""
+        return self.c_miss * self.p_target
+
+    @property
+    def false_match(self) -> float:
+        """The cost of accepting everything, before it is normalised."""
+        return self.c_fa * (1 - self.p_target)
+
+    @property
+    def unit(self) -> float:
+        """What costs are divided by."""
+        return min(self.miss, self.false_match) if self.normalize else 1.0
 
     @property
     def threshold(self) -> float:
-        """The Bayes threshold: the log-likelihood ratio from which on accepting costs less than rejecting."""
+        """The Bayes threshold log(c_fa (1 - p_target) / (c_miss p_target)), from which on accepting costs less."""
         return float(np.log(self.false_match) - np.log(self.miss))
+
+    @property
+    def effective_prior(self) -> float:
+        """The prior at which equal costs have the same threshold."""
+        return 1 / (1 + math.exp(self.threshold))
+
+    def __str__(self) -> str:
+        costs = "" if self.c_miss == self.c_fa == 1 else f", c_miss={self.c_miss:g}, c_fa={self.c_fa:g}"
+        return f"p_target={self.p_target:g}{costs}"
 
     @property
     def greatest(self) -> float:
         """The greatest possible cost, of wrong decisions only."""
-        return float(self.of_rates(1.0, 1.0))
+        return float(mean_cost(self, 1.0, 1.0))
 
     @property
     def greatest_least(self) -> float:
         """The greatest possible minimum cost: accepting or rejecting everything, whichever costs less."""
         return min(self.miss, self.false_match) / self.unit
 
-    def of_rates(self, fnmr: Any, fmr: Any) -> Any:
-        """Return the cost of error rates."""
-        return (self.miss * fnmr + self.false_match * fmr) / self.unit
 
-    def least(self, keys: ClassKeys) -> tuple[float, np.signedinteger[Any]]:
-        """Return the minimum cost and the lowest key that has it, for sorted keys of comparisons of both classes."""
-        from fastfair.kernels import curves as kernels
+def mean_cost(costs: Costs, fnmr: Any, fmr: Any) -> Any:
+    """Return the cost of a comparison where errors have these rates, numbers or arrays."""
+    return (costs.miss * fnmr + costs.false_match * fmr) / costs.unit
 
-        mated, nonmated = keys.mated, keys.nonmated
-        failed = score_keys.failed_key(mated)
-        any_failed = any(of_class.size and of_class[0] == failed for of_class in (mated, nonmated))
-        if any_failed and self.miss > self.false_match:
-            raise InputError(
-                "minDCF: with this prior and these costs it is cheaper to accept everything than to reject everything, "
-                "but comparisons that failed count as non-matches and cannot be accepted; choose p_target, c_miss and "
-                'c_fa such that p_target * c_miss <= (1 - p_target) * c_fa, or read them with failures="exclude"'
-            )
-        cost, index, _ = kernels.least_cost(mated, nonmated, keys.sizes, self.miss, self.false_match)
-        # At thresholds at which not all errors are kept one rate is at least that of the errors kept.
-        for costs_of_all, kept, n in zip((self.miss, self.false_match), (mated, nonmated), keys.sizes, strict=True):
-            if kept.size < n and cost >= costs_of_all * (kept.size / n):
-                raise not_kept("minDCF", keys)
-        above_all = index == mated.size or mated[index] == failed  # then rejecting everything costs no more
-        key = max(mated[-1], nonmated[-1]) + mated.dtype.type(1) if above_all else mated[index]
-        return cost / self.unit, key
+
+def least_cost(costs: Costs, keys: ClassKeys, miss: float | None = None) -> tuple[float, np.signedinteger[Any]]:
+    """Return the minimum cost and the lowest key that has it, for sorted keys of comparisons of both classes.
+
+    miss: the cost of rejecting all mated comparisons, where it is not that of `costs`.
+    """
+    from fastfair.kernels import curves as kernels
+
+    mated, nonmated = keys.mated, keys.nonmated
+    miss = costs.miss if miss is None else miss
+    failed = score_keys.failed_key(mated)
+    any_failed = any(of_class.size and of_class[0] == failed for of_class in (mated, nonmated))
+    if any_failed and miss > costs.false_match:
+        raise InputError(
+            "minDCF: with this prior and these costs it is cheaper to accept everything than to reject everything, "
+            "but comparisons that failed count as non-matches and cannot be accepted; choose p_target, c_miss and "
+            'c_fa such that p_target * c_miss <= (1 - p_target) * c_fa, or read them with failures="exclude"'
+        )
+    cost, index, _ = kernels.least_cost(mated, nonmated, keys.sizes, miss, costs.false_match)
+    # At thresholds at which not all errors are kept one rate is at least that of the errors kept.
+    for costs_of_all, kept, n in zip((miss, costs.false_match), (mated, nonmated), keys.sizes, strict=True):
+        if kept.size < n and cost >= costs_of_all * (kept.size / n):
+            raise not_kept("minDCF", keys)
+    above_all = index == mated.size or mated[index] == failed  # then rejecting everything costs no more
+    key = max(mated[-1], nonmated[-1]) + mated.dtype.type(1) if above_all else mated[index]
+    return cost / costs.unit, key
 
 
 @dataclass(frozen=True)

@@ -89,7 +89,7 @@ class ComparedSystem:
         of_group: dict[str | None, ClassKeys] = {None: keys_of(comparisons)}
         of_group |= {group: keys_of(comparisons, k) for k, group in enumerate(comparisons.groups)}
         asked = evaluation.settings
-        costs = score_metrics.DetectionCosts(asked["p_target"], asked["c_miss"], asked["c_fa"])
+        costs = score_metrics.Costs(asked["p_target"], asked["c_miss"], asked["c_fa"])
 
         def count(quantity: Quantity) -> int | None:
             if quantity.n_errors is not None and quantity.n_comparisons is not None:
@@ -100,7 +100,7 @@ class ComparedSystem:
             if not all(keys.sizes):
                 return 0
             if quantity.name == "min_dcf":
-                key = costs.least(keys)[1]
+                key = score_metrics.least_cost(costs, keys)[1]
                 false_nonmatches = int(np.searchsorted(keys.mated, key))
                 return min(false_nonmatches, keys.nonmated.size - int(np.searchsorted(keys.nonmated, key)))
             rate, _ = score_metrics.equal_error(keys, asked["eer_method"])

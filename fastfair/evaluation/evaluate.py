@@ -38,7 +38,7 @@ from fastfair.error_rates.operating_points import (
 )
 from fastfair.error_rates.rates import rates_at_key
 from fastfair.error_rates.ratio_cost import ratio_costs_of_groups
-from fastfair.error_rates.score_metrics import EerMethod
+from fastfair.error_rates.score_metrics import Costs, EerMethod
 from fastfair.errors import DroppedWarning, EmptyGroupWarning, InputError, NarrowIntervalsWarning, ReversedScoresWarning
 from fastfair.intervals._replicates import MethodOfEvaluations
 from fastfair.measures._compute import ZeroPolicy
@@ -91,9 +91,7 @@ class Request:
     metrics: str | Sequence[str]
     alpha: float
     eer_method: str
-    p_target: float
-    c_miss: float
-    c_fa: float
+    costs: Costs
     zero_policy: str | float
     incomplete_groups: str
     unit: str
@@ -103,18 +101,12 @@ class Request:
     method: str
     alternative: str = "two-sided"
     simultaneous: bool = False
-    normalize: bool = False
     measured: tuple[int, ...] = ()
 
     @property
     def points(self) -> tuple[OperatingPoint, ...]:
         """The operating points, without repetitions."""
         return tuple(dict.fromkeys([self.at] if isinstance(self.at, OperatingPoint) else self.at))
-
-    @property
-    def costs(self) -> score_metrics.DetectionCosts:
-        """The costs and the prior of minDCF."""
-        return score_metrics.DetectionCosts(self.p_target, self.c_miss, self.c_fa, self.normalize)
 
     @property
     def needs_all_pairs(self) -> bool:
@@ -166,7 +158,6 @@ class Request:
         n_resamples = validation.count("n_resamples", self.n_resamples)
         if n_resamples == 1:
             raise InputError("n_resamples must be 0, or at least 2: one replicate has no spread")
-        self.costs  # noqa: B018 - checks its arguments
         return replace(
             self,
             at=self.points,
@@ -209,7 +200,8 @@ class Request:
             "measures": list(self.measures),
             "metrics": list(self.metrics),
         }
-        found |= {name: getattr(self, name) for name in _SETTINGS}
+        known = vars(self) | vars(self.costs)
+        found |= {name: known[name] for name in _SETTINGS}
         if comparisons.failed is not None:
             found["failures"] = comparisons.failed.policy
         if self.n_resamples:
@@ -294,10 +286,7 @@ def evaluate(
     metrics: Literal["all"] | Metric | Sequence[Metric] = "all",
     alpha: float = 0.5,
     eer_method: EerMethod = "nearest",
-    p_target: float = 0.05,
-    c_miss: float = 1,
-    c_fa: float = 1,
-    normalize: bool = False,
+    costs: Costs = Costs(),  # noqa: B008 - frozen
     zero_policy: ZeroPolicy | float = "keep",
     incomplete_groups: IncompleteGroups = "raise",
     alternative: Alternative = "two-sided",
@@ -352,7 +341,7 @@ def evaluate(
         Weight of false matches in measures that take both rates, in [0, 1].
     eer_method : {"nearest", "nearest-max", "interpolated", "convex-hull"}
         As in `eer`.
-    p_target, c_miss, c_fa, normalize : float, and bool
+    costs : Costs
         As in `min_dcf`.
     zero_policy : {"keep", "raise", "clopper-pearson"} or float
         What ratio measures do with groups' FMRs and FNMRs of zero; see `measures.replace_zeros`. A group's EER, minDCF
@@ -434,8 +423,8 @@ def evaluate(
     (0.5, 0.5)
     """
     request = Request(
-        at, measures, metrics, alpha, eer_method, p_target, c_miss, c_fa, zero_policy, incomplete_groups,
-        unit, scheme, n_resamples, confidence_level, method, alternative, simultaneous, normalize,
+        at, measures, metrics, alpha, eer_method, costs, zero_policy, incomplete_groups,
+        unit, scheme, n_resamples, confidence_level, method, alternative, simultaneous,
     )  # fmt: skip
     workers = Workers(n_threads, progress, executor, checkpoint).checked(rng)
     if not isinstance(comparisons, Embeddings):
@@ -547,7 +536,7 @@ def _metrics(comparisons: Comparisons, request: Request) -> dict[str, Floats]:
     """Compute the metrics that need no operating point, of all comparisons and of each group."""
     compute: dict[str, Callable[[ClassKeys], float]] = {
         "eer": lambda keys: score_metrics.equal_error(keys, request.eer_method)[0],
-        "min_dcf": lambda keys: request.costs.least(keys)[0],
+        "min_dcf": lambda keys: score_metrics.least_cost(request.costs, keys)[0],
         "min_cllr": score_metrics.least_log_likelihood_ratio_cost,
     }
     lists = [keys_of(comparisons), *(keys_of(comparisons, k) for k in range(len(comparisons.groups)))]

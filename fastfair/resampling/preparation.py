@@ -47,7 +47,7 @@ class Metrics:
         Some of "eer", "min_dcf", "cllr" and "min_cllr".
     eer_method : str
         As in `eer`; thresholds are those of "nearest".
-    costs : DetectionCosts
+    costs : Costs
         The costs of minDCF.
     prior : RatioCostPrior
         The prior of Cllr.
@@ -55,7 +55,7 @@ class Metrics:
 
     names: tuple[str, ...] = METRICS
     eer_method: str = "nearest"
-    costs: score_metrics.DetectionCosts = field(default_factory=score_metrics.DetectionCosts)
+    costs: score_metrics.Costs = field(default_factory=score_metrics.Costs)
     prior: score_metrics.RatioCostPrior = score_metrics.EVEN_ODDS
 
 
@@ -248,7 +248,7 @@ class Preparation:
                 self.eer_keys[k] = score_metrics.nearest_equal_error(keys).key
                 with_eer.append(k)
             if "min_dcf" in self.metrics:
-                self.least_costs[k], self.cost_keys[k] = self.costs.least(keys)
+                self.least_costs[k], self.cost_keys[k] = score_metrics.least_cost(self.costs, keys)
         return with_eer
 
     def _find_blocks(self) -> None:

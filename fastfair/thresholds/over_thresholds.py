@@ -18,7 +18,7 @@ from fastfair.data.class_keys import keys_of
 from fastfair.data.comparisons import Comparisons
 from fastfair.error_rates.curve_results import ERROR_RATES, ErrorRate
 from fastfair.error_rates.operating_points import at_threshold
-from fastfair.error_rates.score_metrics import DetectionCosts
+from fastfair.error_rates.score_metrics import Costs, least_cost
 from fastfair.errors import InputError
 from fastfair.evaluation.evaluate import evaluate_at_thresholds
 from fastfair.results.result import Result
@@ -358,7 +358,7 @@ def expected_performance_curve(
         raise InputError(f"weights must be in (0, 1), not {given[~((given > 0) & (given < 1))][0]:g}")
     require_same_scores(comparisons, development)
     keys = keys_of(development)
-    costs = [DetectionCosts(1 - float(weight)).least(keys) for weight in given]
+    costs = [least_cost(Costs(1 - float(weight)), keys) for weight in given]
     thresholds = [development.to_threshold(key) for _, key in costs]
     found = evaluate_at_thresholds(comparisons, thresholds, level)
     rows = []

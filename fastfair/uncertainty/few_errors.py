@@ -35,6 +35,7 @@ from fastfair import intervals
 from fastfair._lib.bisection import least_multiple
 from fastfair.data.class_keys import keys_of, not_kept
 from fastfair.error_rates.operating_points import FEWEST_ERRORS, allowed_errors
+from fastfair.error_rates.score_metrics import mean_cost
 from fastfair.resampling.dependence import ENOUGH_PAIRS, typical_attempts
 from fastfair.resampling.engine import Resampler
 from fastfair.resampling.error_lists import ErrorLists
@@ -292,7 +293,7 @@ class FewHeldErrors:
             return [self._rate_limits(row, mated, key, half)[end] for mated in (True, False)]
 
         if self._entries[row].name == "min_dcf":
-            return Limits(math.nan, float(self._prepared.costs.of_rates(*both(key, 1))))
+            return Limits(math.nan, float(mean_cost(self._prepared.costs, *both(key, 1))))
         low = self._best_of_thresholds(few[0], k, key, lambda key: min(both(key, 0)), upper=False)
         high = -self._best_of_thresholds(few[0], k, key, lambda key: -max(both(key, 1)), upper=True)
         return Limits(low, high)

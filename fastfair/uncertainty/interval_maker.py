@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from fastfair import intervals
 from fastfair._lib.bisection import least_between
 from fastfair._lib.threads import in_threads
-from fastfair.error_rates.score_metrics import DetectionCosts
+from fastfair.error_rates.score_metrics import Costs
 from fastfair.errors import InputError
 from fastfair.intervals._replicates import Method
 from fastfair.measures._registry import methods_of, range_of
@@ -71,7 +71,7 @@ class IntervalMaker:
         Computes the (quantities, units) values with one unit left out, for the method "bca".
     inversion : MeasureInversion, optional
         The test inversion of fairness measures.
-    costs : DetectionCosts, optional
+    costs : Costs, optional
         The costs of DCFs, which bound them.
     n_threads : int, optional
         Number of threads; all processors by default.
@@ -91,7 +91,7 @@ class IntervalMaker:
         sizes: SampleSizes | None = None,
         jackknife: Callable[[], Floats] | None = None,
         inversion: MeasureInversion | None = None,
-        costs: DetectionCosts | None = None,
+        costs: Costs | None = None,
         n_threads: int | None = None,
     ) -> None:
         self.quantities, self.inversion, self.costs = quantities, inversion, costs

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from fastfair import intervals
 from fastfair.error_rates.operating_points import ENOUGH_ERRORS
-from fastfair.error_rates.score_metrics import DetectionCosts
+from fastfair.error_rates.score_metrics import Costs
 from fastfair.measures._registry import METRICS, measure_of, range_of
 from fastfair.resampling.dependence import ENOUGH_PAIRS
 
@@ -68,7 +68,7 @@ class Case:
     concentrated, few : bool
         Whether few subjects cause most of the false matches that a minDCF, a threshold or a fairness measure rests on,
         and whether there are fewer than 30 of these, or of an FMR's own, so that it is not known.
-    costs : DetectionCosts, optional
+    costs : Costs, optional
         The costs of DCFs, which bound them.
     raised, freedom : float
         By how much one more subject raises a rate of failure, NaN for other quantities; and degrees of freedom.
@@ -87,7 +87,7 @@ class Case:
     independent: float
     concentrated: bool
     few: bool
-    costs: DetectionCosts | None = None
+    costs: Costs | None = None
     raised: float = math.nan
     freedom: float = math.inf
 
@@ -192,7 +192,7 @@ def _notes(case: Case, quantity: Quantity) -> Iterator[tuple[str, str]]:
         yield "the interval is unbounded, as groups have no errors in some replicates", ""
 
 
-def one_sided(quantity: Quantity, alternative: str, costs: DetectionCosts | None) -> Quantity:
+def one_sided(quantity: Quantity, alternative: str, costs: Costs | None) -> Quantity:
     """Return a quantity with one limit of its interval, the other end being the bound of possible values.
 
     What an operating point holds stays as it is, and so does what has no interval.

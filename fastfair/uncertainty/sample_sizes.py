@@ -7,7 +7,6 @@ FNMR whose threshold holds such an FMR.
 
 from __future__ import annotations
 
-import copy
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -18,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastfair.data.class_keys import ClassKeys, NotKeptError, keys_of
-from fastfair.error_rates.score_metrics import DetectionCosts
+from fastfair.error_rates.score_metrics import Costs, least_cost
 from fastfair.measures._registry import METRICS
 from fastfair.resampling.dependence import ENOUGH_PAIRS, CountModel, typical_attempts
 from fastfair.resampling.engine import Resampler
@@ -272,12 +271,11 @@ def _crossing(keys: ClassKeys, attempts: float) -> float:
     return sum(rates(low)) / 2
 
 
-def _of_least_cost(value: float, costs: DetectionCosts, keys: ClassKeys, attempts: float) -> float:
+def _of_least_cost(value: float, costs: Costs, keys: ClassKeys, attempts: float) -> float:
     """Return by how much a minDCF is raised: the FNMR behind it is less than that at another threshold."""
     n = keys.sizes[0]
-    of_half, fewer = costs.miss * attempts / 2 / (n + attempts) / costs.unit, copy.copy(costs)
-    fewer.miss = costs.miss * n / (n + attempts)
+    of_half = costs.miss * attempts / 2 / (n + attempts) / costs.unit
     try:
-        return max(0.0, fewer.least(keys)[0] + of_half - value)
+        return max(0.0, least_cost(costs, keys, miss=costs.miss * n / (n + attempts))[0] + of_half - value)
     except NotKeptError:
         return of_half

@@ -87,7 +87,7 @@ class Hostile:
         (lambda: ff.evaluate(SCORES, measures=5), "measures must be the name of a measure, its function or"),
         (lambda: ff.evaluate(SCORES, measures=["fdr", 5]), r"measures\[1\] must be the name of a measure or"),
         (lambda: ff.evaluate(SCORES, zero_policy=None), "zero_policy must be one of .* or a finite number"),
-        (lambda: ff.min_dcf(SCORES, normalize="no"), "normalize must be True or False"),
+        (lambda: ff.Costs(normalize="no"), "normalize must be True or False"),
         (lambda: ff.Comparisons({0.9, 0.1}, [1, 0]), "scores must be an array or a list"),
         (lambda: ff.Comparisons("0.9", [1, 0]), "scores must be an array or a list, not '0.9'"),
         (lambda: ff.Comparisons([0.9, 0.1], [1, 0], reference_group=5), "reference_group must be an array or a list"),

@@ -15,7 +15,7 @@ from fastfair.errors import InputError
 SCORES = "docs/samples/scores.csv"
 ASKED = ["--application", "0.3", "--application", "0.2,1,10", "--group", "sex", "--seed", 1, "--n-resamples", 99]
 RATIOS = ["--score-kind", "log-likelihood-ratio"]
-APPLICATIONS = [ff.Application(0.3), ff.Application(0.2, 1, 10)]
+APPLICATIONS = [ff.Costs(0.3), ff.Costs(0.2, 1, 10)]
 
 
 def found() -> Calibration:

@@ -72,7 +72,7 @@ def test_eer_is_the_oracles(lists, dtype, kind, method):
 
 @given(score_lists(), DTYPES, KINDS, st.floats(0.01, 0.99), st.floats(0.1, 10), st.floats(0.1, 10), st.booleans())
 def test_min_dcf_is_the_oracles(lists, dtype, kind, p_target, c_miss, c_fa, normalize):
-    found = ff.min_dcf(from_lists(*lists, dtype, kind), p_target, c_miss, c_fa, normalize)
+    found = ff.min_dcf(from_lists(*lists, dtype, kind), ff.Costs(p_target, c_miss, c_fa, normalize))
     value, _ = naive.min_dcf(*lists, p_target, c_miss, c_fa, normalize)
     assert found.value == pytest.approx(value, rel=1e-12)
     threshold = sign(kind) * found.threshold
@@ -83,7 +83,7 @@ def test_min_dcf_is_the_oracles(lists, dtype, kind, p_target, c_miss, c_fa, norm
 
 def test_min_dcf_has_the_lowest_of_the_thresholds_that_cost_least():
     c = ff.Comparisons([0.9, 0.3, 0.5, 0.1], [1, 1, 0, 0])
-    found = ff.min_dcf(c, p_target=0.5)  # 0.25 at 0.3 and at 0.9
+    found = ff.min_dcf(c, ff.Costs(0.5))  # 0.25 at 0.3 and at 0.9
     assert (found.value, found.threshold) == (0.25, 0.3)
 
 
@@ -146,25 +146,25 @@ def test_convex_hull_never_lies_above_the_other_equal_error_rates():
 def test_act_dcf_is_the_oracles(lists, dtype, p_target, c_miss, c_fa, normalize):
     flags = np.arange(len(lists[0]) + len(lists[1])) < len(lists[0])
     c = ff.Comparisons(np.array(lists[0] + lists[1], dtype), flags, score_kind=LLR)
-    found = ff.act_dcf(c, p_target, c_miss, c_fa, normalize)
+    found = ff.act_dcf(c, ff.Costs(p_target, c_miss, c_fa, normalize))
     application = p_target, c_miss, c_fa
     unit = calibration.default_cost(application) if normalize else 1
     assert found.threshold == pytest.approx(calibration.bayes_threshold(*application), abs=1e-12)
     if min(abs(s - found.threshold) for s in lists[0] + lists[1]) > 1e-9:
         assert found.value == pytest.approx(calibration.act_dcf(*lists, application) / unit, rel=1e-12)
-    assert found.value >= ff.min_dcf(c, *application, normalize).value * (1 - 1e-12)
+    assert found.value >= ff.min_dcf(c, ff.Costs(*application, normalize)).value * (1 - 1e-12)
 
 
 def test_scores_at_the_bayes_threshold_are_accepted():
     c = ff.Comparisons([0.0, 0.0, -1.0], [1, 0, 0], score_kind=LLR)
-    assert (ff.act_dcf(c, 0.5).fnmr, ff.act_dcf(c, 0.5).fmr) == (0, 0.5)
+    assert (ff.act_dcf(c, ff.Costs(0.5)).fnmr, ff.act_dcf(c, ff.Costs(0.5)).fmr) == (0, 0.5)
 
 
 @pytest.mark.parametrize("kind", ["similarity", "distance"])
 def test_act_dcf_wants_log_likelihood_ratios(kind):
     refused(f"declared as {kind}: pass score_kind=", ff.act_dcf, ff.Comparisons([0.9, 0.1], [1, 0], score_kind=kind))
     for wrong in (0, 1, 1.5):
-        refused("p_target", ff.act_dcf, ff.Comparisons([0.9, 0.1], [1, 0], score_kind=LLR), wrong)
+        refused("p_target", ff.Costs, wrong)
 
 
 @given(score_lists(), st.floats(0.001, 0.999))

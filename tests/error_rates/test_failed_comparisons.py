@@ -51,7 +51,7 @@ def test_metrics_over_thresholds(lists):
     c = made(*lists)
     assert ff.eer(c).value == pytest.approx(float(oracle.eer(*lists)), abs=1e-15)
     for p_target in (0.05, 0.5):
-        best = ff.min_dcf(c, p_target)
+        best = ff.min_dcf(c, ff.Costs(p_target))
         assert best.value == pytest.approx(oracle.min_dcf(*lists, p_target, 1 - p_target), abs=1e-15)
         at = ff.rates(c, ff.at_threshold(best.threshold))
         assert p_target * at.fnmr + (1 - p_target) * at.fmr == pytest.approx(best.value, abs=1e-15)
@@ -63,8 +63,8 @@ def test_what_needs_every_score_is_refused():
         refused("minus infinity", call, c)
     for method in ("interpolated", "convex-hull"):
         refused('use "nearest"', ff.eer, c, method)
-    refused("cheaper to accept everything", ff.min_dcf, c, p_target=0.9)
-    assert ff.min_dcf(made([1.0, 2.0], [0.0, 0.5]), p_target=0.9).value == 0
+    refused("cheaper to accept everything", ff.min_dcf, c, ff.Costs(0.9))
+    assert ff.min_dcf(made([1.0, 2.0], [0.0, 0.5]), ff.Costs(0.9)).value == 0
 
 
 def test_a_group_that_failed_as_a_whole_has_rates_and_no_eer_threshold():

@@ -137,7 +137,7 @@ def test_a_quantity_tells_what_stands_behind_it(evaluation):
 def test_extreme_results_are_strict_json():
     largest = np.finfo(np.float32).max
     c = ff.Comparisons(np.array([largest, 0.3, largest, 0.1], np.float32), [1, 0, 0, 1])
-    text = ff.evaluate(c, c_miss=np.int64(1), p_target=np.float32(0.05), n_resamples=0).to_json()
+    text = ff.evaluate(c, costs=ff.Costs(c_miss=np.int64(1), p_target=np.float32(0.05)), n_resamples=0).to_json()
     assert json.loads(text)["settings"]["thresholds"] == [4e38]  # above the largest of float32
 
 
@@ -244,8 +244,7 @@ def test_without_groups_there_are_no_measures():
         ({"at": [0.001]}, r"at\[0\] must be an operating point"),
         ({"at": "fmr:0.001"}, "is not an operating point"),
         ({"eer_method": "exact"}, "eer_method"),
-        ({"p_target": 5}, "p_target"),
-        ({"c_miss": 0}, "c_miss must be above 0"),
+        ({"costs": 0.05}, r"costs must be costs such as Costs\("),
         ({"zero_policy": "drop"}, "zero_policy"),
         ({"zero_policy": 0}, "above 0"),
         ({"incomplete_groups": "skip"}, "incomplete_groups"),

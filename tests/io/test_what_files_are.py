@@ -165,8 +165,8 @@ def test_the_cost_says_whether_it_is_normalised(tmp_path):
     done = run_program("evaluate", tmp_path / "s.csv", "--at", "eer", "--n-resamples", 0, "--normalize")
     assert re.search(r"minDCF \(p_target 0.05, normalised\) +0.3333", done.stdout)
     c = ff.read_comparisons(tmp_path / "s.csv")
-    quantity = ff.evaluate(c, ff.at_eer(), normalize=True, n_resamples=50, rng=0).quantity("min_dcf")
-    assert quantity.estimate == ff.min_dcf(c, normalize=True).value
+    quantity = ff.evaluate(c, ff.at_eer(), costs=ff.Costs(normalize=True), n_resamples=50, rng=0).quantity("min_dcf")
+    assert quantity.estimate == ff.min_dcf(c, ff.Costs(normalize=True)).value
     assert quantity.low <= quantity.estimate <= quantity.high <= 1
 
 

@@ -97,7 +97,7 @@ def same(found: float, expected: float, tolerance: float = 1e-12) -> bool:
 )
 def test_replicates_are_those_of_the_data_resampled(unit, scheme, rows, dtype, method):
     c = comparisons_of(rows, dtype)
-    costs = score_metrics.DetectionCosts(0.3, 2, 1)
+    costs = score_metrics.Costs(0.3, 2, 1)
     resampler = Resampler(c, POINTS, unit=unit, scheme=scheme, metrics=Metrics(METRICS, method, costs))
     found = resampler.replicate(BLOCK, KEY)
     hull = Resampler(c, [], unit=unit, scheme=scheme, metrics=Metrics(("eer",), "convex-hull"))

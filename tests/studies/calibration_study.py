@@ -8,6 +8,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 from scipy.optimize import minimize_scalar
@@ -17,6 +18,7 @@ import fastfair as ff
 from fastfair.calibration.results import DIFFERENT, MISCALIBRATED
 from fastfair.data import score_keys
 from fastfair.data.derived import with_ratios
+from fastfair.error_rates.score_metrics import mean_cost
 
 from .populations import SMALL_TO_LARGE, Floats, Population
 from .processes import chosen, shares, study_parser
@@ -32,7 +34,7 @@ NORMAL = (
     Population("strong subjects", effect=0.7),
     Population("rounded scores", step=1 / 4),
 )
-APPLICATIONS = (ff.Application(0.001), ff.Application(0.01), ff.Application(0.5))
+APPLICATIONS = (ff.Costs(0.001), ff.Costs(0.01), ff.Costs(0.5))
 ADDED = (0.0, 2.0)  # to log-likelihood ratios: none where they are calibrated
 LOOKS = (
     "actual DCF, all", "actual DCF, groups", "miscalibration, all", "miscalibration, groups", "called, all",
@@ -67,12 +69,12 @@ def ratio(population: Population, scores: Floats) -> Floats:
 
 
 @functools.cache
-def true_costs(population: Population, application: ff.Application, added: float) -> tuple[float, float]:
+def true_costs(population: Population, application: ff.Costs, added: float) -> tuple[float, float]:
     """Compute the normalised actual and minimum cost where a number is added to calibrated ratios."""
-    costs = application.costs(normalize=True)
+    costs = replace(application, normalize=True)
 
     def cost(score: float) -> float:
-        return float(costs.of_rates(ndtr(score - population.mean), ndtr(-score)))
+        return float(mean_cost(costs, ndtr(score - population.mean), ndtr(-score)))
 
     mean, step = population.mean, population.step
     threshold = application.threshold - added
@@ -85,7 +87,7 @@ def true_costs(population: Population, application: ff.Application, added: float
     return cost(float(first)), min(map(cost, grid.tolist()))
 
 
-def _look(population: Population, application: ff.Application, added: float, seed: int) -> list[float]:
+def _look(population: Population, application: ff.Costs, added: float, seed: int) -> list[float]:
     actual, minimum = true_costs(population, application, added)
     lost = actual - minimum
     drawn = population.draw(np.random.default_rng([seed, len(population.name)]))
@@ -106,7 +108,7 @@ def _look(population: Population, application: ff.Application, added: float, see
 
 
 def study(
-    population: Population, application: ff.Application, added: float, n_data_sets: int, processes: int | None = 1
+    population: Population, application: ff.Costs, added: float, n_data_sets: int, processes: int | None = 1
 ) -> dict[str, float]:
     """Return the shares of data sets in which intervals hold, and verdicts are found: `LOOKS`."""
     return shares(LOOKS, functools.partial(_look, population, application, added), n_data_sets, processes)

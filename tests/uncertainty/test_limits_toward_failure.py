@@ -111,7 +111,7 @@ def test_thresholds_that_hold_an_fnmr_are_the_mirror_image():
 @example(seed=0, fmr=2.2e-313, digits=0, costs=0.5)  # whose squares are 0
 def test_every_interval_lies_in_the_range_of_its_quantity(seed, fmr, digits, costs):
     c = drawn(seed, n=150, digits=digits)
-    found = evaluated(c, [ff.at_fmr(fmr), ff.at_threshold(1.0)], n_resamples=30, rng=seed, p_target=costs)
+    found = evaluated(c, [ff.at_fmr(fmr), ff.at_threshold(1.0)], n_resamples=30, rng=seed, costs=ff.Costs(costs))
     for q in found.quantities:
         if q.low is None or math.isnan(q.low):
             continue
