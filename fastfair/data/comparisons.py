@@ -33,17 +33,19 @@ from .failed_comparisons import FailedComparisons, FailurePolicy, Failures
 from .score_keys import typed_threshold
 from .sorted_scores import (
     GroupedSide,
-    LabelsOfSubjects,
     SortedSide,
-    only_labels_of,
     only_used,
     read_only,
     sort_sides,
-    without_first_label,
 )
 
 if TYPE_CHECKING:
     from narwhals.typing import IntoDataFrame
+
+_PARTS = (
+    "mated", "nonmated", "score_kind", "subjects", "samples", "sample_subject", "attributes", "grouping", "left_out",
+    "failed", "quality", "origin",
+)  # fmt: skip
 
 
 class Comparisons(Shown):
@@ -359,14 +361,12 @@ class Comparisons(Shown):
         names = group_labels.chosen(attributes, self.attributes)
         whole = self._whole or self
         lacking = [name for name in names if group_labels.MISSING in whole.attributes[name]]
-        return (
-            whole._without_missing(names, lacking) if lacking else whole._with_sides(whole.mated, whole.nonmated, names)
-        )
+        return whole._without_missing(names, lacking) if lacking else whole.with_parts(grouping=names)
 
     def _without_missing(self, names: tuple[str, ...], lacking: Sequence[str]) -> Comparisons:
         """Make groups of the comparisons whose reference and probe have labels of all attributes."""
         sides, n, lost = [], 0, 0
-        for side in (self.mated, self.nonmated, *(() if self.failed is None else self.failed.sides)):
+        for side in self._all_sides():
             keep = np.ones(len(side), np.bool_)
             for name in lacking:
                 missing = self.attributes[name].index(group_labels.MISSING)
@@ -425,84 +425,56 @@ class Comparisons(Shown):
 
         complete: attributes of which no label is missing any more.
         """
-        subjects, samples, sample_subject = self.subjects, self.samples, self.sample_subject
-        if subjects is not None:
-            used, position, sides = only_used(subjects.size, ("reference", "probe"), sides)
-            subjects = read_only(subjects[used])
-            sides = [only_labels_of(used, side) for side in sides]
-            if samples is not None and sample_subject is not None:
-                used, _, sides = only_used(samples.size, ("reference_sample", "probe_sample"), sides)
-                samples = read_only(samples[used])
-                sample_subject = read_only(position[sample_subject[used]])
-        failed = None if self.failed is None else replace(self.failed, mated=sides[2], nonmated=sides[3])
-        kept = Comparisons._of_parts(
-            sides[0], sides[1], self.score_kind, subjects, samples, sample_subject, self.attributes, ()
-        )
-        kept.left_out, kept.failed, kept.quality = self.left_out, failed, self.quality
-        kept.origin = self.origin
+        parts: dict[str, Any] = {"grouping": grouping}
+        if self.subjects is not None:
+            used, position, sides = only_used(self.subjects.size, ("reference", "probe"), sides)
+            parts["subjects"] = read_only(self.subjects[used])
+            sides = [
+                replace(side, of_subject={name: labels[used] for name, labels in side.of_subject.items()})
+                for side in sides
+            ]
+            if self.samples is not None and self.sample_subject is not None:
+                used, _, sides = only_used(self.samples.size, ("reference_sample", "probe_sample"), sides)
+                parts["samples"] = read_only(self.samples[used])
+                parts["sample_subject"] = read_only(position[self.sample_subject[used]])
         if complete:  # the first label says that there is none
-            kept.mated, kept.nonmated = (without_first_label(side, complete) for side in sides[:2])
-            kept.attributes = {
+            sides = [side.without_first_label(complete) for side in sides]
+            parts["attributes"] = {
                 name: labels[1:] if name in complete else labels for name, labels in self.attributes.items()
             }
-            if failed is not None:
-                mated, nonmated = (without_first_label(side, complete) for side in failed.sides)
-                kept.failed = replace(failed, mated=mated, nonmated=nonmated)
-        kept._choose_groups(grouping)
-        return kept
+        if self.failed is not None:
+            parts["failed"] = replace(self.failed, mated=sides[2], nonmated=sides[3])
+        return self.with_parts(mated=sides[0], nonmated=sides[1], **parts)
 
     def without_failure_rates(self) -> Comparisons:
         """Return the same comparisons, of which evaluations do not report how often they failed."""
         if self.failed is None:
             return self
-        made = self._with_sides(self.mated, self.nonmated, self.grouping)
-        made.failed = replace(self.failed, reported=False)
-        return made
+        return self.with_parts(failed=replace(self.failed, reported=False))
 
-    def _with_sides(self, mated: SortedSide, nonmated: SortedSide, grouping: tuple[str, ...]) -> Comparisons:
-        made = Comparisons._of_parts(
-            mated,
-            nonmated,
-            self.score_kind,
-            self.subjects,
-            self.samples,
-            self.sample_subject,
-            self.attributes,
-            (),
-        )
-        made.left_out, made.failed, made.quality = self.left_out, self.failed, self.quality
-        made.origin = self.origin
-        made._choose_groups(grouping)
-        return made
+    def with_parts(self, **parts: Any) -> Comparisons:
+        """Return the same comparisons with other parts: sides, labels, or the attributes that make groups."""
+        return Comparisons.of_parts(**{name: getattr(self, name) for name in _PARTS} | parts)
 
     @classmethod
-    def _of_parts(
-        cls,
-        mated: SortedSide,
-        nonmated: SortedSide,
-        score_kind: str,
-        subjects: NDArray[Any] | None,
-        samples: NDArray[Any] | None,
-        sample_subject: NDArray[np.int32] | None,
-        attributes: Mapping[str, tuple[str, ...]],
-        grouping: tuple[str, ...],
-    ) -> Comparisons:
-        """Make comparisons from parts that are already checked and sorted; none of them failed."""
+    def of_parts(cls, **parts: Any) -> Comparisons:
+        """Make comparisons of parts that are already checked and sorted."""
         made = object.__new__(cls)
-        made.score_kind, made.subjects, made.attributes = score_kind, subjects, attributes
-        made.samples, made.sample_subject = samples, sample_subject
-        made.mated, made.nonmated = mated, nonmated
-        made._choose_groups(grouping)
+        for name, part in parts.items():
+            setattr(made, name, part)
+        made._choose_groups(made.grouping)
         return made
+
+    def _all_sides(self) -> list[SortedSide]:
+        """Mated and non-mated comparisons, and those of either that failed, where failures are not refused."""
+        return [self.mated, self.nonmated, *(() if self.failed is None else self.failed.sides)]
 
     def _choose_groups(self, attributes: tuple[str, ...]) -> None:
         """Set the groups of references and probes from some attributes; only combinations that occur become groups."""
         sides = [
-            columns
-            for side in (self.mated, self.nonmated, *(() if self.failed is None else self.failed.sides))
-            for columns in (side.reference_attributes, side.probe_attributes)
+            columns for side in self._all_sides() for columns in (side.reference_attributes, side.probe_attributes)
         ]
-        known = sides[0].of_subject if isinstance(sides[0], LabelsOfSubjects) else {}
+        known = self.mated.of_subject
         # Where each subject has one group, the groups of comparisons are read from it once they are needed.
         self._of_subject = all(name in known for name in attributes)
         parts = [known] if self._of_subject else sides

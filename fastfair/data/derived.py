@@ -36,11 +36,18 @@ def subset(
     Comparisons
         Its subjects are all those of `comparisons`, with or without comparisons, so that they keep their numbers.
     """
-    of_mated, of_nonmated = (
-        side if positions is None else side.take(positions.astype(np.intp, copy=False))
-        for side, positions in ((comparisons.mated, mated), (comparisons.nonmated, nonmated))
-    )
-    return comparisons._with_sides(of_mated, of_nonmated, comparisons.grouping)
+    sides = {
+        name: side if positions is None else side.take(positions.astype(np.intp, copy=False))
+        for name, side, positions in (("mated", comparisons.mated, mated), ("nonmated", comparisons.nonmated, nonmated))
+    }
+    return comparisons.with_parts(**sides)
+
+
+def _rescored(side: SortedSide, scores: NDArray[np.floating[Any]]) -> SortedSide:
+    """Return the comparisons with other scores, which are similarities, sorted by these."""
+    keys = score_keys.encode(np.ascontiguousarray(scores, np.float64))
+    order = np.argsort(keys, kind="stable")
+    return side.take(order, keys[order])
 
 
 def with_ratios(comparisons: Comparisons, mated: NDArray[Any], nonmated: NDArray[Any]) -> Comparisons:
@@ -59,19 +66,10 @@ def with_ratios(comparisons: Comparisons, mated: NDArray[Any], nonmated: NDArray
     Comparisons
         With the same subjects, samples and groups.
     """
-    made = Comparisons._of_parts(
-        _sorted_ratios(comparisons.mated, mated), _sorted_ratios(comparisons.nonmated, nonmated), LOG_LIKELIHOOD_RATIO,
-        comparisons.subjects, comparisons.samples, comparisons.sample_subject, comparisons.attributes,
-        comparisons.grouping,
+    return comparisons.with_parts(
+        mated=_rescored(comparisons.mated, mated), nonmated=_rescored(comparisons.nonmated, nonmated),
+        score_kind=LOG_LIKELIHOOD_RATIO, failed=None,
     )  # fmt: skip
-    made.left_out = comparisons.left_out
-    return made
-
-
-def _sorted_ratios(side: SortedSide, ratios: NDArray[Any]) -> SortedSide:
-    keys = score_keys.encode(np.ascontiguousarray(ratios, np.float64))
-    order = np.argsort(keys, kind="stable")
-    return replace(side.take(order), keys=keys[order])
 
 
 def shifted(comparisons: Comparisons, thresholds: NDArray[np.float64], *, of_probe: bool) -> Comparisons:
@@ -93,24 +91,19 @@ def shifted(comparisons: Comparisons, thresholds: NDArray[np.float64], *, of_pro
         longer logarithms of likelihood ratios.
     """
     similar = np.negative(thresholds) if comparisons.score_kind == "distance" else thresholds
-    sides = []
-    for by_group in (comparisons.mated_by_group, comparisons.nonmated_by_group):
+    parts: dict[str, Any] = {}
+    for name, by_group in (("mated", comparisons.mated_by_group), ("nonmated", comparisons.nonmated_by_group)):
         group = by_group.probe_group if of_probe else by_group.reference_group
-        scores = by_group.side.similarities.astype(np.float64) - similar[group]
-        order = np.argsort(scores, kind="stable")
-        sides.append(replace(by_group.side.take(order), keys=score_keys.encode(scores[order])))
-    made = comparisons._with_sides(sides[0], sides[1], comparisons.grouping)
+        parts[name] = _rescored(by_group.side, by_group.side.similarities.astype(np.float64) - similar[group])
     if comparisons.failed is not None:
-        of_mated, of_nonmated = map(_without_scores, comparisons.failed.sides)
-        made.failed = replace(comparisons.failed, mated=of_mated, nonmated=of_nonmated)
-    if made.score_kind == "log-likelihood-ratio":
-        made.score_kind = "similarity"
-    return made
-
-
-def _without_scores(side: SortedSide) -> SortedSide:
-    """Return failed comparisons with keys of float64."""
-    return replace(side, keys=np.full(len(side), score_keys.failed_key(np.zeros(0, np.int64))))
+        of_mated, of_nonmated = (
+            replace(side, keys=np.full(len(side), score_keys.failed_key(np.zeros(0, np.int64))))
+            for side in comparisons.failed.sides
+        )
+        parts["failed"] = replace(comparisons.failed, mated=of_mated, nonmated=of_nonmated)
+    if comparisons.score_kind == LOG_LIKELIHOOD_RATIO:
+        parts["score_kind"] = "similarity"
+    return comparisons.with_parts(**parts)
 
 
 _SCORED, _WRONG = 1.0, 0.0  # what a mated comparison scores that has a score, or has none; a non-mated one the contrary
@@ -137,22 +130,15 @@ def failure_trials(comparisons: Comparisons) -> Comparisons:
         n_failed = score_keys.count_failed(side.keys)  # of those that are among the others
         scored = side.take(np.arange(n_failed, len(side))) if n_failed else side
         parts = [lost, scored] if mated else [scored, lost]
-        kind = score_keys.float_type(side.keys)
-        keys = [
-            np.full(len(part), score_keys.encode(np.array([score], kind))[0])
-            for part, score in zip(parts, (_WRONG, _SCORED), strict=True)
-        ]
-        sides.append(SortedSide.joined(parts, np.concatenate(keys)))
-    return Comparisons._of_parts(
-        sides[0], sides[1], "similarity", comparisons.subjects, comparisons.samples, comparisons.sample_subject,
-        comparisons.attributes, comparisons.grouping,
-    )  # fmt: skip
+        outcomes = np.repeat(np.array([_WRONG, _SCORED], score_keys.float_type(side.keys)), list(map(len, parts)))
+        sides.append(replace(SortedSide.joined(parts), keys=score_keys.encode(outcomes)))
+    return comparisons.with_parts(mated=sides[0], nonmated=sides[1], score_kind="similarity", left_out=(), failed=None)
 
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
-METHODS = ("z", "t", "s")
-UNITS = ("subject", "group")
+
+
 _LEAST = 2  # comparisons, which a standard deviation needs
 _NO_SPREAD = 1e-12  # of a standard deviation, as a share of that of all scores
 
@@ -237,13 +223,11 @@ def normalize_scores(
     else:
         statistics = _of_groups(cohort, comparisons.groups)
         units, known = [_groups(comparisons, mated) for mated in (True, False)], list(comparisons.groups)
-    sides = [
-        _sorted(side, _normalised(side, of_both, method, statistics, (by, known)))
+    mated, nonmated = (
+        _rescored(side, _normalised(side, of_both, method, statistics, (by, known)))
         for side, of_both in zip((comparisons.mated, comparisons.nonmated), units, strict=True)
-    ]
-    made = comparisons._with_sides(sides[0], sides[1], comparisons.grouping)
-    made.score_kind = "similarity"
-    return made
+    )
+    return comparisons.with_parts(mated=mated, nonmated=nonmated, score_kind="similarity")
 
 
 @dataclass(frozen=True)
@@ -344,11 +328,3 @@ def _normalised(
             )
         found.append((scores - statistics.mean[unit]) / statistics.spread[unit])
     return np.asarray(np.mean(found, axis=0))
-
-
-def _sorted(side: SortedSide, scores: Floats) -> SortedSide:
-    """Return the comparisons with other scores, sorted by these; those of equal scores in the order of rows."""
-    keys = score_keys.encode(scores)
-    assert side.rows is not None
-    order = np.lexsort((side.rows, keys))
-    return replace(side.take(order), keys=keys[order])

@@ -21,7 +21,7 @@ from .comparisons import Comparisons
 from .pair_search import PairFinder, Pairs
 from .prepared_vectors import ready_for_products
 from .scanned_comparisons import KeptComparisons, ScannedComparisons, Subjects
-from .sorted_scores import LabelsOfSubjects, NotKept, SortedSide, read_only
+from .sorted_scores import NotKept, SortedSide, read_only
 from .vector_pairs import Pairing, PairsOfVectors
 
 TemplateScore = Literal["mean", "max"]
@@ -182,8 +182,7 @@ def side_of_pairs(
         rows=rows,
         reference=of_reference,
         probe=of_probe,
-        reference_attributes=LabelsOfSubjects({}, subject_codes, of_reference),
-        probe_attributes=LabelsOfSubjects({}, subject_codes, of_probe),
+        of_subject=subject_codes,
         reference_sample=reference,
         probe_sample=probe,
     )
@@ -587,12 +586,11 @@ class Embeddings(Shown):
             side_of_pairs(pairs, is_mated, self.pairing, self.subject, self._subject_codes)
             for pairs, is_mated in ((mated, True), (nonmated, False))
         )
-        made = Comparisons._of_parts(
-            of_mated, of_nonmated, "similarity", self.subjects, np.arange(self.subject.size), self.subject,
-            self.attributes, self.grouping,
+        return Comparisons.of_parts(
+            mated=of_mated, nonmated=of_nonmated, score_kind="similarity", subjects=self.subjects,
+            samples=np.arange(self.subject.size), sample_subject=self.subject, attributes=self.attributes,
+            grouping=self.grouping, left_out=self.left_out,
         )  # fmt: skip
-        made.left_out = self.left_out
-        return made
 
     @checked
     def scanned(

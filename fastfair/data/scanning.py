@@ -20,7 +20,7 @@ from fastfair.errors import InputError
 from . import group_labels, score_keys
 from .columns import CheckedColumns
 from .scanned_comparisons import KeptComparisons, Read, Reader, ScannedComparisons, Subjects
-from .sorted_scores import LabelsOfSubjects, NotKept, SortedSide, order_of_keys, read_only
+from .sorted_scores import NotKept, SortedSide, order_of_keys, read_only
 from .temporary_files import ArrayFile, Folder
 from .vector_pairs import NO_COSTS
 
@@ -550,8 +550,7 @@ class Scan:
         for tail in self._tails:
             keys, *codes, left = tail.finish()
             reference, probe = (look_up(code, rank) for code in codes)
-            of_reference, of_probe = (LabelsOfSubjects({}, of_subject, subject) for subject in (reference, probe))
-            sides.append(SortedSide(keys, None, reference, probe, of_reference, of_probe, not_kept=left))
+            sides.append(SortedSide(keys, None, reference, probe, of_subject=of_subject, not_kept=left))
         grouping = tuple(attributes)
         kept = KeptComparisons(
             sides[0], sides[1], subjects, self._score_kind, tuple(self._left_out), self._pairs, grouping

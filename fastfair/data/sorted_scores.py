@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import accumulate
 from typing import Any, TypeVar
@@ -20,6 +20,8 @@ from . import score_keys
 
 _Array = TypeVar("_Array", bound=NDArray[Any])
 BothSides = tuple[NDArray[Any], NDArray[Any], NDArray[Any]]
+Labels = Mapping[str, NDArray[np.uint16]]
+_COLUMNS = ("keys", "rows", "reference", "probe", "reference_sample", "probe_sample")
 Attributes = dict[str, tuple[NDArray[Any], NDArray[np.uint16], NDArray[np.uint16]]]
 
 
@@ -33,16 +35,16 @@ class LabelsOfSubjects(Mapping[str, NDArray[np.uint16]]):
         The labels of attributes of which some subject has several.
     of_subject : dict of (k,) uint16
         The label of each subject, for all other attributes.
-    subject : (n,) int32
-        The subject of each reference or probe.
+    subject : (n,) int32, or None
+        The subject of each reference or probe, where subjects are known.
     """
 
     given: Mapping[str, NDArray[np.uint16]]
     of_subject: Mapping[str, NDArray[np.uint16]]
-    subject: NDArray[np.int32]
+    subject: NDArray[np.int32] | None
 
     def __getitem__(self, name: str) -> NDArray[np.uint16]:
-        if name in self.of_subject:
+        if self.subject is not None and name in self.of_subject:
             return read_only(look_up(self.subject, self.of_subject[name]))
         return self.given[name]
 
@@ -82,8 +84,11 @@ class SortedSide:
         The row of each comparison in the caller's order; None where comparisons have neither subjects nor groups.
     reference, probe : (n,) int32, or None
         Subjects, as positions in `Comparisons.subjects`.
-    reference_attributes, probe_attributes : mapping of str to (n,) uint16
-        Labels of each attribute, as positions in `Comparisons.attributes`.
+    labels : tuple of two dict of str to (n,) uint16
+        The labels of references and of probes under each attribute of which some subject has several labels, as
+        positions in `Comparisons.attributes`.
+    of_subject : mapping of str to (k,) uint16
+        The label of each subject under all other attributes.
     reference_sample, probe_sample : (n,) int32, or None
         Samples, as positions in `Comparisons.samples`.
     not_kept : NotKept, optional
@@ -91,11 +96,11 @@ class SortedSide:
     """
 
     keys: score_keys.Keys
-    rows: NDArray[Any] | None
-    reference: NDArray[np.int32] | None
-    probe: NDArray[np.int32] | None
-    reference_attributes: Mapping[str, NDArray[np.uint16]]
-    probe_attributes: Mapping[str, NDArray[np.uint16]]
+    rows: NDArray[Any] | None = None
+    reference: NDArray[np.int32] | None = None
+    probe: NDArray[np.int32] | None = None
+    labels: tuple[Labels, Labels] = field(default_factory=lambda: ({}, {}))
+    of_subject: Labels = field(default_factory=dict)
     reference_sample: NDArray[np.int32] | None = None
     probe_sample: NDArray[np.int32] | None = None
     not_kept: NotKept | None = None
@@ -105,52 +110,50 @@ class SortedSide:
         return self.keys.size + (0 if self.not_kept is None else self.not_kept.n)
 
     def __post_init__(self) -> None:
-        for array in (self.keys, self.rows, self.reference, self.probe, self.reference_sample, self.probe_sample):
+        for array in (*(getattr(self, name) for name in _COLUMNS), *self.labels[0].values(), *self.labels[1].values()):
             if array is not None:
                 read_only(array)
-        for codes in (*_given(self.reference_attributes).values(), *_given(self.probe_attributes).values()):
-            read_only(codes)
+
+    @property
+    def reference_attributes(self) -> LabelsOfSubjects:
+        """Labels of each attribute of the references, as positions in `Comparisons.attributes`."""
+        return LabelsOfSubjects(self.labels[0], self.of_subject, self.reference)
+
+    @property
+    def probe_attributes(self) -> LabelsOfSubjects:
+        """The same of the probes."""
+        return LabelsOfSubjects(self.labels[1], self.of_subject, self.probe)
 
     @cached_property
     def similarities(self) -> NDArray[np.floating[Any]]:
         """(n,) ascending scores as similarities: distances are negated."""
         return read_only(score_keys.decode(self.keys))
 
-    def take(self, positions: NDArray[np.intp]) -> SortedSide:
-        """Keep some of the comparisons; positions ascend, so they stay sorted."""
+    def take(self, positions: NDArray[np.intp], keys: score_keys.Keys | None = None) -> SortedSide:
+        """Keep some of the comparisons, or all in another order, with their keys or with others, which ascend."""
+        kept = self.joined([self], lambda columns: columns[0][positions])
+        return kept if keys is None else replace(kept, keys=keys)
 
-        def kept(array: Any) -> Any:
-            return None if array is None else array[positions]
-
-        reference, probe = kept(self.reference), kept(self.probe)
-        return SortedSide(
-            kept(self.keys),
-            kept(self.rows),
-            reference,
-            probe,
-            _with_labels(self.reference_attributes, kept, reference),
-            _with_labels(self.probe_attributes, kept, probe),
-            kept(self.reference_sample),
-            kept(self.probe_sample),
+    @staticmethod
+    def joined(sides: Sequence[SortedSide], join: Callable[[list[Any]], Any] = np.concatenate) -> SortedSide:
+        """Put comparisons one behind the other, or join their columns in another way."""
+        first = sides[0]
+        columns = {
+            name: join([getattr(side, name) for side in sides]) for name in _COLUMNS if getattr(first, name) is not None
+        }
+        of_reference, of_probe = (
+            {name: join([side.labels[k][name] for side in sides]) for name in first.labels[k]} for k in (0, 1)
         )
+        return replace(first, **columns, labels=(of_reference, of_probe), not_kept=None)
 
-    @classmethod
-    def joined(cls, sides: Sequence[SortedSide], keys: score_keys.Keys) -> SortedSide:
-        """Put comparisons one behind the other, with new keys, which ascend."""
+    def without_first_label(self, names: Sequence[str]) -> SortedSide:
+        """Return comparisons of which none has the first label of some attributes, numbered without that label."""
 
-        def join(columns: Sequence[Any]) -> Any:
-            return None if columns[0] is None else np.concatenate(columns)
+        def renumbered(labels: Labels) -> Labels:
+            return {name: codes - np.uint16(name in names) for name, codes in labels.items()}
 
-        def labels(name: str, subject: Any) -> Mapping[str, NDArray[np.uint16]]:
-            mappings = [getattr(side, name) for side in sides]
-            given = {key: join([_given(one)[key] for one in mappings]) for key in _given(mappings[0])}
-            first = mappings[0]
-            return replace(first, given=given, subject=subject) if isinstance(first, LabelsOfSubjects) else given
-
-        columns = ("rows", "reference", "probe", "reference_sample", "probe_sample")
-        rows, reference, probe, *samples = (join([getattr(side, name) for side in sides]) for name in columns)
-        attributes = labels("reference_attributes", reference), labels("probe_attributes", probe)
-        return cls(keys, rows, reference, probe, *attributes, *samples)
+        of_reference, of_probe = map(renumbered, self.labels)
+        return replace(self, labels=(of_reference, of_probe), of_subject=renumbered(self.of_subject))
 
     def count_subjects(self, n_subjects: int) -> int | None:
         """Count the distinct subjects among references and probes; None where subjects are not known."""
@@ -226,18 +229,6 @@ def read_only(array: _Array) -> _Array:
     return array
 
 
-def _given(attributes: Mapping[str, NDArray[np.uint16]]) -> Mapping[str, NDArray[np.uint16]]:
-    return attributes.given if isinstance(attributes, LabelsOfSubjects) else attributes
-
-
-def _with_labels(
-    attributes: Mapping[str, NDArray[np.uint16]], kept: Callable[[Any], Any], subject: Any
-) -> Mapping[str, NDArray[np.uint16]]:
-    """Keep some of the labels."""
-    given = {name: kept(codes) for name, codes in _given(attributes).items()}
-    return replace(attributes, given=given, subject=subject) if isinstance(attributes, LabelsOfSubjects) else given
-
-
 def only_used(
     size: int, names: tuple[str, str], sides: list[SortedSide]
 ) -> tuple[NDArray[np.bool_], NDArray[np.int32], list[SortedSide]]:
@@ -248,38 +239,6 @@ def only_used(
             used[getattr(side, name)] = True
     position = (np.cumsum(used) - 1).astype(np.int32)
     return used, position, [replace(s, **{name: position[getattr(s, name)] for name in names}) for s in sides]
-
-
-def only_labels_of(used: NDArray[np.bool_], side: SortedSide) -> SortedSide:
-    """Keep the labels of the subjects still in use, after `only_used` has given these new positions."""
-
-    def kept(attributes: Mapping[str, NDArray[np.uint16]], subject: Any) -> Mapping[str, NDArray[np.uint16]]:
-        if not isinstance(attributes, LabelsOfSubjects):
-            return attributes
-        left = {name: labels[used] for name, labels in attributes.of_subject.items()}
-        return replace(attributes, of_subject=left, subject=subject)
-
-    return replace(
-        side,
-        reference_attributes=kept(side.reference_attributes, side.reference),
-        probe_attributes=kept(side.probe_attributes, side.probe),
-    )
-
-
-def without_first_label(side: SortedSide, names: Sequence[str]) -> SortedSide:
-    """Return comparisons of which none has the first label of some attributes, numbered without that label."""
-
-    def renumbered(labels: Mapping[str, NDArray[np.uint16]]) -> dict[str, NDArray[np.uint16]]:
-        return {name: codes - np.uint16(name in names) for name, codes in labels.items()}
-
-    def without(attributes: Mapping[str, NDArray[np.uint16]]) -> Mapping[str, NDArray[np.uint16]]:
-        if isinstance(attributes, LabelsOfSubjects):
-            return replace(attributes, given=renumbered(attributes.given), of_subject=renumbered(attributes.of_subject))
-        return renumbered(attributes)
-
-    return replace(
-        side, reference_attributes=without(side.reference_attributes), probe_attributes=without(side.probe_attributes)
-    )
 
 
 Sorted = tuple[score_keys.Keys, NDArray[Any] | None]  # the keys of one class, and the row of each
@@ -452,23 +411,15 @@ def _gather(
     of_subject: Mapping[str, NDArray[np.uint16]],
 ) -> SortedSide:
     if rows is None:
-        return SortedSide(keys, None, None, None, {}, {})
+        return SortedSide(keys)
     labels: tuple[dict[str, NDArray[np.uint16]], ...] = ({}, {})
     for name, (_, of_reference, of_probe) in attributes.items():
         labels[0][name] = look_up(rows, of_reference)
         labels[1][name] = labels[0][name] if of_probe is of_reference else look_up(rows, of_probe)
-    if subjects is None:
-        return SortedSide(keys, rows, None, None, labels[0], labels[1])
-    reference, probe = (look_up(rows, codes, dtype=np.int32) for codes in subjects[1:])
-    side = SortedSide(
-        keys,
-        rows,
-        reference,
-        probe,
-        LabelsOfSubjects(labels[0], of_subject, reference),
-        LabelsOfSubjects(labels[1], of_subject, probe),
-    )
-    if samples is None:
-        return side
-    reference, probe = (look_up(rows, codes, dtype=np.int32) for codes in samples[1:])
-    return replace(side, reference_sample=reference, probe_sample=probe)
+    columns = [
+        column
+        for sides in (subjects, samples)
+        for column in ((None, None) if sides is None else (look_up(rows, c, dtype=np.int32) for c in sides[1:]))
+    ]
+    reference, probe, reference_sample, probe_sample = columns
+    return SortedSide(keys, rows, reference, probe, (labels[0], labels[1]), of_subject, reference_sample, probe_sample)
