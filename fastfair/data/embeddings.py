@@ -133,108 +133,6 @@ def require_both(is_probe: NDArray[np.bool_]) -> None:
 _PAIRS_AT_ONCE = 2**16
 
 
-def side_of_pairs(
-    pairs: Pairs,
-    mated: bool,
-    pairing: Pairing,
-    subject: NDArray[np.int32],
-    subject_codes: Mapping[str, NDArray[np.uint16]],
-) -> SortedSide:
-    """Turn every mated, or every non-mated, pair into a comparison.
-
-    Parameters
-    ----------
-    pairs : Pairs
-        All mated, or all non-mated, pairs.
-    mated : bool
-        Whether they are mated.
-    pairing : Pairing
-        Whose order positions in `pairs` refer to.
-    subject : (n,) ndarray of int
-        The subject of each vector.
-    subject_codes : dict of (k,) ndarray
-        The label of each subject under each attribute.
-
-    Returns
-    -------
-    SortedSide
-        Each vector is a sample; without roles the one with the lower row is the reference.
-    """
-    order = pairing.order.astype(np.int32)
-    n, size = order.size, pairs.keys.size
-    keys = pairs.keys if mated else ~pairs.keys[::-1]
-    n_rows = n * n if pairing.two_sets else n * (n - 1) // 2
-    rows = np.empty(size, np.uint32 if n_rows < 2**32 else np.int64)
-    reference, probe, of_reference, of_probe = np.empty((4, size), np.int32)
-    for start in range(0, size, _PAIRS_AT_ONCE):  # what is written along the way stays in the processor's cache
-        stop = min(start + _PAIRS_AT_ONCE, size)
-        part = slice(start, stop)
-        source = part if mated else slice(size - stop, size - start)
-        first, second = (order[vectors[source]][:: 1 if mated else -1] for vectors in (pairs.first, pairs.second))
-        if not pairing.two_sets:
-            first, second = np.minimum(first, second), np.maximum(first, second)
-        i, j = first.astype(np.int64), second.astype(np.int64)
-        rows[part] = i * n + j if pairing.two_sets else i * n - i * (i + 1) // 2 + j - i - 1
-        reference[part], probe[part] = first, second
-        of_reference[part], of_probe[part] = subject[first], subject[second]
-    return SortedSide(
-        keys=np.ascontiguousarray(keys),
-        rows=rows,
-        reference=of_reference,
-        probe=of_probe,
-        of_subject=subject_codes,
-        reference_sample=reference,
-        probe_sample=probe,
-    )
-
-
-Codes = NDArray[np.int32]
-
-
-def scanned_pairs(
-    found: tuple[Pairs, Pairs],
-    pairing: Pairing,
-    vectors: tuple[Codes, NDArray[np.bool_] | None],
-    subjects: NDArray[Any],
-    attributes: Mapping[str, tuple[str, ...]],
-    subject_codes: Mapping[str, NDArray[np.uint16]],
-    grouping: tuple[str, ...],
-    left_out: tuple[str, ...],
-) -> ScannedComparisons:
-    """Take all mated and the most similar non-mated pairs of vectors as a scan.
-
-    Parameters
-    ----------
-    found : tuple of Pairs
-        The pairs.
-    pairing : Pairing
-        Whose order positions in them refer to.
-    vectors : tuple
-        The subject of each vector, and whether it is a probe, or None.
-    subjects, attributes, grouping, left_out
-        As in `Embeddings`.
-    subject_codes : dict of (k,) ndarray
-        The label of each subject under each attribute.
-
-    Returns
-    -------
-    ScannedComparisons
-    """
-    n_nonmated = int(pairing.nonmated(np.ones((1, subjects.size), bool))[0])
-    sides = []
-    for pairs, mated in zip(found, (True, False), strict=True):
-        side = side_of_pairs(pairs, mated, pairing, vectors[0], subject_codes)
-        not_kept = None
-        if not mated and not pairs.complete:
-            not_kept = NotKept(n_nonmated - side.keys.size, int(side.keys[0]))
-        sides.append(replace(side, rows=None, reference_sample=None, probe_sample=None, not_kept=not_kept))
-    of_subjects = Subjects(subjects, np.arange(subjects.size, dtype=np.int32), attributes, subject_codes)
-    all_pairs = PairsOfVectors(*vectors, True), PairsOfVectors(*vectors, False)
-    return ScannedComparisons(
-        KeptComparisons(sides[0], sides[1], of_subjects, "similarity", left_out, all_pairs, grouping)
-    )
-
-
 FailuresOfVectors = Literal["error", "exclude"]
 
 
@@ -582,10 +480,7 @@ class Embeddings(Shown):
         """
         workers = Workers(n_threads, progress)
         mated, nonmated = self._finder(workers).find(1.0)
-        of_mated, of_nonmated = (
-            side_of_pairs(pairs, is_mated, self.pairing, self.subject, self._subject_codes)
-            for pairs, is_mated in ((mated, True), (nonmated, False))
-        )
+        of_mated, of_nonmated = self._side_of(mated, mated=True), self._side_of(nonmated, mated=False)
         return Comparisons.of_parts(
             mated=of_mated, nonmated=of_nonmated, score_kind="similarity", subjects=self.subjects,
             samples=np.arange(self.subject.size), sample_subject=self.subject, attributes=self.attributes,
@@ -637,11 +532,44 @@ class Embeddings(Shown):
 
     def _scanned(self, share: float, workers: Workers) -> ScannedComparisons:
         """Keep a share of the non-mated pairs, all of them where it is 1."""
-        found = self._finder(workers).find(share)
-        return scanned_pairs(
-            found, self.pairing, (self.subject, self.is_probe), self.subjects, self.attributes, self._subject_codes,
-            self.grouping, self.left_out,
+        sides = []
+        for pairs, mated in zip(self._finder(workers).find(share), (True, False), strict=True):
+            side, not_kept = self._side_of(pairs, mated=mated), None
+            if not mated and not pairs.complete:
+                not_kept = NotKept(self.n_nonmated - side.keys.size, int(side.keys[0]))
+            sides.append(replace(side, rows=None, reference_sample=None, probe_sample=None, not_kept=not_kept))
+        numbers = np.arange(self.subjects.size, dtype=np.int32)
+        of_subjects = Subjects(self.subjects, numbers, self.attributes, self._subject_codes)
+        all_pairs = (
+            PairsOfVectors(self.subject, self.is_probe, True), PairsOfVectors(self.subject, self.is_probe, False)
         )  # fmt: skip
+        kept = KeptComparisons(sides[0], sides[1], of_subjects, "similarity", self.left_out, all_pairs, self.grouping)
+        return ScannedComparisons(kept)
+
+    def _side_of(self, pairs: Pairs, *, mated: bool) -> SortedSide:
+        """Turn every mated, or every non-mated, pair into a comparison.
+
+        Each vector is a sample; without roles the one with the lower row is the reference.
+        """
+        order = self.pairing.order.astype(np.int32)
+        n, size = order.size, pairs.keys.size
+        keys = pairs.keys if mated else ~pairs.keys[::-1]
+        n_rows = n * n if self.pairing.two_sets else n * (n - 1) // 2
+        rows = np.empty(size, np.uint32 if n_rows < 2**32 else np.int64)
+        reference, probe, of_reference, of_probe = np.empty((4, size), np.int32)
+        for start in range(0, size, _PAIRS_AT_ONCE):  # what is written along the way stays in the processor's cache
+            stop = min(start + _PAIRS_AT_ONCE, size)
+            part = slice(start, stop)
+            source = part if mated else slice(size - stop, size - start)
+            first, second = (order[vectors[source]][:: 1 if mated else -1] for vectors in (pairs.first, pairs.second))
+            if not self.pairing.two_sets:
+                first, second = np.minimum(first, second), np.maximum(first, second)
+            i, j = first.astype(np.int64), second.astype(np.int64)
+            rows[part] = i * n + j if self.pairing.two_sets else i * n - i * (i + 1) // 2 + j - i - 1
+            reference[part], probe[part] = first, second
+            of_reference[part], of_probe[part] = self.subject[first], self.subject[second]
+        side = SortedSide(np.ascontiguousarray(keys), rows, of_reference, of_probe, of_subject=self._subject_codes)
+        return replace(side, reference_sample=reference, probe_sample=probe)
 
     def _finder(self, workers: Workers) -> PairFinder:
         """Return what computes similarities, for pairs that are numbered as `pairing` has them."""

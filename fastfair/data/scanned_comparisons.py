@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,16 +13,9 @@ from numpy.typing import NDArray
 from fastfair._lib.arguments import checked
 from fastfair._lib.notebook import Shown
 
-from . import group_labels, score_keys
+from . import group_labels
 from .comparisons import Comparisons
 from .sorted_scores import GroupedSide, SortedSide, read_only
-
-if TYPE_CHECKING:
-    from .temporary_files import Folder
-
-# The references, the probes and the keys of comparisons; the keys are int64 and none where those are not kept.
-Read = tuple[NDArray[Any], NDArray[Any], score_keys.Keys]
-Reader = Callable[[], Read]
 
 
 class AllPairs(Protocol):
@@ -40,24 +33,6 @@ class AllPairs(Protocol):
 
         group: (subjects,) the group of each subject, in the order of their numbers.
         """
-
-
-class Buckets(AllPairs, Protocol):
-    """Comparisons in buckets, those of two subjects in the same one."""
-
-    @property
-    def folder(self) -> Folder:
-        """Where to keep what is made of them, beyond what memory may hold."""
-
-    @property
-    def most_bytes(self) -> int:
-        """How much of it memory may hold."""
-
-    def share(self) -> None:
-        """Make what `buckets` returns such that other processes can read it, once it is pickled."""
-
-    def buckets(self, n_threads: int) -> tuple[Sequence[Reader], int]:
-        """Return what reads each, and how many of them may be read at once, at most `n_threads`."""
 
 
 _LACKS = {  # all scans

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -19,7 +19,7 @@ from fastfair.errors import InputError
 
 from . import group_labels, score_keys
 from .columns import CheckedColumns
-from .scanned_comparisons import KeptComparisons, Read, Reader, ScannedComparisons, Subjects
+from .scanned_comparisons import KeptComparisons, ScannedComparisons, Subjects
 from .sorted_scores import NotKept, SortedSide, order_of_keys, read_only
 from .temporary_files import ArrayFile, Folder
 from .vector_pairs import NO_COSTS
@@ -110,6 +110,9 @@ def _wide(keys: score_keys.Keys, mated: bool) -> score_keys.Keys:
 
 
 N_BUCKETS = 128  # a power of 2
+# The references, the probes and the keys of comparisons; the keys are int64 and none where those are not kept.
+Read = tuple[NDArray[Any], NDArray[Any], score_keys.Keys]
+Reader = Callable[[], Read]
 
 _LACKS = {
     "units left out": 'method="bca" leaves out subjects one at a time, which a scan cannot: use another one',
@@ -192,7 +195,7 @@ class SpilledPairs:
 
     @property
     def lacks(self) -> Mapping[str, str]:
-        """As in `Buckets`."""
+        """As in `AllPairs`."""
         return _LACKS if self.has_keys else {**_LACKS, "costs": NO_COSTS}
 
     def count(self, group: NDArray[np.uint16], n_groups: int) -> tuple[NDArray[np.int64], NDArray[np.int64], int]:
@@ -246,7 +249,7 @@ class SpilledPairs:
         self.n_bytes = 0
 
     def share(self) -> None:
-        """As in `Buckets`."""
+        """Write all to files, so that other processes can read what `buckets` returns, once it is pickled."""
         self.spill()
 
     def buckets(self, n_threads: int) -> tuple[list[Reader], int]:

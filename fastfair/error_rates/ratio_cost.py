@@ -11,7 +11,8 @@ from fastfair._lib.threads import count_threads, in_order
 from fastfair._lib.validation import LOG_LIKELIHOOD_RATIO
 from fastfair.data.class_keys import keys_of
 from fastfair.data.comparisons import Comparisons
-from fastfair.data.scanned_comparisons import Buckets, KeptComparisons, Reader
+from fastfair.data.scanned_comparisons import KeptComparisons
+from fastfair.data.scanning import Reader, SpilledPairs
 from fastfair.data.vector_pairs import PairsOfVectors
 from fastfair.errors import InputError
 
@@ -61,7 +62,7 @@ def require_ratios(comparisons: Comparisons, what: str) -> None:
 
 
 def _means(
-    pairs: Buckets, group: NDArray[np.uint16], n_groups: int, exact: ExactCosts, sizes: NDArray[np.int64]
+    pairs: SpilledPairs, group: NDArray[np.uint16], n_groups: int, exact: ExactCosts, sizes: NDArray[np.int64]
 ) -> NDArray[np.float64]:
     """Compute the mean costs of all comparisons of a class, and of those within each group, in nats."""
     from fastfair.kernels import scan as kernels

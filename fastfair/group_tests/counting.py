@@ -13,7 +13,8 @@ from fastfair._lib.workers import Workers
 from fastfair.data import score_keys
 from fastfair.data.comparisons import Comparisons
 from fastfair.data.embeddings import Embeddings
-from fastfair.data.scanned_comparisons import KeptComparisons, Reader
+from fastfair.data.scanned_comparisons import KeptComparisons
+from fastfair.data.scanning import Reader
 from fastfair.data.vector_pairs import PairsOfVectors
 from fastfair.error_rates.operating_points import OperatingPoint, allowed_errors, threshold_key
 from fastfair.errors import DependentGroupsWarning, DroppedWarning, InputError

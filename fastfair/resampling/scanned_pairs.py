@@ -19,8 +19,7 @@ from fastfair._lib.jobs import Arrays, do_job
 from fastfair._lib.progress import Report
 from fastfair._lib.threads import count_threads, in_order, in_threads
 from fastfair._lib.workers import Workers
-from fastfair.data.scanned_comparisons import Buckets, Reader
-from fastfair.data.scanning import SpilledPairs
+from fastfair.data.scanning import Reader, SpilledPairs
 from fastfair.data.score_keys import Keys
 from fastfair.data.temporary_files import ArrayFile, Folder
 from fastfair.error_rates.exact_costs import ExactCosts
@@ -185,7 +184,7 @@ class GroupedBuckets:
 
     Parameters
     ----------
-    pairs : Buckets
+    pairs : SpilledPairs
         The comparisons.
     source : SortedComparisons
         Those that are kept, with the lists that they are in.
@@ -199,7 +198,7 @@ class GroupedBuckets:
 
     def __init__(
         self,
-        pairs: Buckets,
+        pairs: SpilledPairs,
         source: SortedComparisons,
         group: NDArray[np.uint16],
         workers: Workers,
@@ -299,7 +298,7 @@ class ScannedSide(CountedSide):
     in_passes = True
 
     def __init__(
-        self, pairs: Buckets, kept: SortedComparisons, workers: Workers, exact: ExactCosts | None = None
+        self, pairs: SpilledPairs, kept: SortedComparisons, workers: Workers, exact: ExactCosts | None = None
     ) -> None:
         super().__init__(kept, workers, exact)
         self._buckets = GroupedBuckets(pairs, kept, self.group, workers, exact)
@@ -550,5 +549,5 @@ class _PairCostPass:
 
 
 @side_of.register(SpilledPairs)
-def _(pairs: Buckets, kept: SortedComparisons, workers: Workers, exact: ExactCosts | None = None) -> ScannedSide:
+def _(pairs: SpilledPairs, kept: SortedComparisons, workers: Workers, exact: ExactCosts | None = None) -> ScannedSide:
     return ScannedSide(pairs, kept, workers, exact)
