@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Unpack
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fastfair import intervals
 from fastfair._lib import seeds
 from fastfair._lib.text import per_cent, rate_with_interval
 from fastfair._lib.warnings import warn
@@ -24,14 +23,9 @@ from fastfair.pages.parts import Chapter, Picture, Section, Table
 from fastfair.results.result import Printed, Result, measures_table, printed
 from fastfair.uncertainty.quantities import Quantity, table_of
 
-from .curve import Curve, curve_of, rate_curve
-from .fairness import (
-    FAIR_OUTSIDE,
-    FairnessBand,
-    check_measure,
-    fairness_of_rates,
-)
-from .rates_at_levels import BandOptions, BandSettings, rates_over_levels, workers_of
+from .curve import BandQuantity, curve_by_quantiles, rate_curve
+from .fairness import FAIR_OUTSIDE, FairnessBand, check_measure, measure_curve
+from .rates_at_levels import BandOptions, BandSettings, RatesOverLevels, over_levels, workers_of
 from .roc import RocBand
 
 if TYPE_CHECKING:
@@ -42,28 +36,6 @@ Floats = NDArray[np.float64]
 DEFAULT_MEASURES = ("max_geomean_ratio", "max_min_ratio", "log_geomean_sum", "gini")
 FEW = f"fewer than {ENOUGH_ERRORS} errors"
 _SETTINGS = ("weighting", "unit", "scheme", "n_resamples", "confidence_level", "method")
-_NUMBERS = ("low", "high", "band_low", "band_high", "uncertainty", "v_statistic")
-_OF_QUANTITY = ("name", "group", "at", "estimate", "method", "n_comparisons", "n_errors", "n_subjects", "note")
-
-
-@dataclass(frozen=True)
-class BandQuantity(Quantity):
-    """A quantity at one FMR, with its simultaneous band.
-
-    Attributes
-    ----------
-    uncertainty : float
-        Standard deviation of the replicates divided by the estimate.
-    v_statistic : float
-        The value around which the replicates vary.
-    band_low, band_high : float
-        Simultaneous band, which holds the quantity at all FMRs of the call together.
-    """
-
-    uncertainty: float = float("nan")
-    v_statistic: float = float("nan")
-    band_low: float = float("nan")
-    band_high: float = float("nan")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -237,79 +209,66 @@ def bands_of(
     workers_of(options)  # as the caller gave the seed
     options["rng"] = rng = seeds.fixed(options.get("rng"))
     settings = BandSettings.check(embeddings, options)
-    found = rates_over_levels(embeddings, fmr, settings, with_groups=True, with_overall_fmr=any(needs_average))
-    measured = [fairness_of_rates(found, settings, groups, name, rate, alpha, zero_policy) for name, rate in asked]
-    if any(FAIR_OUTSIDE in band.note for band, _ in measured):
-        warn(f"fairness measures: {FAIR_OUTSIDE}", FairValueOutsideWarning)
-    points = [at_fmr(level) for level in found.levels.tolist()]
-    thresholds, curve = curve_of(lambda rates: rates.threshold, found, settings)
-    n = embeddings.n_nonmated
-    of_thresholds = [
-        Quantity(
-            "threshold", None, point, value, method=settings.method, n_comparisons=n, n_errors=int(point.value * n)
+
+    def made(found: RatesOverLevels) -> Bands:
+        n = embeddings.n_nonmated
+        thresholds = [
+            Quantity(
+                "threshold", None, point, x, method=settings.method, n_comparisons=n, note=_few(int(point.value * n))
+            )
+            for point, x in zip(found.points, found.estimate.threshold.tolist(), strict=True)
+        ]
+        columns = [curve_by_quantiles(found, thresholds, lambda rates: rates.threshold)[0]]
+        of_groups = [(1 + k, group) for k, group in enumerate(groups)]
+        rocs: dict[str | None, RocBand] = {}
+        for rate, rows in (("fnmr", [(0, None), *of_groups]), ("fmr", of_groups)):
+            for row, group in rows:
+                quantities, value, curve = rate_curve(found, rate, row, group)
+                if rate == "fnmr":
+                    rocs[group] = RocBand(fnmr=value, **curve)
+                columns.append([_with_few(q) for q in quantities])
+        fairness = []
+        for name, rate in asked:
+            quantities, band = measure_curve(found, groups, name, rate, alpha, zero_policy)
+            fairness.append(band)
+            n_each = len(quantities) // found.levels.size
+            columns += [quantities[k::n_each] for k in range(n_each)]
+        return Bands(
+            quantities=tuple(quantity for at_level in zip(*columns, strict=True) for quantity in at_level),
+            roc=rocs[None],
+            group_roc={group: rocs[group] for group in groups},
+            fairness=tuple(fairness),
+            groups=groups,
+            settings={
+                "fmr": found.levels.tolist(),
+                "measures": list(names),
+                "alpha": alpha,
+                "zero_policy": zero_policy,
+                **{name: getattr(settings, name) for name in _SETTINGS},
+                "rng": rng,
+            },
+            description=repr(embeddings),
+            left_out=embeddings.left_out,
         )
-        for point, value in zip(points, thresholds.tolist(), strict=True)
-    ]
-    columns = [_Column([replace(_with_few(q), n_errors=None) for q in of_thresholds], Curve(**curve))]
-    of_groups = [(group, 1 + k) for k, group in enumerate(groups)]
-    rocs: dict[str | None, RocBand] = {}
-    for rate, rows in (("fnmr", [(None, 0), *of_groups]), ("fmr", of_groups)):
-        for group, row in rows:
-            quantities, value, curve = rate_curve(rate, group, row, found, settings)
-            if rate == "fnmr":
-                rocs[group] = RocBand(fnmr=value, **curve)
-            columns.append(_Column([_with_few(q) for q in quantities], Curve(**curve)))
-    for fair, values in measured:
-        n_each = len(groups) if fair.value.ndim > 1 else 1
-        columns += [_Column(values[k::n_each], fair, k if fair.value.ndim > 1 else None) for k in range(n_each)]
-    return Bands(
-        quantities=tuple(column.at(k) for k in range(len(points)) for column in columns),
-        roc=rocs[None],
-        group_roc={group: rocs[group] for group in groups},
-        fairness=tuple(band for band, _ in measured),
-        groups=groups,
-        settings={
-            "fmr": found.levels.tolist(),
-            "measures": list(names),
-            "alpha": alpha,
-            "zero_policy": zero_policy,
-            **{name: getattr(settings, name) for name in _SETTINGS},
-            "rng": rng,
-        },
-        description=repr(embeddings),
-        left_out=embeddings.left_out,
-    )
+
+    bands = over_levels(embeddings, fmr, settings, made, with_groups=True, with_overall_fmr=any(needs_average))
+    if any(FAIR_OUTSIDE in band.note for band in bands.fairness):
+        warn(f"fairness measures: {FAIR_OUTSIDE}", FairValueOutsideWarning)
+    return bands
 
 
 def _rate(quantity: Quantity) -> str:
     return rate_with_interval(quantity.estimate, quantity.low, quantity.high)
 
 
-@dataclass(frozen=True, eq=False)
-class _Column:
-    """A quantity at each level, and the curve that it is part of."""
-
-    quantities: Sequence[Quantity]
-    curve: Curve
-    k: int | None = None  # which of those on the curve's last axis
-
-    def at(self, level: int) -> BandQuantity:
-        """Return the quantity at a level, with its interval and band."""
-        quantity, place = self.quantities[level], (level,) if self.k is None else (level, self.k)
-        replicates = self.curve.replicates[:, *place]
-        numbers: dict[str, Any] = {name: getattr(quantity, name) for name in _OF_QUANTITY}
-        return BandQuantity(
-            **numbers | {name: float(getattr(self.curve, name)[place]) for name in _NUMBERS},
-            standard_error=float(intervals.standard_error(replicates)),
-            not_computable=float(1 - np.isfinite(replicates).mean()),
-        )
-
-
-def _with_few(quantity: Quantity) -> Quantity:
+def _with_few(quantity: BandQuantity) -> BandQuantity:
     """Note that few errors are behind a rate."""
-    if not quantity.n_comparisons or quantity.n_errors is None or quantity.n_errors >= ENOUGH_ERRORS:
-        return quantity
-    return replace(quantity, note=f"{FEW}; {quantity.note}" if quantity.note else FEW)
+    few = _few(quantity.n_errors) if quantity.n_comparisons and quantity.n_errors is not None else ""
+    return replace(quantity, note="; ".join(filter(None, (few, quantity.note))))
+
+
+def _few(n_errors: int) -> str:
+    return FEW if n_errors < ENOUGH_ERRORS else ""
 
 
 def _rates_of(measure: str) -> tuple[str, ...]:

@@ -1,11 +1,12 @@
-"""Curves over FMR, of rates or of measures computed from rates, with their intervals and bands."""
+"""Curves over FMR, of rates or of measures computed from rates, with pointwise intervals and simultaneous bands."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,20 +15,21 @@ from fastfair import intervals
 from fastfair._lib.plots import USUAL, new_axes, rate_ticks
 from fastfair._lib.text import cell, interval_of_rate, number_with_interval, per_cent, rate_with_interval
 from fastfair.errors import visible
+from fastfair.intervals._replicates import Method
 from fastfair.pages.drawings import drawing, svg_of
 from fastfair.pages.parts import Chapter, Picture, Section, Table
 from fastfair.resampling.engine import Replicates
 from fastfair.results.result import Result
 from fastfair.results.written import UNWRITTEN, nothing
-from fastfair.uncertainty.quantities import Quantity
+from fastfair.uncertainty.few_errors import OF_FEW_SUBJECTS, hangs_on_threshold, is_held_by_few_subjects
+from fastfair.uncertainty.interval_maker import IntervalMaker, level_of_curve
+from fastfair.uncertainty.quantities import NARROW, Quantity, noted
 
-from . import limits
-from .rates_at_levels import BandSettings, RatesOverLevels
-
-if TYPE_CHECKING:
-    pass
+from .rates_at_levels import RatesOverLevels
 
 Floats = NDArray[np.float64]
+Range = tuple[Floats, Floats]  # the lower and the upper end
+_ABOUT_V_STATISTIC = ("recentered", "gaussian")  # methods that evaluations do not have
 _MOST_SHOWN = 8  # FMRs in a notebook's table
 _MOST_ON_PAGES = 12  # FMRs in a page's table
 _ENDS = ("low", "high", "band_low", "band_high")
@@ -161,66 +163,172 @@ class ShownCurve(Result, Curve):
         return [number_with_interval(value, low, high), number_with_interval(value, *band).partition(" ")[2] or "–"]
 
 
-def curve_of(
-    quantity: Callable[[Replicates], Floats],
-    found: RatesOverLevels,
-    settings: BandSettings,
-    bounds: tuple[float, float] = (-np.inf, np.inf),
-) -> tuple[Floats, dict[str, Any]]:
-    """Compute thresholds, or a measure from rates, at every level, with intervals and band.
+@dataclass(frozen=True)
+class BandQuantity(Quantity):
+    """A quantity at one FMR, with its simultaneous band.
+
+    Attributes
+    ----------
+    uncertainty : float
+        Standard deviation of the replicates divided by the estimate.
+    v_statistic : float
+        The value around which the replicates vary.
+    band_low, band_high : float
+        Simultaneous band, which holds the quantity at all FMRs of the call together.
+    """
+
+    uncertainty: float = float("nan")
+    v_statistic: float = float("nan")
+    band_low: float = float("nan")
+    band_high: float = float("nan")
+
+
+# The quantity at each level, and of each group if it has one value for each; its values; and the fields of a `Curve`.
+Banded = tuple[list[BandQuantity], Floats, dict[str, Any]]
+
+
+def rate_curve(found: RatesOverLevels, name: str, row: int = 0, group: str | None = None) -> Banded:
+    """Compute an error rate at every level, with its intervals, as `evaluate` does, and its simultaneous band.
+
+    The band is made of the intervals of a higher confidence level, that at which replicates of the whole curve stay
+    within so many standard errors [1]_. An FNMR cannot rise with the FMR that is held, so
+    the upper end of the band is at least that of all higher FMRs, and the lower end at most that of all lower ones. A
+    group's FMR cannot fall: its band is widened the other way round.
 
     Parameters
     ----------
-    quantity : callable
-        Computes (levels, ...) values from rates, with replicates on the last axis where the rates have them.
     found : RatesOverLevels
         The rates.
-    settings : BandSettings
-        The settings, which hold the method and the confidence level.
+    name : {"fmr", "fnmr"}
+        The rate.
+    row, group : int, str or None
+        The place of the group whose rate it is in `found`, and its name; 0 and None for all comparisons.
+
+    Returns
+    -------
+    Banded
+
+    References
+    ----------
+    .. [1] Montiel Olea and Plagborg-Moeller, "Simultaneous confidence bands: theory, implementation, and an
+       application to SVARs", Journal of Applied Econometrics 34 (2019).
+    """
+
+    def rate(rates: Replicates) -> Floats:
+        return np.asarray(getattr(rates, name)[:, row])
+
+    settings, jackknife = found.settings, found.jackknife
+    level, method = settings.confidence_level, settings.method
+    value, expected, drawn = map(rate, (found.estimate, found.expected, found.replicates))
+    centred = recentered(drawn, value, expected)
+    n, subjects = int(found.comparisons[name][row]), found.subjects[name]
+    quantities = [
+        Quantity(
+            name, group, point, x, n_comparisons=n, n_errors=n_errors,
+            n_subjects=None if subjects is None else int(subjects[row]), note="" if n else "no comparisons",
+        )
+        for point, x, n_errors in zip(found.points, value.tolist(), found.errors[name][:, row].tolist(), strict=True)
+    ]  # fmt: skip
+    narrow = few_subjects_hold(found, hangs_on_threshold(centred, found.replicates.threshold))
+    maker = partial(
+        IntervalMaker, tuple(noted_narrow(quantities, narrow)), sizes=found.sizes(name, row),
+        jackknife=None if jackknife is None else lambda: rate(jackknife()), n_threads=settings.workers.n_threads,
+    )  # fmt: skip
+    about_estimate = maker(centred)
+    of_curve = level_of_curve(centred, value, level)
+    band = _one_way(found.levels, *ends_of(about_estimate.with_intervals(of_curve, "auto")), rising=name == "fmr")
+    if method in ("auto", *_ABOUT_V_STATISTIC):
+        pointwise = about_estimate.with_intervals(level, "auto")
+    else:
+        pointwise = maker(drawn).with_intervals(level, method)
+    low, high = ends_of(pointwise)
+    if method in _ABOUT_V_STATISTIC:
+        inside = (value > 0) & (value < 1)
+        ends = np.clip(interval(drawn, value, expected, level, method), 0, 1)
+        low, high = np.where(inside, ends, (low, high))
+        pointwise = tuple(replace(q, method=method) if at else q for q, at in zip(pointwise, inside, strict=True))
+    return banded(found, pointwise, (value, expected, drawn), (low, high), band)
+
+
+def curve_by_quantiles(
+    found: RatesOverLevels,
+    quantities: Sequence[Quantity],
+    quantity: Callable[[Replicates], Floats],
+    bounds: tuple[float, float] = (-np.inf, np.inf),
+) -> Banded:
+    """Compute thresholds, or a measure from rates, at every level, with intervals by any method that has no test.
+
+    Parameters
+    ----------
+    found : RatesOverLevels
+        The rates.
+    quantities : sequence of Quantity
+        The quantity at each level, and of each group if it has one value for each, without intervals.
+    quantity : callable
+        Computes (levels, ...) values from rates, with replicates on the last axis where the rates have them.
     bounds : tuple of float
         Least and largest possible value.
 
     Returns
     -------
-    value : (levels, ...) ndarray
-        The quantity in the data.
-    curve : dict
-        The fields of a `Curve`, except its note.
+    Banded
     """
-    value, expected, replicates = map(quantity, (found.estimate, found.expected, found.replicates))
-    pointwise, band = limits.of_quantity(replicates, value, expected, settings, found.jackknife_of(quantity))
-    ends = [np.clip(limit, *bounds) for limit in (*pointwise, *band)]
-    return value, fields(found, settings, value, expected, replicates, ends)
+    value, expected, drawn = map(quantity, (found.estimate, found.expected, found.replicates))
+    level, method, jackknife = found.settings.confidence_level, found.settings.method, found.jackknife
+    method = "percentile" if method == "auto" else method
+    left_out = quantity(jackknife()) if jackknife and method == "bca" else None
+    pointwise = interval(drawn, value, expected, level, method, left_out)
+    curves = recentered(drawn, value, expected) if method in _ABOUT_V_STATISTIC else drawn
+    low, high = simultaneous_band(curves, level)
+    ends = [np.clip(end, *bounds) for end in (*pointwise, low, high)]
+    return banded(found, quantities, (value, expected, drawn), (ends[0], ends[1]), (ends[2], ends[3]))
 
 
-def rate_curve(
-    name: str, group: str | None, row: int, found: RatesOverLevels, settings: BandSettings
-) -> tuple[tuple[Quantity, ...], Floats, dict[str, Any]]:
-    """Compute an error rate at every level, with intervals and band.
+def simultaneous_band(replicates: Floats, level: float) -> Range:
+    """Compute the simultaneous band of the values that are computable in most replicates.
 
-    Parameters
-    ----------
-    name, group, row, found, settings
-        As in `limits.of_rate`.
-
-    Returns
-    -------
-    quantities : tuple of Quantity
-        The rate at each level with its interval.
-    value : (levels,) ndarray
-        The rate in the data.
-    curve : dict
-        The fields of a `Curve`.
+    It uses the replicates in which all these values are computable.
     """
-    value, expected, replicates = (
-        getattr(rates, name)[:, row] for rates in (found.estimate, found.expected, found.replicates)
-    )
-    quantities, band = limits.of_rate(name, group, row, found, settings)
-    curve = fields(found, settings, value, expected, replicates, [*limits.ends_of(quantities), *band])
-    return quantities, value, curve | {"note": note_of(quantities)}
+    known = ~np.isnan(replicates)
+    often = known.mean(axis=-1) > 0.5
+    low, high = np.full((2, *often.shape), np.nan)
+    complete = known[often].all(axis=0)
+    if often.any() and complete.sum() > 1:
+        low[often], high[often] = intervals.simultaneous_band(replicates[often][:, complete], level)
+    return low, high
 
 
-def note_of(quantities: Sequence[Quantity]) -> str:
+def banded(
+    found: RatesOverLevels,
+    quantities: Sequence[Quantity],
+    values: tuple[Floats, Floats, Floats],
+    pointwise: Range,
+    band: Range,
+) -> Banded:
+    """Put together what was computed of a quantity: `values` in the data, the V-statistics and the replicates."""
+    value, expected, drawn = values
+    error = intervals.standard_error(drawn)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        uncertainty = error / value
+    numbers = dict(zip(_ENDS, (*pointwise, *band), strict=True))
+    numbers |= {"uncertainty": uncertainty, "v_statistic": expected}
+    of_rows = {**numbers, "standard_error": error, "not_computable": 1 - np.isfinite(drawn).mean(axis=-1)}
+    rows = [
+        BandQuantity(**{**vars(quantity), **dict(zip(of_rows, row, strict=True))})
+        for quantity, *row in zip(quantities, *(array.ravel().tolist() for array in of_rows.values()), strict=True)
+    ]
+    return rows, value, {
+        "fmr": found.levels,
+        "threshold": found.estimate.threshold,
+        **numbers,
+        "replicates": np.moveaxis(drawn, -1, 0),
+        "n_resamples": drawn.shape[-1],
+        "confidence_level": found.settings.confidence_level,
+        "note": _note_of(quantities),
+    }  # fmt: skip
+
+
+def _note_of(quantities: Sequence[Quantity]) -> str:
     """Put together what the quantities' notes say, and at which levels if not at all."""
     said: dict[str, set[float]] = {}
     levels = {quantity.at.value for quantity in quantities if quantity.at is not None}
@@ -236,24 +344,52 @@ def note_of(quantities: Sequence[Quantity]) -> str:
     return "; ".join(where(at) + note for note, at in said.items())
 
 
-def fields(
-    found: RatesOverLevels,
-    settings: BandSettings,
-    value: Floats,
-    expected: Floats,
-    replicates: Floats,
-    ends: Sequence[Floats],
-) -> dict[str, Any]:
-    """Return the fields of a `Curve`, except its note, from what was computed of it."""
-    with np.errstate(invalid="ignore", divide="ignore"):
-        uncertainty = intervals.standard_error(replicates) / value
-    return {
-        "fmr": found.levels,
-        "threshold": found.estimate.threshold,
-        **dict(zip(_ENDS, ends, strict=True)),
-        "uncertainty": uncertainty,
-        "v_statistic": expected,
-        "replicates": np.moveaxis(replicates, -1, 0),
-        "n_resamples": replicates.shape[-1],
-        "confidence_level": settings.confidence_level,
-    }
+def few_subjects_hold(found: RatesOverLevels, asked: NDArray[np.bool_]) -> list[bool]:
+    """Return at which of the levels asked few subjects cause most of the false matches that hold the threshold."""
+    if found.concentration is None:
+        return [False] * found.levels.size
+    sizes, concentration = found.sizes("fmr", 0), found.concentration
+    return [
+        bool(level)
+        and not (sizes.few_held and sizes.few_held.holds(k))
+        and is_held_by_few_subjects(sizes.degrees_of_freedom[k], concentration(k))
+        for k, level in enumerate(asked)
+    ]
+
+
+def noted_narrow(quantities: Sequence[Quantity], narrow: Sequence[bool]) -> list[Quantity]:
+    """Note which of the quantities have a threshold that few subjects hold."""
+    return [noted(q, OF_FEW_SUBJECTS, NARROW) if at else q for q, at in zip(quantities, narrow, strict=True)]
+
+
+def ends_of(quantities: Sequence[Quantity]) -> Range:
+    """Return the lower and the upper ends of intervals."""
+    low, high = np.array([(q.low, q.high) for q in quantities], np.float64).T
+    return low, high
+
+
+def _one_way(levels: Floats, low: Floats, high: Floats, *, rising: bool) -> Range:
+    """Widen a band so that neither end rises with the levels, or so that neither falls."""
+    order = np.argsort(-levels if rising else levels)
+    known = ~np.isnan(low)
+    low[order] = np.fmin.accumulate(low[order])
+    high[order[::-1]] = np.fmax.accumulate(high[order[::-1]])
+    return np.where(known, low, np.nan), np.where(known, high, np.nan)
+
+
+def interval(
+    replicates: Floats, estimate: Floats, expected: Floats, level: float, method: str, jackknife: Floats | None = None
+) -> Range:
+    """Compute pointwise intervals only, by any of the methods of a band."""
+    if method != "gaussian":
+        return intervals.confidence_interval(
+            replicates, estimate, level, cast("Method", method), v_statistic=expected, jackknife=jackknife
+        )
+    shifted = recentered(replicates, estimate, expected)
+    return intervals.confidence_interval(shifted, intervals.finite_mean(shifted), level, "normal")
+
+
+def recentered(replicates: Floats, estimate: Floats, expected: Floats) -> Floats:
+    """Move replicates, which vary around one value, so that they vary around the estimate."""
+    with np.errstate(invalid="ignore"):  # ratios to groups without errors are infinite
+        return replicates + (estimate - expected)[..., None]

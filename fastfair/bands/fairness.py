@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from fastfair import intervals
 from fastfair._lib import seeds
 from fastfair._lib.arguments import Measure, Resamples, checked
 from fastfair._lib.warnings import warn
@@ -17,30 +18,41 @@ from fastfair._lib.workers import Executor
 from fastfair.data.comparisons import Comparisons
 from fastfair.data.embeddings import Embeddings
 from fastfair.error_rates.curve_results import ERROR_RATES, ErrorRate
-from fastfair.error_rates.operating_points import at_fmr
 from fastfair.errors import FairValueOutsideWarning, InputError
-from fastfair.measures import MEASURES, Estimand
+from fastfair.measures import MEASURES
 from fastfair.measures._compute import BaseMetric, value_of
 from fastfair.measures._registry import at_any_threshold, measure_name, printed_name
-from fastfair.resampling.dependence import ENOUGH_PAIRS
 from fastfair.resampling.engine import Replicates
-from fastfair.uncertainty.entries import Selection
-from fastfair.uncertainty.few_errors import OF_FEW_SUBJECTS
-from fastfair.uncertainty.interval_maker import interval_of_ratio
+from fastfair.uncertainty.entries import Key, Selection
+from fastfair.uncertainty.interval_maker import IntervalMaker
+from fastfair.uncertainty.interval_rules import INVERSION, NO_SUCH_ERRORS
 from fastfair.uncertainty.inversion import CountedSystems, MeasureInversion, MovedSystems, points_without_errors
-from fastfair.uncertainty.quantities import BELOW_RESOLUTION, NARROW, RATIOS, Quantity, noted
+from fastfair.uncertainty.quantities import BELOW_RESOLUTION, RATIOS, Quantity, noted
+from fastfair.uncertainty.sample_sizes import SampleSizes
 
-from . import limits
-from .curve import ShownCurve, curve_of, fields, note_of
-from .rates_at_levels import BandOptions, BandSettings, RatesOverLevels, rates_over_levels
+from .curve import (
+    Banded,
+    BandQuantity,
+    ShownCurve,
+    banded,
+    curve_by_quantiles,
+    ends_of,
+    few_subjects_hold,
+    noted_narrow,
+    simultaneous_band,
+)
+from .rates_at_levels import BandOptions, BandSettings, RatesOverLevels, over_levels
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 Floats = NDArray[np.float64]
+_Values = Callable[[Replicates], Floats]  # the measure, of rates with or without replicates on the last axis
 BandZeroPolicy = Literal["keep", "clopper-pearson"]  # which replicates would often do
 BAND_ZERO_POLICIES: tuple[BandZeroPolicy, ...] = get_args(BandZeroPolicy)
 
+NOTHING_TO_INVERT = "no interval: a group has no errors"
+NOTHING_TO_DRAW = f"{NOTHING_TO_INVERT}, and their numbers are drawn only for score files whose units are not samples"
 FAIR_OUTSIDE = "these intervals leave out the value of a fair system, so they do not show that groups differ"
 
 
@@ -214,8 +226,10 @@ def fairness_band(
     settings = BandSettings.check(data, options)
     if len(data.groups) < 2:
         raise InputError(f"a fairness measure compares groups, but the data have {len(data.groups)}: give at least 2")
-    found = rates_over_levels(data, fmr, settings, with_groups=True, with_overall_fmr=needs_average)
-    band, _ = fairness_of_rates(found, settings, data.groups, measure, rate, alpha, zero_policy)
+    _, band = over_levels(
+        data, fmr, settings, lambda found: measure_curve(found, data.groups, measure, rate, alpha, zero_policy),
+        with_groups=True, with_overall_fmr=needs_average,
+    )  # fmt: skip
     if FAIR_OUTSIDE in band.note:
         warn(f"{measure}: {FAIR_OUTSIDE}", FairValueOutsideWarning)
     return band
@@ -239,146 +253,156 @@ def check_measure(measure: str, rate: str, zero_policy: str | float) -> bool:
     return bool(facts.of) and facts.global_reference and rate == "fmr"
 
 
-def fairness_of_rates(
-    found: RatesOverLevels,
-    settings: BandSettings,
-    groups: tuple[str, ...],
-    measure: str,
-    rate: str,
-    alpha: float = 0.5,
-    zero_policy: str | float = "keep",
-) -> tuple[FairnessBand, Sequence[Quantity]]:
-    """Compute the band of a measure from rates at many levels, and the measure at each, with its interval.
+def measure_curve(
+    found: RatesOverLevels, groups: tuple[str, ...], measure: str, rate: str, alpha: float, zero_policy: str | float
+) -> tuple[list[BandQuantity], FairnessBand]:
+    """Compute a measure at each level, with its intervals, and its band.
 
     Parameters
     ----------
     found : RatesOverLevels
         The rates, including those of groups.
-    settings : BandSettings
-        The settings, which hold the method and the confidence level.
     groups : tuple of str
         The groups whose rates they are.
     measure, rate, alpha, zero_policy
         As in `fairness_band`.
-
-    Returns
-    -------
-    FairnessBand
     """
-    facts = MEASURES[measure]
+    facts, method = MEASURES[measure], found.settings.method
+    name, names = (measure, ERROR_RATES) if not facts.of else (f"{measure}({rate})", (rate,))
+    of_each: Sequence[str | None] = groups if facts.per_group else (None,)
 
     def values(rates: Replicates) -> Floats:
-        return _measured(facts, rate, rates, found, alpha, zero_policy)
+        """Return (levels, ...) values, or (levels, groups, ...) for measures with a value for each group."""
+        metrics = []
+        for one in names:
+            of_rate: Floats = getattr(rates, one)
+            of_groups = np.ascontiguousarray(np.moveaxis(of_rate[:, 1:], 1, -1))
+            metrics.append(BaseMetric(of_rate[:, 0], of_groups, found.comparisons[one][1:]))
+        value = value_of(facts, metrics, alpha, zero_policy)
+        return np.moveaxis(value, -1, 1) if facts.per_group else value
 
-    name = measure if not facts.of else f"{measure}({rate})"
-    of_each: Sequence[str | None] = groups if facts.per_group else (None,)
     value = values(found.estimate)
-    points = [at_fmr(level) for level in found.levels.tolist()]
-    places = [(point, group) for point in points for group in of_each]
-    quantities: Sequence[Quantity] = [
-        Quantity(name, group, point, x, method=settings.method)
+    places = [(point, group) for point in found.points for group in of_each]
+    quantities = [
+        Quantity(name, group, point, x, method=method)
         for (point, group), x in zip(places, value.ravel().tolist(), strict=True)
     ]
-    if settings.method == "auto" and facts.fairer != "nearer":
-        replicates, centred = values(found.replicates), found.centred()
-        about_estimate = replicates if centred is found.replicates else values(centred)
-        n_mated, n_nonmated = (found.behind[kind].comparisons[1:] for kind in ("fnmr", "fmr"))
+    if method != "auto":
+        if facts.fairer != "nearer":
+            quantities = [replace(quantity, note=FAIR_OUTSIDE) for quantity in quantities]
+        rows, value, curve = curve_by_quantiles(found, quantities, values, facts.range)
+    elif measure in RATIOS:
+        rows, value, curve = _of_ratios(found, quantities, values, rate)
+    else:
+        n_mated, n_nonmated = found.comparisons["fnmr"][1:], found.comparisons["fmr"][1:]
         selection = Selection(
             groups, tuple(range(len(groups))), n_mated, n_nonmated, found.levels.size,
             measures=(measure,), alpha=alpha, zero_policy=zero_policy,
         )  # fmt: skip
-        of_fmr = not facts.of or rate == "fmr"
-        narrow = limits.few_subjects_hold(found, np.full(len(points), of_fmr)).repeat(len(of_each)).tolist()
-        quantities = [noted(q, OF_FEW_SUBJECTS, NARROW) if at else q for q, at in zip(quantities, narrow, strict=True)]
-        keys = ((name, group, None, k) for k in range(len(points)) for group in of_each)
-        inversion = MeasureInversion(
-            {key: k for k, key in enumerate(keys)},
-            lambda: _moved_systems(facts, rate, found, centred, selection, settings),
-            lambda: _counted_systems(facts, rate, found, selection, settings),
-        )
-        drawn = about_estimate.reshape(len(quantities), -1)
-        quantities, band = limits.of_measure(quantities, drawn, inversion, settings)
-        unknown = np.repeat(limits.below_resolution(found, settings.confidence_level), len(of_each)).tolist()
-        quantities = [noted(q, why, BELOW_RESOLUTION) if why else q for q, why in zip(quantities, unknown, strict=True)]
-        ends = [end.reshape(value.shape) for end in (*limits.ends_of(quantities), *band)]
-        curve = fields(found, settings, value, values(found.expected), replicates, ends)
-    else:
-        _, curve = curve_of(values, found, settings, facts.range)
-        if settings.method == "auto" and measure in RATIOS:
-            _widen_ratios(curve, measure, rate, value, found, settings.confidence_level)
-        note = FAIR_OUTSIDE if facts.fairer != "nearer" else ""
-        quantities = [replace(quantity, note=note) for quantity in quantities]
-    return FairnessBand(
-        measure=measure,
-        rate=None if not facts.of else rate,
-        value=value,
-        groups=groups,
-        note=note_of(quantities),
-        **curve,
-    ), quantities
+        rows, value, curve = _inverted(found, quantities, values, selection, names)
+    rate_of_band = rate if facts.of else None
+    return rows, FairnessBand(measure=measure, rate=rate_of_band, value=value, groups=groups, **curve)
 
 
-def _widen_ratios(
-    curve: dict[str, Any], measure: str, rate: str, value: Floats, found: RatesOverLevels, confidence_level: float
-) -> None:
-    """Widen the intervals of groups' ratios to the average as `evaluate` does, and the band where it is narrower."""
-    low, high = curve["low"], curve["high"]
-    for group in range(value.shape[1]):
-        freedom = found.behind[rate].of_row(1 + group).degrees_of_freedom
-        for level in range(len(value)):
-            at = level, group
-            if found.behind[rate].errors[level, 1 + group] < ENOUGH_PAIRS:
-                low[at] = high[at] = curve["band_low"][at] = curve["band_high"][at] = np.nan
-                continue
-            low[at], high[at] = interval_of_ratio(
-                measure, float(value[at]), (float(low[at]), float(high[at])), curve["replicates"][:, level, group],
-                float(freedom[level]), confidence_level,
-            )  # fmt: skip
+def _of_ratios(found: RatesOverLevels, ratios: Sequence[Quantity], values: _Values, rate: str) -> Banded:
+    """Compute intervals of groups' ratios to the average as `evaluate` does, and a band that is nowhere narrower."""
+    settings, shape = found.settings, (found.levels.size, -1)
+    value, expected, drawn = map(values, (found.estimate, found.expected, found.replicates))
+    n_groups = value.shape[1]
+    freedom = np.transpose([found.sizes(rate, 1 + k).degrees_of_freedom for k in range(n_groups)]).ravel()
+    n_errors = found.errors[rate][:, 1:].ravel().tolist()
+    rates = [replace(ratio, name=rate, n_errors=n) for ratio, n in zip(ratios, n_errors, strict=True)]
+    maker = IntervalMaker(
+        (*ratios, *rates), np.tile(drawn.reshape(len(ratios), -1), (2, 1)),  # of these the numbers of errors alone
+        sizes=replace(SampleSizes.unknown(2 * len(ratios)), degrees_of_freedom=np.tile(freedom, 2)),
+        n_threads=settings.workers.n_threads,
+    )  # fmt: skip
+    pointwise = maker.with_intervals(settings.confidence_level, "auto")[: len(ratios)]
+    low, high = (end.reshape(shape) for end in ends_of(pointwise))
+    band_low, band_high = simultaneous_band(drawn, settings.confidence_level)
     few = np.isnan(low)
-    np.fmin(curve["band_low"], low, out=curve["band_low"], where=~few)
-    np.fmax(curve["band_high"], high, out=curve["band_high"], where=~few)
+    band = np.where(few, low, np.fmin(band_low, low)), np.where(few, high, np.fmax(band_high, high))
+    return banded(found, pointwise, (value, expected, drawn), (low, high), band)
 
 
-def _moved_systems(
-    measure: Estimand,
-    rate: str,
+def _inverted(
     found: RatesOverLevels,
-    drawn: Replicates,
+    quantities: Sequence[Quantity],
+    values: _Values,
     selection: Selection,
-    settings: BandSettings,
-) -> MovedSystems:
-    if measure.of:  # one replicate of the other rate, which is not asked for, saves time
-        other = ERROR_RATES[1 - ERROR_RATES.index(rate)]
-        drawn = replace(drawn, **{other: getattr(drawn, other)[..., :1]})
-    return MovedSystems(found.estimate, drawn, selection, settings.workers.n_threads)
+    names: Sequence[str],
+) -> Banded:
+    """Compute the intervals of a measure by test inversion, as `evaluate` does, and the simultaneous band.
+
+    The band is made of the intervals of a higher confidence level, that at which percentile intervals hold the whole
+    curves of as many replicates as asked. There is none where a group has no errors and numbers of errors cannot be
+    drawn. `names`: the rates that the measure is of.
+    """
+    settings, centred, confidence_level = found.settings, found.centred(), found.settings.confidence_level
+    value, expected, drawn = map(values, (found.estimate, found.expected, found.replicates))
+    n_each, shape = len(quantities) // found.levels.size, value.shape
+    narrow = few_subjects_hold(found, np.full(found.levels.size, "fmr" in names))
+    quantities = noted_narrow(quantities, np.repeat(narrow, n_each).tolist())
+    about_estimate = (drawn if centred is found.replicates else values(centred)).reshape(len(quantities), -1)
+
+    def moved_systems() -> MovedSystems:
+        # One replicate of a rate that is not asked for saves time.
+        needless = {name: getattr(centred, name)[..., :1] for name in ERROR_RATES if name not in names}
+        return MovedSystems(found.estimate, replace(centred, **needless), selection, settings.workers.n_threads)
+
+    def counted_systems() -> CountedSystems | None:
+        models = [{name: of_point[name] for name in names} for of_point in found.count_models()]
+        if not points_without_errors(models, selection.measured):
+            return None
+        drawing = settings.n_resamples, settings.key, settings.workers.n_threads
+        return CountedSystems(found.estimate, selection, models, ["fmr"] * len(models), *drawing)
+
+    places: dict[Key, int] = {(q.name, q.group, None, k // n_each): k for k, q in enumerate(quantities)}
+    maker = IntervalMaker(
+        tuple(quantities), about_estimate, inversion=MeasureInversion(places, moved_systems, counted_systems),
+        n_threads=settings.workers.n_threads,
+    )  # fmt: skip
+    pointwise = list(maker.with_intervals(confidence_level, "auto"))
+    inverted = np.array([quantity.method == INVERSION for quantity in pointwise])
+    of_curve = level_of_curves(about_estimate[inverted], confidence_level)
+    band = [np.where(inverted, end, np.nan).reshape(shape) for end in ends_of(maker.with_intervals(of_curve, "auto"))]
+    sizes = found.sizes("fnmr", 0)
+    for k, quantity in enumerate(pointwise):
+        if not inverted[k]:
+            pointwise[k] = quantity = replace(quantity, low=np.nan, high=np.nan, note=_why_none(quantity))
+        place = sizes.places[k // n_each] if sizes.few_held else -1
+        limits = sizes.few_held.limits(place, confidence_level) if sizes.few_held else None
+        if limits and limits.missing:
+            pointwise[k] = noted(quantity, limits.missing, BELOW_RESOLUTION)
+    low, high = (end.reshape(shape) for end in ends_of(pointwise))
+    return banded(found, pointwise, (value, expected, drawn), (low, high), (band[0], band[1]))
 
 
-def _counted_systems(
-    measure: Estimand, rate: str, found: RatesOverLevels, selection: Selection, settings: BandSettings
-) -> CountedSystems | None:
-    asked = (rate,) if measure.of else ERROR_RATES
-    models = [{name: of_point[name] for name in asked} for of_point in found.count_models()]
-    if not points_without_errors(models, selection.measured):
-        return None
-    held = ["fmr"] * len(models)
-    drawing = settings.n_resamples, settings.key, settings.workers.n_threads
-    return CountedSystems(found.estimate, selection, models, held, *drawing)
+def _why_none(quantity: Quantity) -> str:
+    if not np.isfinite(quantity.estimate):
+        return NOTHING_TO_INVERT
+    return quantity.note if NO_SUCH_ERRORS in quantity.note else NOTHING_TO_DRAW
 
 
-def _measured(
-    measure: Estimand,
-    rate: str,
-    rates: Replicates,
-    found: RatesOverLevels,
-    alpha: float,
-    zero_policy: str | float,
-) -> Floats:
-    """Return (levels, ...) values, or (levels, groups, ...) for measures with a value for each group."""
+def level_of_curves(replicates: Floats, confidence_level: float) -> float:
+    """Find the confidence level at which percentile intervals hold whole curves of replicates at another.
 
-    def metric(name: str) -> BaseMetric:
-        values: Floats = getattr(rates, name)
-        of_groups = np.ascontiguousarray(np.moveaxis(values[:, 1:], 1, -1))
-        return BaseMetric(values[:, 0], of_groups, found.behind[name].comparisons[1:])
+    Parameters
+    ----------
+    replicates : (points, r) ndarray
+        A curve in each of r replicates. Those with NaN in them are left out.
+    confidence_level : float
+        The share of curves to hold whole.
 
-    value = value_of(measure, [metric(name) for name in ((rate,) if measure.of else ERROR_RATES)], alpha, zero_policy)
-    return np.moveaxis(value, -1, 1) if measure.per_group else value
+    Returns
+    -------
+    float
+    """
+    often = np.isnan(replicates).mean(axis=-1) < 0.5
+    curves = replicates[often][:, ~np.isnan(replicates[often]).any(axis=0)]
+    if curves.size == 0:
+        return confidence_level
+    n = curves.shape[1]
+    depth = intervals.depths(curves).min(axis=0)
+    least = np.sort(depth)[::-1][int(np.ceil(confidence_level * n - 1e-9)) - 1]
+    return max(confidence_level, float(1 - 2 * (least - 0.5) / n))

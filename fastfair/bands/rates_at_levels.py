@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from pathlib import Path
-from typing import Any, Literal, TypedDict, get_args
+from typing import Any, Literal, TypedDict, TypeVar, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,14 +14,13 @@ from numpy.typing import ArrayLike, NDArray
 from fastfair import intervals
 from fastfair._lib import seeds, validation
 from fastfair._lib.workers import Workers
-from fastfair.data.class_keys import NotKeptError
 from fastfair.data.comparisons import Comparisons
 from fastfair.data.embeddings import Embeddings
 from fastfair.data.scanned_comparisons import ScannedComparisons
 from fastfair.error_rates.concentration import concentration
 from fastfair.error_rates.curve_results import ERROR_RATES, Rates, counts_behind
 from fastfair.error_rates.enough_pairs import with_enough_pairs
-from fastfair.error_rates.operating_points import ENOUGH_ERRORS, FEWEST_ERRORS, at_fmr, threshold_key
+from fastfair.error_rates.operating_points import ENOUGH_ERRORS, FEWEST_ERRORS, OperatingPoint, at_fmr, threshold_key
 from fastfair.error_rates.rates import rates_at_key
 from fastfair.errors import InputError
 from fastfair.resampling.dependence import CountModel
@@ -30,11 +28,13 @@ from fastfair.resampling.engine import SCHEMES, Replicates, Resampler
 from fastfair.resampling.preparation import NO_METRICS
 from fastfair.resampling.units import UNITS, VECTOR_UNITS, require_units
 from fastfair.resampling.vector_replicates import WEIGHTINGS, Draws, PairResampler
-from fastfair.uncertainty.entries import Entry
-from fastfair.uncertainty.few_errors import MOST_PER_ERROR, Limits, raised_rate
-from fastfair.uncertainty.sample_sizes import SampleSizes
+from fastfair.uncertainty.entries import Entry, estimates
+from fastfair.uncertainty.few_errors import MOST_PER_ERROR, FewHeldErrors, raised_rate
+from fastfair.uncertainty.sample_sizes import SampleSizes, degrees_of_freedom
 
 Floats = NDArray[np.float64]
+Counts = NDArray[np.int64]
+_Result = TypeVar("_Result")
 MethodOfEmbeddings = Literal["recentered", "percentile", "basic", "normal", "gaussian"]
 METHODS_OF_EMBEDDINGS: tuple[MethodOfEmbeddings, ...] = get_args(MethodOfEmbeddings)
 BAND_METHODS_OF_EMBEDDINGS = ("auto", *METHODS_OF_EMBEDDINGS)
@@ -125,46 +125,29 @@ def workers_of(options: BandOptions) -> Workers:
 
 
 @dataclass(frozen=True, eq=False)
-class Behind:
-    """What is behind the FMRs, or the FNMRs, at all levels: of all comparisons, then of each group.
-
-    Attributes
-    ----------
-    comparisons : (1 + groups,) ndarray of int
-        Number of comparisons.
-    errors : (levels, 1 + groups) ndarray of int
-        Number of errors among them; where subjects count alike instead of pairs, as many as would make the rate.
-    subjects : (1 + groups,) ndarray of int, or None
-        Number of subjects who have such comparisons; None where it is not known who they are.
-    of_row : callable
-        Computes, for the place of a rate among these, what its intervals at all levels are made of.
-    concentration : callable or None
-        Computes, for the position of a level, the share of the errors of all comparisons that involve one of few
-        subjects: 5 % of them, but no more than a third of the errors. None for embeddings, and without subjects.
-    """
-
-    comparisons: NDArray[np.int64]
-    errors: NDArray[np.int64]
-    subjects: NDArray[np.int64] | None
-    of_row: Callable[[int], SampleSizes]
-    concentration: Callable[[int], float] | None = None
-
-
-@dataclass(frozen=True, eq=False)
 class RatesOverLevels:
-    """Rates at every level, with their replicates.
+    """Rates at every level, with their replicates and the data behind them: of all comparisons, then of each group.
 
     Attributes
     ----------
     levels : (levels,) ndarray
         False match rates held, in the order asked.
+    settings : BandSettings
+        The arguments of the band.
     estimate, replicates : Replicates
         Rates in the data, and in every replicate, with replicates on the last axis.
     expected : Replicates
         V-statistics, around which the replicates vary. They differ from the estimates where a replicate can pair a
         sample with itself.
-    behind : dict of Behind
-        What is behind "fmr" and "fnmr".
+    comparisons, subjects : dict of (1 + groups,) ndarray of int
+        Numbers of comparisons behind "fmr" and "fnmr", and of subjects who have such; None where these are not known.
+    errors : dict of (levels, 1 + groups) ndarray of int
+        Numbers of errors; where subjects count alike instead of pairs, as many as would make the rate.
+    sizes : callable
+        Tells of "fmr" or "fnmr", and a row of the rates, how much data are behind these at all levels.
+    concentration : callable or None
+        Computes, for the position of a level, the share of the false matches that involve one of few subjects: 5 % of
+        them, but no more than a third of the errors. None for embeddings, and without subjects.
     jackknife : callable or None
         Computes the rates with one unit left out at a time, centred on their stratum's mean; None for embeddings.
     count_models : callable
@@ -172,17 +155,22 @@ class RatesOverLevels:
     """
 
     levels: Floats
+    settings: BandSettings
     estimate: Replicates
     expected: Replicates
     replicates: Replicates
-    behind: dict[str, Behind]
-    jackknife: Callable[[], Replicates] | None
-    count_models: Callable[[], list[dict[str, CountModel]]]
+    comparisons: dict[str, Counts]
+    subjects: Mapping[str, Counts | None]
+    errors: dict[str, Counts]
+    sizes: Callable[[str, int], SampleSizes]
+    concentration: Callable[[int], float] | None = None
+    jackknife: Callable[[], Replicates] | None = None
+    count_models: Callable[[], list[dict[str, CountModel]]] = list
 
-    def jackknife_of(self, quantity: Callable[[Replicates], Floats]) -> Callable[[], Floats] | None:
-        """Return what computes a quantity with one unit left out at a time, where that is known."""
-        jackknife = self.jackknife
-        return None if jackknife is None else lambda: quantity(jackknife())
+    @property
+    def points(self) -> list[OperatingPoint]:
+        """The levels as operating points."""
+        return _points(self.levels)
 
     def centred(self) -> Replicates:
         """Return the replicates moved so that they vary around the estimate."""
@@ -192,15 +180,16 @@ class RatesOverLevels:
         return replace(self.replicates, fnmr=np.clip(self.replicates.fnmr + added, 0, 1))
 
 
-def rates_over_levels(
+def over_levels(
     data: Comparisons | Embeddings,
     fmr: ArrayLike | None,
     settings: BandSettings,
+    make: Callable[[RatesOverLevels], _Result],
     *,
     with_groups: bool,
     with_overall_fmr: bool = False,
-) -> RatesOverLevels:
-    """Compute rates at the thresholds that hold each FMR, in the data and in replicates.
+) -> _Result:
+    """Compute rates at the thresholds that hold each FMR, in the data and in replicates, and make something of them.
 
     Parameters
     ----------
@@ -210,17 +199,70 @@ def rates_over_levels(
         Levels as the caller gave them.
     settings : BandSettings
         Settings for this kind of data.
+    make : callable
+        Makes it of the rates; called again where too few pairs of vectors were kept for it.
     with_groups, with_overall_fmr : bool
         Whether to compute rates of groups, and the FMR of all comparisons.
+
+    Returns
+    -------
+    Any
+        What `make` returns.
     """
     if isinstance(data, Embeddings):
-        return _of_embeddings(data, _levels(fmr, data.n_nonmated, _HIGHEST[1]), settings, with_groups, with_overall_fmr)
-    return _of_comparisons(data, _levels(fmr, len(data.nonmated), _HIGHEST[0]), settings, with_groups)
+        levels = _levels(fmr, data.n_nonmated, _HIGHEST[1])
+        return _of_embeddings(data, levels, settings, make, with_groups, with_overall_fmr)
+    return make(_of_comparisons(data, _levels(fmr, len(data.nonmated), _HIGHEST[0]), settings, with_groups))
+
+
+def _of_comparisons(data: Comparisons, levels: Floats, settings: BandSettings, with_groups: bool) -> RatesOverLevels:
+    cells = [None, *((k, k) for k in range(len(data.groups) if with_groups else 0))]
+    resampler = Resampler(
+        data, _points(levels), unit=settings.unit, scheme=settings.scheme, metrics=NO_METRICS,
+        with_groups=with_groups, workers=settings.workers,
+    )  # fmt: skip
+    rates = _rates(resampler)
+
+    def within_groups(found: Replicates) -> Replicates:
+        return Replicates(found.threshold, found.fmr[:, : len(cells)], found.fnmr[:, : len(cells)])
+
+    def jackknife() -> Replicates:
+        found, influences = within_groups(resampler.jackknife(settings.workers.n_threads)), resampler.influences
+        return Replicates(influences(found.threshold), influences(found.fmr), influences(found.fnmr))
+
+    def sizes(name: str, row: int) -> SampleSizes:
+        rows = _entries(name, row, rates)
+        return SampleSizes.of([*rows, *_entries("fmr", 0, rates)], resampler, len(rows))
+
+    def concentrated(level: int) -> float:
+        return concentration(data, rates[level], mated=False, most_per_error=MOST_PER_ERROR)[0]
+
+    behind = {
+        name: [[counts_behind(of_level.counts, name == "fnmr", cell) for cell in cells] for of_level in rates]
+        for name in ERROR_RATES
+    }  # of each level and row: numbers of comparisons, of errors and of subjects
+    known, estimate = data.subjects is not None, within_groups(estimates(rates, {}, ()))
+    return RatesOverLevels(
+        levels, settings, estimate, estimate,
+        within_groups(resampler.replicate(settings.n_resamples, settings.key, settings.workers)),
+        comparisons={name: np.array([n for n, _, _ in found[0]]) for name, found in behind.items()},
+        subjects={name: np.array([n for _, _, n in found[0]]) if known else None for name, found in behind.items()},
+        errors={name: np.array([[n for _, n, _ in row] for row in found]) for name, found in behind.items()},
+        sizes=cache(sizes),
+        concentration=concentrated if known else None,
+        jackknife=jackknife,
+        count_models=resampler.count_models,
+    )  # fmt: skip
 
 
 def _of_embeddings(
-    data: Embeddings, levels: Floats, settings: BandSettings, with_groups: bool, with_overall_fmr: bool
-) -> RatesOverLevels:
+    data: Embeddings,
+    levels: Floats,
+    settings: BandSettings,
+    make: Callable[[RatesOverLevels], _Result],
+    with_groups: bool,
+    with_overall_fmr: bool,
+) -> _Result:
     ascending, places = np.unique(levels, return_inverse=True)
     if ascending[0] == 0:
         raise InputError("fmr must be above 0 for embeddings, of which only the most similar non-mated pairs are kept")
@@ -228,206 +270,93 @@ def _of_embeddings(
         data, ascending, Draws(settings.weighting, settings.unit, settings.scheme), with_groups=with_groups,
         with_overall_fmr=with_overall_fmr, workers=settings.workers,
     )  # fmt: skip
-    estimate, expected_fnmr = resampler.prepared.estimate()
-    replicates = resampler.replicate(settings.n_resamples, settings.key, settings.workers)
 
     def as_asked(rates: Replicates) -> Replicates:
         return Replicates(rates.threshold[places], rates.fmr[places], rates.fnmr[places])
 
+    estimate, expected_fnmr = resampler.prepared.estimate()
+    replicates = as_asked(resampler.replicate(settings.n_resamples, settings.key, settings.workers))
     estimate = replace(estimate, threshold=resampler.prepared.typed(estimate.threshold))
     estimate, expected = map(as_asked, (estimate, replace(estimate, fnmr=expected_fnmr)))
-    behind = _behind_embeddings(data, levels, estimate, settings, resampler.freedom[places], with_groups)
-    return RatesOverLevels(levels, estimate, expected, as_asked(replicates), behind, None, list)
-
-
-def _behind_embeddings(
-    data: Embeddings,
-    levels: Floats,
-    estimate: Replicates,
-    settings: BandSettings,
-    of_fmr: Floats,
-    with_groups: bool,
-) -> dict[str, Behind]:
-    pairing = data.pairing
-    inside = np.ones((1, data.subjects.size), bool)
+    pairing, inside = data.pairing, np.ones((1, data.subjects.size), bool)
     if with_groups:
         inside = np.concatenate((inside, data.subject_group == np.arange(len(data.groups))[:, None]))
-    nonmated, mated = pairing.nonmated(inside), inside @ pairing.mated
-    n_strata = np.array([np.unique(data.subject_group[row]).size for row in inside])
-    found = {}
-    for name, comparisons, has_some in (
-        ("fmr", nonmated, data.n_samples > 0),
-        ("fnmr", mated, pairing.mated > 0),
-    ):
-        rates: Floats = getattr(estimate, name)
-        subjects = np.count_nonzero(inside & has_some, axis=1)
-        with np.errstate(invalid="ignore"):
-            of_kind = np.rint(np.nan_to_num(rates) * comparisons).astype(np.int64)
-        # A rate between 0 and 1 is one of at least one error and of at least one comparison without.
-        errors = np.where((rates > 0) & (rates < 1), np.clip(of_kind, 1, np.maximum(comparisons - 1, 1)), of_kind)
-        freedom = np.full(subjects.size, np.inf) if settings.unit == "sample" else np.maximum(subjects - n_strata, 1.0)
+    comparisons = {"fmr": pairing.nonmated(inside), "fnmr": inside @ pairing.mated}
+    have_some = {"fmr": data.n_samples > 0, "fnmr": pairing.mated > 0}
+    subjects = {name: np.count_nonzero(inside & some, axis=1) for name, some in have_some.items()}
+    found = RatesOverLevels(
+        levels, settings, estimate, expected, replicates, comparisons, subjects,
+        errors={name: _errors_behind(getattr(estimate, name), n) for name, n in comparisons.items()},
+        sizes=lambda name, row: sizes(None, [], name, row),
+    )  # fmt: skip
+    draws_subjects = settings.unit != "sample"
+    few = np.flatnonzero(levels * data.n_nonmated < ENOUGH_ERRORS)
+
+    def sizes(counted: Resampler | None, at_few: list[Rates], name: str, row: int) -> SampleSizes:
+        """Tell how much data are behind rates.
+
+        counted, at_few: the pairs near the errors, all of which count alike, and their rates at levels of few errors.
+        """
+        rates, mated, of_fmr = getattr(estimate, name)[:, row], name == "fnmr", resampler.freedom[places]
+        n_strata = np.unique(data.subject_group[inside[row]]).size
+        freedom = max(subjects[name][row] - n_strata, 1.0) if draws_subjects else np.inf
         # An FNMR has at most the degrees of freedom of the FMR of all pairs, which holds its threshold.
-        behind_it = of_fmr if name == "fmr" else of_fmr[:, :1]
-        freedom = np.maximum(np.minimum(freedom, behind_it), 1)
-        independent = np.where((rates > 0) & (rates < 1), np.nan, comparisons)
-        without = np.flatnonzero((rates == 0).any(axis=0) & (comparisons > 0)).tolist()
-        if without and settings.unit != "sample":
-            effective = _effective_sizes(data, name == "fnmr", without, settings.workers)
-            independent[:, without] = np.where(rates[:, without] == 0, effective, independent[:, without])
-        raised = np.full(rates.shape, np.nan)
-        if name == "fnmr" and settings.unit != "sample":
-            attempts = _typical_attempts(inside, pairing.mated)
-            raised = np.array(
-                [[raised_rate(x, n, m) for x, n, m in zip(row, mated, attempts, strict=True)] for row in rates]
-            )
-        parts = np.broadcast_to(freedom, rates.shape), independent, raised
-        few_held = _FewHeldOfVectors(data, name, levels, settings.workers) if settings.unit != "sample" else None
-        found[name] = Behind(comparisons, errors, subjects, partial(_column_of_each, parts, few_held, settings.unit))
-    return found
+        freedom = np.maximum(np.minimum(freedom, of_fmr[:, 0 if mated else row]), 1)
+        effective = np.where((rates > 0) & (rates < 1), np.nan, comparisons[name][row])
+        raised, few_held, numbers = np.full(levels.size, np.nan), None, np.full(levels.size, -1)
+        if mated and draws_subjects and comparisons[name][row]:
+            of_subjects = pairing.mated[inside[row]]
+            attempts = float((of_subjects.astype(np.float64) ** 2).sum() / of_subjects.sum())
+            raised = np.array([raised_rate(x, comparisons[name][row], attempts) for x in rates.tolist()])
+        if counted is not None and comparisons[name][row] and (rates == 0).any():
+            effective[rates == 0] = counted.effective_sample_size(mated, (row - 1, row - 1) if row else None)
+        if counted is not None and few.size:
+            entries = [*_entries(name, row, at_few), *_entries("fmr", 0, at_few)]
+            few_held = FewHeldErrors(entries, counted, degrees_of_freedom(entries, counted, of_held=False))
+            numbers[few] = np.arange(few.size)
+        return SampleSizes(freedom, effective, raised, few_held, numbers.tolist(), settings.unit)
 
-
-class _FewHeldOfVectors:
-    """The limits that `FewHeldErrors` gives rates at the lowest levels, of the pairs of vectors that a scan keeps.
-
-    There, fewer than 30 false matches are expected. All pairs count alike, whatever the weighting is.
-    """
-
-    def __init__(self, data: Embeddings, name: str, levels: Floats, workers: Workers) -> None:
-        self._data, self._name, self._workers = data, name, Workers(workers.n_threads)
-        self._places = np.flatnonzero(levels * data.n_nonmated < ENOUGH_ERRORS).tolist()
-        self._points = [at_fmr(level) for level in levels[self._places].tolist()]
-        self._n_levels, self._scans = levels.size, list[ScannedComparisons]()
-        self._limits: dict[tuple[int, float], dict[int, Limits | None]] = {}
-
-    def holds(self, _: int) -> bool:
-        """Return whether the limits at a level allow for few errors, which is not known before they are computed."""
-        return False
-
-    def places(self, row: int) -> Sequence[int]:
-        """Return the number by which `limits` knows the rate of a row at each level, which is -1 at others."""
-        numbers = np.full(self._n_levels, -1)
-        numbers[self._places] = row * self._n_levels + np.array(self._places, np.int64)
-        return numbers.tolist()
-
-    def limits(self, row: int, confidence_level: float) -> Limits | None:
-        """Return the limits of a rate by its number; None where replicates tell them. They are computed row by row."""
-        if row < 0:
-            return None
-        of_group, level = divmod(row, self._n_levels)
-        asked = of_group, confidence_level
-        if asked not in self._limits:
-            self._limits[asked] = self._of_row(asked)
-        return self._limits[asked][level]
-
-    def _of_row(self, asked: tuple[int, float]) -> dict[int, Limits | None]:
-        with contextlib.suppress(NotKeptError):
-            if self._scans:
-                return self._of_scans(asked, self._scans)
-        return with_enough_pairs([self._data], self._points, False, partial(self._of_scans, asked), self._workers)
-
-    def _of_scans(self, asked: tuple[int, float], scans: list[ScannedComparisons]) -> dict[int, Limits | None]:
-        self._scans, (row, confidence_level), kept = scans, asked, scans[0].kept
-        resampler = Resampler(kept, self._points, metrics=NO_METRICS, with_groups=row > 0, workers=self._workers)
-        rates = [rates_at_key(kept, point, threshold_key(kept, point)) for point in self._points]
-        few_held = _interval_parts(self._name, rates, resampler, row).few_held
-        assert few_held is not None
-        return {place: few_held.limits(k, confidence_level) for k, place in enumerate(self._places)}
-
-
-def _effective_sizes(data: Embeddings, mated: bool, rows: Sequence[int], workers: Workers) -> list[float]:
-    """Compute the effective sample sizes of rates without errors, of all pairs (row 0) and of groups (1 and above).
-
-    They depend on the pairs with the most similar, or least similar, vectors alone, and on no operating point.
-    """
-    few = at_fmr(min(0.5, FEWEST_ERRORS / data.n_nonmated))
-
-    def of_scan(scans: list[ScannedComparisons]) -> list[float]:
-        resampler = Resampler(
-            scans[0].kept, [few], metrics=NO_METRICS, with_groups=max(rows) > 0, workers=Workers(workers.n_threads)
-        )
-        return [resampler.effective_sample_size(mated, (row - 1, row - 1) if row else None) for row in rows]
-
-    return with_enough_pairs([data], [few], False, of_scan, Workers(workers.n_threads))
-
-
-def _typical_attempts(inside: NDArray[np.bool_], mated: NDArray[np.int64]) -> Floats:
-    """Return the sum of m^2 over the sum of m of the subjects' mated pairs, of all and of each group."""
-    with np.errstate(invalid="ignore"):
-        return np.asarray((inside @ mated.astype(np.float64) ** 2) / (inside @ mated))
-
-
-def _column_of_each(parts: Sequence[Floats], few_held: _FewHeldOfVectors | None, unit: str, row: int) -> SampleSizes:
-    places = few_held.places(row) if few_held else ()
-    freedom, effective, raised = (part[:, row] for part in parts)
-    return SampleSizes(freedom, effective, raised, few_held, places, unit)
-
-
-def _of_comparisons(data: Comparisons, levels: Floats, settings: BandSettings, with_groups: bool) -> RatesOverLevels:
-    points = [at_fmr(rate) for rate in levels.tolist()]
-    found = [rates_at_key(data, point, threshold_key(data, point)) for point in points]
-    n_groups = len(data.groups) if with_groups else 0
-    estimate = Replicates(
-        threshold=np.array([rates.threshold for rates in found]),
-        fmr=np.array([[rates.fmr, *rates.group_fmr[:n_groups]] for rates in found]),
-        fnmr=np.array([[rates.fnmr, *rates.group_fnmr[:n_groups]] for rates in found]),
+    without_errors = any(
+        ((rates == 0) & (n > 0)).any() for rates, n in ((getattr(estimate, name), n) for name, n in comparisons.items())
     )
-    resampler = Resampler(
-        data,
-        points,
-        unit=settings.unit,
-        scheme=settings.scheme,
-        metrics=NO_METRICS,
-        with_groups=with_groups,
-        workers=settings.workers,
-    )
+    if not draws_subjects or not (few.size or without_errors):
+        return make(found)
+    workers = Workers(settings.workers.n_threads)
+    # Without operating points of few errors, one with five tells the effective sample size of rates without any.
+    points = _points(levels[few] if few.size else np.array([min(0.5, FEWEST_ERRORS / data.n_nonmated)]))
 
-    def kept(drawn: Any) -> Replicates:
-        return Replicates(drawn.threshold, drawn.fmr[:, : 1 + n_groups], drawn.fnmr)
+    def of_scan(scans: list[ScannedComparisons]) -> _Result:
+        counted = Resampler(scans[0].kept, points, metrics=NO_METRICS, with_groups=with_groups, workers=workers)
+        return make(replace(found, sizes=cache(partial(sizes, counted, _rates(counted)))))
 
-    def jackknife() -> Replicates:
-        left_out = kept(resampler.jackknife(settings.workers.n_threads))
-        return Replicates(
-            resampler.influences(left_out.threshold), resampler.influences(left_out.fmr),
-            resampler.influences(left_out.fnmr),
-        )  # fmt: skip
-
-    drawn = resampler.replicate(settings.n_resamples, settings.key, settings.workers)
-    behind = _behind_comparisons(data, found, resampler, n_groups)
-    return RatesOverLevels(levels, estimate, estimate, kept(drawn), behind, jackknife, resampler.count_models)
+    return with_enough_pairs([data], points, False, of_scan, workers)
 
 
-def _behind_comparisons(
-    data: Comparisons, found: list[Rates], resampler: Resampler, n_groups: int
-) -> dict[str, Behind]:
-    behind = {}
-    cells = [None, *((k, k) for k in range(n_groups))]
-    for name in ERROR_RATES:
-        of_levels = [[counts_behind(rates.counts, name == "fnmr", cell) for cell in cells] for rates in found]
-        comparisons, _, subjects = zip(*of_levels[0], strict=True)
-        behind[name] = Behind(
-            comparisons=np.array(comparisons),
-            errors=np.array([[errors for _, errors, _ in of_level] for of_level in of_levels]),
-            subjects=None if data.subjects is None else np.array(subjects),
-            of_row=cache(partial(_interval_parts, name, found, resampler)),
-            concentration=None if data.subjects is None else partial(_concentration, name, data, found),
-        )
-    return behind
+def _points(levels: Floats) -> list[OperatingPoint]:
+    return [at_fmr(level) for level in levels.tolist()]
 
 
-def _concentration(name: str, data: Comparisons, found: list[Rates], level: int) -> float:
-    return concentration(data, found[level], name == "fnmr", most_per_error=MOST_PER_ERROR)[0]
+def _rates(resampler: Resampler) -> list[Rates]:
+    """Compute the rates at the thresholds of a resampler's operating points."""
+    comparisons = resampler.prepared.comparisons
+    return [rates_at_key(comparisons, point, threshold_key(comparisons, point)) for point in resampler.points]
 
 
-def _interval_parts(name: str, found: Sequence[Rates], resampler: Resampler, row: int) -> SampleSizes:
-    data = resampler.prepared.comparisons
-    entries = [
-        Entry(name, data.groups[row - 1], level, getattr(rates, f"group_{name}")[row - 1], (row - 1, row - 1))
-        if row
-        else Entry(name, None, level, getattr(rates, name))
-        for level, rates in enumerate(found)
+def _entries(name: str, row: int, rates: Sequence[Rates]) -> list[Entry]:
+    """List the rate of a row at each operating point."""
+    if row == 0:
+        return [Entry(name, None, k, getattr(of_point, name)) for k, of_point in enumerate(rates)]
+    cell = row - 1, row - 1
+    return [
+        Entry(name, of_point.groups[row - 1], k, getattr(of_point, f"group_{name}")[row - 1], cell)
+        for k, of_point in enumerate(rates)
     ]
-    held = [Entry("fmr", None, level, rates.fmr) for level, rates in enumerate(found)]
-    return SampleSizes.of([*entries, *held], resampler, len(entries))
+
+
+def _errors_behind(rates: Floats, n: Counts) -> Counts:
+    """Return as many errors of n comparisons as would make rates; at least one, and not all, of one between 0 and 1."""
+    errors = np.rint(np.nan_to_num(rates) * n).astype(np.int64)
+    return np.where((rates > 0) & (rates < 1), np.clip(errors, 1, np.maximum(n - 1, 1)), errors)
 
 
 def _levels(fmr: ArrayLike | None, n_nonmated: int, highest: float) -> Floats:

@@ -17,7 +17,7 @@ from fastfair.data.comparisons import Comparisons
 from fastfair.data.embeddings import Embeddings
 
 from .curve import ShownCurve, rate_curve
-from .rates_at_levels import BandOptions, BandSettings, rates_over_levels
+from .rates_at_levels import BandOptions, BandSettings, RatesOverLevels, over_levels
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -194,6 +194,9 @@ def roc_band(
     if group is not None:
         validation.choice("group", group, data.groups)
         row = 1 + data.groups.index(group)
-    found = rates_over_levels(data, fmr, settings, with_groups=group is not None)
-    _, fnmr, curve = rate_curve("fnmr", group, row, found, settings)
-    return RocBand(fnmr=fnmr, **curve)
+
+    def made(found: RatesOverLevels) -> RocBand:
+        _, fnmr, curve = rate_curve(found, "fnmr", row, group)
+        return RocBand(fnmr=fnmr, **curve)
+
+    return over_levels(data, fmr, settings, made, with_groups=group is not None)

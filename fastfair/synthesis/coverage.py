@@ -19,7 +19,7 @@ from fastfair._lib.plots import axes_or_new
 from fastfair._lib.progress import Report
 from fastfair._lib.threads import one_blas_thread, run_blocks
 from fastfair._lib.workers import ONE_THREAD, Executor, Workers
-from fastfair.bands.limits import interval
+from fastfair.bands.curve import interval
 from fastfair.bands.rates_at_levels import MethodOfEmbeddings, checked_levels
 from fastfair.data import score_keys
 from fastfair.data.embeddings import Embeddings

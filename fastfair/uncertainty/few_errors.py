@@ -26,7 +26,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cache
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -139,16 +139,6 @@ class Limits(NamedTuple):
     low: float
     high: float
     missing: str = ""
-
-
-class FewHeld(Protocol):
-    """What gives the limits of quantities at thresholds that few errors hold."""
-
-    def holds(self, point: int) -> bool:
-        """Return whether the limits at an operating point allow for its few errors."""
-
-    def limits(self, row: int, confidence_level: float) -> Limits | None:
-        """Return the limits of a quantity at a level; None where replicates tell them, and for row -1."""
 
 
 class FewHeldErrors:

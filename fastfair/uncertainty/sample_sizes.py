@@ -23,7 +23,7 @@ from fastfair.resampling.dependence import ENOUGH_PAIRS, CountModel, typical_att
 from fastfair.resampling.engine import Resampler
 
 from .entries import Entry
-from .few_errors import FewHeld, FewHeldErrors, raised_rate
+from .few_errors import FewHeldErrors, raised_rate
 from .quantities import FITTED, RATES, base_metric_of_ratio
 
 Floats = NDArray[np.float64]
@@ -42,7 +42,7 @@ class SampleSizes:
         Effective sample sizes of rates and EERs of 0 or 1, and of rates with one to four errors; NaN for others.
     raised : (quantities,) ndarray
         By how much one more subject raises rates of failure, EERs and minDCFs; NaN for others.
-    few_held : FewHeld, optional
+    few_held : FewHeldErrors, optional
         The limits of quantities at thresholds that few errors hold.
     places : sequence of int
         The place of each quantity among the entries of `few_held`, -1 for none; of an FRR or FAR, that of the FNMR or
@@ -56,7 +56,7 @@ class SampleSizes:
     degrees_of_freedom: Floats
     effective: Floats
     raised: Floats
-    few_held: FewHeld | None = None
+    few_held: FewHeldErrors | None = None
     places: Sequence[int] = ()
     unit: str = ""
     count_models: Callable[[], list[dict[str, CountModel]]] | None = None

@@ -18,13 +18,13 @@ from oracles.intervals import of_all_or_none
 import fastfair as ff
 from fastfair._lib import seeds
 from fastfair.bands.all_bands import bands_of
-from fastfair.bands.fairness import FAIR_OUTSIDE
-from fastfair.bands.limits import NOTHING_TO_DRAW, level_of_curves
-from fastfair.bands.rates_at_levels import BandOptions, BandSettings, rates_over_levels
+from fastfair.bands.fairness import FAIR_OUTSIDE, NOTHING_TO_DRAW, level_of_curves
+from fastfair.bands.rates_at_levels import BandOptions, BandSettings, RatesOverLevels, over_levels
 from fastfair.errors import FairValueOutsideWarning
 from fastfair.measures import MEASURES as FACTS
 from fastfair.measures._registry import at_any_threshold
 from fastfair.resampling.units import VectorUnits
+from fastfair.uncertainty.few_errors import Limits
 
 pytestmark = pytest.mark.jit  # minutes without
 LEVELS = [0.1, 0.3, 0.6]
@@ -212,7 +212,8 @@ def test_the_band_over_embeddings_is_that_of_loops(group: str | None, unit: str)
     subjects = {None: 60, "f": 50, "m": 10}[group]
     own = math.inf if unit == "sample" else subjects - (2 if group is None else 1)
     settings = BandSettings.check(e, BandOptions(unit=unit, n_resamples=2, rng=0))
-    held = rates_over_levels(e, levels, settings, with_groups=False).behind["fmr"].of_row(0).degrees_of_freedom
+    sizes = over_levels(e, levels, settings, lambda found: found.sizes("fmr", 0), with_groups=False)
+    held = sizes.degrees_of_freedom
     freedom = np.minimum(own, held).tolist()
     assert (min(freedom) < own) == (unit == "subject" and group != "m")
     centred = (band.replicates - band.v_statistic + band.fnmr).T[::-1]
@@ -236,10 +237,14 @@ def test_limits_where_few_false_matches_hold_the_threshold_are_those_of_all_pair
     few_held = []
     for data in (e, listed):
         settings = BandSettings.check(data, BandOptions(n_resamples=2, rng=0))
-        parts = rates_over_levels(data, levels, settings, with_groups=True).behind["fnmr"]
-        parts = parts.of_row(0 if group is None else 1 + e.groups.index(group))
-        assert parts.few_held is not None
-        few_held.append([parts.few_held.limits(place, 0.95) for place in parts.places])
+        row = 0 if group is None else 1 + e.groups.index(group)
+
+        def limits(found: RatesOverLevels, row: int = row) -> list[Limits | None]:
+            sizes = found.sizes("fnmr", row)
+            assert sizes.few_held is not None
+            return [sizes.few_held.limits(place, 0.95) for place in sizes.places]
+
+        few_held.append(over_levels(data, levels, settings, limits, with_groups=True))
     assert few_held[0] == few_held[1]
     assert few_held[0][0].missing
     assert few_held[0][1].high < 1
