@@ -65,9 +65,9 @@ from .synthesis.simulators import binormal_comparisons as binormal_comparisons
 from .synthesis.simulators import correlated_decisions as correlated_decisions
 from .synthesis.simulators import von_mises_fisher_embeddings as von_mises_fisher_embeddings
 from .synthesis.systems import biased_system as biased_system
-from .thresholds.apply_threshold import apply_threshold as apply_threshold
-from .thresholds.over_thresholds import expected_performance_curve as expected_performance_curve
-from .thresholds.over_thresholds import rates_over_thresholds as rates_over_thresholds
-from .thresholds.own_thresholds import own_thresholds as own_thresholds
-from .thresholds.own_thresholds import with_own_thresholds as with_own_thresholds
+from .thresholds import apply_threshold as apply_threshold
+from .thresholds import expected_performance_curve as expected_performance_curve
+from .thresholds import own_thresholds as own_thresholds
+from .thresholds import rates_over_thresholds as rates_over_thresholds
+from .thresholds import with_own_thresholds as with_own_thresholds
 from .written_results import read_results as read_results

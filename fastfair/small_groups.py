@@ -15,14 +15,14 @@ from numpy.typing import NDArray
 from fastfair._lib.arguments import checked
 from fastfair._lib.plots import USUAL, Bar, draw_rows
 from fastfair._lib.text import per_cent
-from fastfair.error_rates.curve_results import ErrorRate
 from fastfair.error_rates.operating_points import OperatingPoint
+from fastfair.error_rates.rates import ErrorRate
 from fastfair.errors import InputError, visible
 from fastfair.evaluation.result import Evaluation
 from fastfair.measures._registry import METRICS
 from fastfair.results.result import Result
+from fastfair.uncertainty.few_errors import SampleSizes
 from fastfair.uncertainty.quantities import HELD
-from fastfair.uncertainty.sample_sizes import SampleSizes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -32,11 +32,11 @@ MUTANTS = (
     ("fastfair/measures/_fairness.py", "k = np.arange(1, n_groups)", "k = np.arange(0, n_groups - 1)"),
     ("fastfair/measures/_fairness.py", "(alpha * np.ptp(a, axis=-1) + (1", "(alpha * np.ptp(a, axis=-1) + (alpha + 1"),
     # Degrees of freedom, a clip, a limit of few errors, one more subject.
-    ("fastfair/intervals/_rates.py", "(1 + 1 / np.asarray(freedom))", "(1 + 1 / (1 + np.asarray(freedom)))"),
-    ("fastfair/uncertainty/interval_rules.py", "(min(max(end, least), most) for", "(max(end, least) for"),
+    ("fastfair/intervals.py", "(1 + 1 / np.asarray(freedom))", "(1 + 1 / (1 + np.asarray(freedom)))"),
+    ("fastfair/uncertainty/interval_maker.py", "(min(max(end, least), most) for", "(max(end, least) for"),
     ("fastfair/uncertainty/few_errors.py", "low = min(low, intervals.", "low = max(low, intervals."),
     ("fastfair/uncertainty/few_errors.py", "(0.5 - rate) / (n + attempts))", "(0.5 - rate) / n)"),
-    ("fastfair/intervals/_rates.py", "+ 1, (1 - confidence_level) / 2)", "+ 1, 1 - confidence_level)"),
+    ("fastfair/intervals.py", "+ 1, (1 - confidence_level) / 2)", "+ 1, 1 - confidence_level)"),
     # Kinds of scores, whose they are, and who is in error.
     ("fastfair/data/sorted_scores.py", 'if score_kind == "distance" else b', 'if score_kind != "distance" else b'),
     ("fastfair/data/columns.py", "flags = subjects[1] == subjects[2]", "flags = subjects[1] != subjects[2]"),

@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 import fastfair as ff
-from fastfair.calibration.results import Calibration
-from fastfair.thresholds.apply_threshold import AppliedThreshold
+from fastfair.calibration.evaluate_calibration import Calibration
+from fastfair.thresholds import AppliedThreshold
 
 from .clock import clocked, take_turns
 from .common import Trials, must_agree, scratch_folder, versions, voxceleb1_h

@@ -13,8 +13,8 @@ from fastfair._lib import seeds
 from fastfair._lib.text import per_cent, rate_with_interval
 from fastfair._lib.warnings import warn
 from fastfair.data.embeddings import Embeddings
-from fastfair.error_rates.curve_results import ERROR_RATES
 from fastfair.error_rates.operating_points import ENOUGH_ERRORS, at_fmr
+from fastfair.error_rates.rates import ERROR_RATES
 from fastfair.errors import FairValueOutsideWarning, InputError, visible
 from fastfair.measures import MEASURES
 from fastfair.measures._registry import at_any_threshold, measure_name, measure_of

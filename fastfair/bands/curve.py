@@ -15,7 +15,7 @@ from fastfair import intervals
 from fastfair._lib.plots import USUAL, new_axes, rate_ticks
 from fastfair._lib.text import cell, interval_of_rate, number_with_interval, per_cent, rate_with_interval
 from fastfair.errors import visible
-from fastfair.intervals._replicates import Method
+from fastfair.intervals import Method
 from fastfair.pages.drawings import drawing, svg_of
 from fastfair.pages.parts import Chapter, Picture, Section, Table
 from fastfair.resampling.engine import Replicates

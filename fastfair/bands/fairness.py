@@ -17,18 +17,22 @@ from fastfair._lib.warnings import warn
 from fastfair._lib.workers import Executor
 from fastfair.data.comparisons import Comparisons
 from fastfair.data.embeddings import Embeddings
-from fastfair.error_rates.curve_results import ERROR_RATES, ErrorRate
+from fastfair.error_rates.rates import ERROR_RATES, ErrorRate
 from fastfair.errors import FairValueOutsideWarning, InputError
 from fastfair.measures import MEASURES
-from fastfair.measures._compute import BaseMetric, value_of
+from fastfair.measures._fairness import BaseMetric, value_of
 from fastfair.measures._registry import at_any_threshold, measure_name, printed_name
 from fastfair.resampling.engine import Replicates
-from fastfair.uncertainty.entries import Key, Selection
-from fastfair.uncertainty.interval_maker import IntervalMaker
-from fastfair.uncertainty.interval_rules import INVERSION, NO_SUCH_ERRORS
-from fastfair.uncertainty.inversion import CountedSystems, MeasureInversion, MovedSystems, points_without_errors
-from fastfair.uncertainty.quantities import BELOW_RESOLUTION, RATIOS, Quantity, noted
-from fastfair.uncertainty.sample_sizes import SampleSizes
+from fastfair.uncertainty.few_errors import SampleSizes
+from fastfair.uncertainty.interval_maker import NO_SUCH_ERRORS, IntervalMaker
+from fastfair.uncertainty.inversion import (
+    INVERSION,
+    CountedSystems,
+    MeasureInversion,
+    MovedSystems,
+    points_without_errors,
+)
+from fastfair.uncertainty.quantities import BELOW_RESOLUTION, RATIOS, Key, Quantity, Selection, noted
 
 from .curve import (
     Banded,

@@ -17,20 +17,17 @@ from fastfair._lib.workers import Workers
 from fastfair.data.comparisons import Comparisons
 from fastfair.data.embeddings import Embeddings
 from fastfair.data.scanned_comparisons import ScannedComparisons
-from fastfair.error_rates.concentration import concentration
-from fastfair.error_rates.curve_results import ERROR_RATES, Rates, counts_behind
 from fastfair.error_rates.enough_pairs import with_enough_pairs
 from fastfair.error_rates.operating_points import ENOUGH_ERRORS, FEWEST_ERRORS, OperatingPoint, at_fmr, threshold_key
-from fastfair.error_rates.rates import rates_at_key
+from fastfair.error_rates.rates import ERROR_RATES, Rates, concentration, counts_behind, rates_at_key
 from fastfair.errors import InputError
 from fastfair.resampling.dependence import CountModel
 from fastfair.resampling.engine import SCHEMES, Replicates, Resampler
 from fastfair.resampling.preparation import NO_METRICS
 from fastfair.resampling.units import UNITS, VECTOR_UNITS, require_units
 from fastfair.resampling.vector_replicates import WEIGHTINGS, Draws, PairResampler
-from fastfair.uncertainty.entries import Entry, estimates
-from fastfair.uncertainty.few_errors import MOST_PER_ERROR, FewHeldErrors, raised_rate
-from fastfair.uncertainty.sample_sizes import SampleSizes, degrees_of_freedom
+from fastfair.uncertainty.few_errors import MOST_PER_ERROR, FewHeldErrors, SampleSizes, degrees_of_freedom, raised_rate
+from fastfair.uncertainty.quantities import Entry, estimates
 
 Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]

@@ -16,7 +16,7 @@ from fastfair._lib.plots import COLORS, GREY, USUAL, axes_or_new, explain
 from fastfair.data import score_keys
 from fastfair.data.class_keys import ClassKeys, keys_of
 from fastfair.data.comparisons import Comparisons
-from fastfair.error_rates.ratio_cost import require_ratios
+from fastfair.error_rates.score_metrics import require_ratios
 from fastfair.errors import InputError
 
 if TYPE_CHECKING:

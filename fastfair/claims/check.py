@@ -19,14 +19,14 @@ from fastfair._lib.plots import GREY, STANDS_OUT, USUAL, Line, draw_rows, verdic
 from fastfair._lib.text import number_with_interval, per_cent
 from fastfair.data.comparisons import Comparisons
 from fastfair.data.scanned_comparisons import ScannedComparisons
-from fastfair.error_rates.curve_results import ERROR_RATES
 from fastfair.error_rates.operating_points import OperatingPoint, at_fmr, read_point
+from fastfair.error_rates.rates import ERROR_RATES
 from fastfair.error_rates.score_metrics import Costs, EerMethod
 from fastfair.errors import InputError, NarrowIntervalsWarning, visible
 from fastfair.evaluation.evaluate import evaluate
 from fastfair.evaluation.result import Evaluation
 from fastfair.measures import MEASURES
-from fastfair.measures._compute import ZeroPolicy
+from fastfair.measures._fairness import ZeroPolicy
 from fastfair.measures._registry import SUMMARIES, measure_of, quantity_name, range_of
 from fastfair.resampling.preparation import METRICS
 from fastfair.resampling.units import Unit
@@ -41,7 +41,7 @@ from fastfair.uncertainty.quantities import (
     has_flag,
 )
 
-from .judging import RELATION, RELATIONS, UNDECIDED, Evidence, doubts_about, met_by_holm, number_of
+from .claim import RELATION, RELATIONS, UNDECIDED, Evidence, doubts_about, met_by_holm, number_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

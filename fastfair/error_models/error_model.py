@@ -18,8 +18,8 @@ from fastfair._lib.text import p_in_words
 from fastfair._lib.warnings import warn
 from fastfair.data.comparisons import Comparisons
 from fastfair.data.group_labels import chosen
-from fastfair.error_rates.curve_results import ErrorRate
 from fastfair.error_rates.operating_points import OperatingPoint, threshold_key
+from fastfair.error_rates.rates import ErrorRate
 from fastfair.errors import InputError, NotComputableWarning
 from fastfair.measures._registry import METRICS
 from fastfair.results.result import Result

@@ -19,8 +19,8 @@ from fastfair._lib.plots import COLORS, LONGEST_LABEL, Bar, axes_or_new, draw_ro
 from fastfair._lib.text import drawn, shortened
 from fastfair._lib.warnings import warn
 from fastfair.data.comparisons import Comparisons
-from fastfair.error_rates.curve_results import ErrorRate
 from fastfair.error_rates.operating_points import OperatingPoint, threshold_key
+from fastfair.error_rates.rates import ErrorRate
 from fastfair.errors import ContradictingStrataWarning, InputError, NotComputableWarning
 from fastfair.measures._registry import METRICS
 from fastfair.results.result import Printed, Result, printed

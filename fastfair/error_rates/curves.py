@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtri
 
 from fastfair._lib.arguments import checked
+from fastfair._lib.plots import axes_or_new, probit_axes, roc_axes
 from fastfair._lib.threads import both
 from fastfair.data import score_keys
 from fastfair.data.class_keys import keys_of
@@ -14,9 +18,145 @@ from fastfair.data.comparisons import Comparisons
 from fastfair.data.failed_comparisons import require_scores
 
 from . import score_metrics
-from .curve_results import ActDcf, Det, Eer, MinDcf, Roc
-from .ratio_cost import require_ratios
-from .score_metrics import Costs
+from .score_metrics import Costs, require_ratios
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+Numbers = NDArray[np.floating[Any]]
+
+
+@dataclass(frozen=True, eq=False)
+class Roc:
+    """Error rates at every distinct score, in ascending order of similarity.
+
+    Attributes
+    ----------
+    threshold : (p,) ndarray of float
+        Every distinct score, and last the next float beyond the most similar one, at which nothing is accepted.
+    fmr, fnmr : (p,) ndarray of float
+        False match rate at each threshold, falling to 0; false non-match rate, rising to 1.
+    """
+
+    threshold: Numbers
+    fmr: NDArray[np.float64]
+    fnmr: NDArray[np.float64]
+
+    def __len__(self) -> int:
+        return self.threshold.size
+
+    @checked
+    def plot(self, ax: Axes | None = None, **kwargs: Any) -> Axes:
+        """Draw FNMR over FMR, with FMR on a logarithmic axis.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure by default.
+        **kwargs
+            Passed to `Axes.plot`.
+
+        Returns
+        -------
+        matplotlib Axes
+        """
+        from .curves import draw_roc
+
+        return draw_roc(self.fmr, self.fnmr, ax, **kwargs)
+
+
+@dataclass(frozen=True, eq=False)
+class Det:
+    """A detection error trade-off curve: error rates and their normal deviates, the coordinates of a DET plot.
+
+    Attributes
+    ----------
+    threshold, fmr, fnmr : (p,) ndarray of float
+        As in `Roc`.
+    fmr_deviate, fnmr_deviate : (p,) ndarray of float
+        Standard normal quantiles of the rates; infinite at rates of 0 and 1.
+    """
+
+    threshold: Numbers
+    fmr: NDArray[np.float64]
+    fnmr: NDArray[np.float64]
+    fmr_deviate: NDArray[np.float64]
+    fnmr_deviate: NDArray[np.float64]
+
+    @checked
+    def plot(self, ax: Axes | None = None, **kwargs: Any) -> Axes:
+        """Draw the curve on probit axes labelled in per cent.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure by default.
+        **kwargs
+            Passed to `Axes.plot`.
+
+        Returns
+        -------
+        matplotlib Axes
+        """
+        from .curves import draw_det
+
+        return draw_det(self.fmr, self.fnmr, ax, **kwargs)
+
+
+@dataclass(frozen=True)
+class Eer:
+    """An equal error rate.
+
+    Attributes
+    ----------
+    value : float
+        The equal error rate, a fraction.
+    threshold : float
+        The threshold that has this rate, on the scale of the scores; NaN for "convex-hull", which mixes two thresholds.
+    method : str
+        The method of `eer` that was used.
+    """
+
+    value: float
+    threshold: float
+    method: str
+
+
+@dataclass(frozen=True)
+class ActDcf:
+    """An actual detection cost.
+
+    Attributes
+    ----------
+    value : float
+        The cost.
+    threshold : float
+        The Bayes threshold: comparisons are accepted whose log-likelihood ratio is at least so large.
+    fmr, fnmr : float
+        The error rates there.
+    """
+
+    value: float
+    threshold: float
+    fmr: float
+    fnmr: float
+
+
+@dataclass(frozen=True)
+class MinDcf:
+    """A minimum detection cost.
+
+    Attributes
+    ----------
+    value : float
+        The minimum cost.
+    threshold : float
+        The lowest similarity threshold, or the highest distance threshold, that reaches it.
+    """
+
+    value: float
+    threshold: float
+
 
 NO_CLLR = 'their log-likelihood ratio would be minus infinity; read them with failures="exclude", or leave it out'
 
@@ -295,3 +435,31 @@ def require_eer(comparisons: Comparisons, method: str) -> None:
     """Refuse a method of the EER that would draw lines to where failed comparisons are accepted."""
     if method in ("interpolated", "convex-hull"):
         require_scores(comparisons.failed, f'the EER by the method "{method}"', 'use "nearest" or "nearest-max"')
+
+
+_RESOLUTION = 300  # points a unit of normal deviate: more cannot be told apart on paper and make vector files heavy
+
+
+def draw_roc(fmr: Numbers, fnmr: Numbers, ax: Axes | None, **kwargs: Any) -> Axes:
+    """Draw FNMR over FMR, with FMR on a logarithmic axis."""
+    ax = axes_or_new(ax)
+    points = _visible(fmr, fnmr)
+    ax.plot(fmr[points], fnmr[points], **kwargs)
+    return roc_axes(ax)
+
+
+def draw_det(fmr: Numbers, fnmr: Numbers, ax: Axes | None, **kwargs: Any) -> Axes:
+    """Draw normal deviates of FNMR over FMR, labelled in per cent."""
+    ax = axes_or_new(ax)
+    points = _visible(fmr, fnmr)
+    x, y = ndtri(fmr[points]), ndtri(fnmr[points])
+    seen = np.isfinite(x) & np.isfinite(y)
+    ax.plot(x[seen], y[seen], **kwargs)
+    return probit_axes(ax)
+
+
+def _visible(fmr: Numbers, fnmr: Numbers) -> NDArray[np.bool_]:
+    """Find the points of a curve that differ visibly from the point before on a DET plot."""
+    places = [np.round(_RESOLUTION * ndtri(rate)) for rate in (fmr, fnmr)]
+    moved = np.logical_or(*(place[1:] != place[:-1] for place in places))
+    return np.append(True, moved)

@@ -1,19 +1,148 @@
-"""Error rates at an operating point: overall, of each group, and between each two groups."""
+"""Error rates at an operating point: overall, of each group, and between each two groups; whose errors they are."""
 
 from __future__ import annotations
 
-from typing import Any
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fastfair._lib.arguments import checked
+from fastfair._lib.text import typed
 from fastfair._lib.warnings import warn
 from fastfair.data.comparisons import Comparisons
-from fastfair.errors import EmptyGroupWarning
+from fastfair.errors import EmptyGroupWarning, visible
 
-from .curve_results import RateCounts, Rates
 from .operating_points import ENOUGH_ERRORS, OperatingPoint, threshold_key
+
+if TYPE_CHECKING:
+    pass
+
+
+Floats = NDArray[np.float64]
+Counts = NDArray[np.int64]
+
+
+ErrorRate = Literal["fmr", "fnmr"]
+
+
+ERROR_RATES: tuple[Any, ...] = get_args(ErrorRate)
+
+
+@dataclass(frozen=True, eq=False)
+class RateCounts:
+    """The numbers of comparisons, errors and distinct subjects behind error rates.
+
+    Attributes
+    ----------
+    mated, nonmated : int
+        Number of all comparisons, including those between groups.
+    false_nonmatches, false_matches : int
+        Number of errors among them.
+    mated_subjects, nonmated_subjects : int or None
+        Number of distinct subjects among references and probes; None where subjects are not known.
+    group_mated, group_nonmated, group_false_nonmatches, group_false_matches : (g,) ndarray of int
+        The same numbers for each group, counting comparisons whose reference and probe are both in it.
+    group_mated_subjects, group_nonmated_subjects : (g,) ndarray of int or None
+        Number of distinct subjects in these comparisons.
+    matrix_nonmated, matrix_false_matches : (g, g) ndarray of int
+        Non-mated comparisons and false matches by group of reference (rows) and group of probe (columns).
+    matrix_subjects : (g, g) ndarray of int or None
+        Number of distinct subjects, references and probes together, in each cell.
+    """
+
+    mated: int
+    nonmated: int
+    false_nonmatches: int
+    false_matches: int
+    mated_subjects: int | None
+    nonmated_subjects: int | None
+    group_mated: Counts
+    group_nonmated: Counts
+    group_false_nonmatches: Counts
+    group_false_matches: Counts
+    group_mated_subjects: Counts | None
+    group_nonmated_subjects: Counts | None
+    matrix_nonmated: Counts
+    matrix_false_matches: Counts
+    matrix_subjects: Counts | None
+
+
+def counts_behind(counts: RateCounts, mated: bool, cell: tuple[int, int] | None = None) -> tuple[int, int, int | None]:
+    """Return the numbers of comparisons, errors and subjects behind a rate, of all or of a cell of groups."""
+    names: tuple[str, ...] = ("nonmated", "false_matches", "nonmated_subjects")
+    at: tuple[int, ...] | None = cell
+    if cell is not None and cell[0] != cell[1]:
+        names = "matrix_nonmated", "matrix_false_matches", "matrix_subjects"
+    else:
+        names = ("mated", "false_nonmatches", "mated_subjects") if mated else names
+        if cell is not None:
+            names, at = tuple(f"group_{name}" for name in names), cell[:1]
+    found = [getattr(counts, name) for name in names]
+    size, errors, subjects = (None if one is None else int(one if at is None else one[at]) for one in found)
+    assert size is not None
+    assert errors is not None
+    return size, errors, subjects
+
+
+@dataclass(frozen=True, eq=False)
+class Rates:
+    """Error rates at one threshold.
+
+    Attributes
+    ----------
+    at : OperatingPoint
+        The operating point that fixed the threshold.
+    threshold : float
+        Similarities >= it, or distances <= it, are accepted.
+    fmr, fnmr : float
+        Overall rates, of all comparisons.
+    groups : tuple of str
+        The groups; empty where the comparisons have none.
+    group_fmr, group_fnmr : (g,) ndarray of float
+        Rates of the comparisons whose reference and probe are both in the group; NaN without such comparisons.
+    fmr_matrix : (g, g) ndarray of float
+        False match rate by group of reference (rows) and group of probe (columns); NaN without such comparisons.
+    counts : RateCounts
+        Numbers of comparisons, errors and subjects behind each rate.
+    below_resolution : bool
+        Whether the operating point fixes a rate so low that it amounts to fewer than 30 errors in these comparisons.
+    few_false_matches, few_false_nonmatches : (g,) ndarray of bool
+        Groups whose FMR, or FNMR, rests on fewer than 30 errors (Doddington's rule of 30).
+    """
+
+    at: OperatingPoint
+    threshold: float
+    fmr: float
+    fnmr: float
+    groups: tuple[str, ...]
+    group_fmr: NDArray[np.float64]
+    group_fnmr: NDArray[np.float64]
+    fmr_matrix: NDArray[np.float64]
+    counts: RateCounts
+    below_resolution: bool
+
+    @property
+    def few_false_matches(self) -> NDArray[np.bool_]:
+        """(g,) groups whose FMR rests on fewer than 30 errors (Doddington's rule of 30)."""
+        return self.counts.group_false_matches < 30
+
+    @property
+    def few_false_nonmatches(self) -> NDArray[np.bool_]:
+        """(g,) groups whose FNMR rests on fewer than 30 errors (Doddington's rule of 30)."""
+        return self.counts.group_false_nonmatches < 30
+
+    def __repr__(self) -> str:
+        def written(fmr: float, fnmr: float) -> str:
+            rates = zip(("FMR", "FNMR"), (fmr, fnmr), strict=True)
+            return ", ".join(f"no {name}" if math.isnan(rate) else f"{name} {rate:.6g}" for name, rate in rates)
+
+        lines = [f"Rates at {self.at}: threshold {typed(self.threshold)}, {written(self.fmr, self.fnmr)}"]
+        for group, fmr, fnmr in zip(self.groups, self.group_fmr, self.group_fnmr, strict=True):
+            lines.append(f"  {visible(group)}: {written(fmr, fnmr)}")
+        return "\n".join(lines)
 
 
 @checked
@@ -132,3 +261,60 @@ def rates_at_key(comparisons: Comparisons, at: OperatingPoint, key: np.signedint
 def _ratio(errors: NDArray[np.int64], comparisons: NDArray[np.int64]) -> NDArray[np.float64]:
     with np.errstate(invalid="ignore"):
         return errors / comparisons
+
+
+def concentration(
+    comparisons: Comparisons, rates: Rates, mated: bool, most_per_error: float = np.inf
+) -> tuple[float, Floats]:
+    """Compute the share of errors that involve one of the 5 % of subjects with most errors, rounded up.
+
+    Parameters
+    ----------
+    comparisons : Comparisons
+        With subjects.
+    rates : Rates
+        Their rates at the threshold that makes the errors.
+    mated : bool
+        Whether errors are false non-matches.
+    most_per_error : float
+        The most such subjects for each error, as so few errors are always those of few subjects.
+
+    Returns
+    -------
+    overall : float
+        Of all comparisons; NaN without errors.
+    cells : (groups, groups) ndarray
+        By group of reference (rows) and of probe (columns), the subjects being those in these comparisons.
+    """
+    from fastfair.kernels import groups as kernels
+
+    counts, n_groups = rates.counts, len(rates.groups)
+    if mated:
+        side, errors = comparisons.mated, slice(0, counts.false_nonmatches)
+        n_errors, n_subjects = counts.false_nonmatches, counts.mated_subjects
+    else:
+        side = comparisons.nonmated
+        errors = slice(side.keys.size - counts.false_matches, None)
+        n_errors, n_subjects = counts.false_matches, counts.nonmated_subjects
+    assert side.reference is not None
+    assert side.probe is not None
+    assert comparisons.subjects is not None
+    subjects = side.reference[errors], side.probe[errors]
+    n_all = comparisons.subjects.size
+
+    def shares(cell: NDArray[np.int64], n_errors: NDArray[np.int64], n_subjects: NDArray[np.int64]) -> Floats:
+        held = np.empty(n_errors.size, np.int64)
+        if math.isfinite(most_per_error):
+            n_subjects = np.minimum(n_subjects, 20 * np.maximum(1, n_errors * most_per_error).astype(np.int64))
+        kernels.errors_of_top_subjects(*subjects, cell, n_errors, n_subjects, n_all, held)
+        with np.errstate(invalid="ignore"):
+            return held / n_errors
+
+    overall = shares(np.zeros(n_errors, np.int64), np.array([n_errors]), np.array([n_subjects]))[0]
+    if not n_groups:
+        return float(overall), np.empty((0, 0))
+    by_group = comparisons.mated_by_group if mated else comparisons.nonmated_by_group
+    cell = by_group.reference_group[errors] * np.int64(n_groups) + by_group.probe_group[errors]
+    of_cells = np.bincount(cell, minlength=n_groups**2)
+    assert by_group.subjects is not None
+    return float(overall), shares(cell, of_cells, by_group.subjects.flatten()).reshape(n_groups, n_groups)

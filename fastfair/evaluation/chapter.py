@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from scipy.special import ndtr
 
 from fastfair._lib.text import p_value, per_cent, typed, value_and_interval
-from fastfair.error_rates.curve_results import Rates
 from fastfair.error_rates.operating_points import ENOUGH_ERRORS
+from fastfair.error_rates.rates import Rates
 from fastfair.errors import visible
 from fastfair.measures._registry import measure_of, printed_name
 from fastfair.pages.drawings import Scale, axis, det_panel, distance, interval, scores_panel

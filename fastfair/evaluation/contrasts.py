@@ -17,10 +17,10 @@ from fastfair._lib.workers import Workers
 from fastfair.data.class_keys import ClassKeys, keys_of
 from fastfair.data.comparisons import Comparisons
 from fastfair.error_rates import score_metrics
-from fastfair.error_rates.curve_results import Rates
 from fastfair.error_rates.operating_points import FEWEST_ERRORS, OperatingPoint
+from fastfair.error_rates.rates import Rates
 from fastfair.errors import FewResamplesWarning
-from fastfair.intervals._replicates import Method
+from fastfair.intervals import Method
 from fastfair.measures._registry import is_fairer_above, measure_of, printed_name
 from fastfair.resampling.linearized_rates import LinearizedRates
 from fastfair.resampling.preparation import NO_METRICS, Preparation

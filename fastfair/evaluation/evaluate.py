@@ -24,8 +24,6 @@ from fastfair.data.embeddings import Embeddings
 from fastfair.data.failed_comparisons import require_scores
 from fastfair.data.scanned_comparisons import ScannedComparisons
 from fastfair.error_rates import score_metrics
-from fastfair.error_rates.concentration import concentration
-from fastfair.error_rates.curve_results import Rates, counts_behind
 from fastfair.error_rates.curves import NO_CLLR, require_eer
 from fastfair.error_rates.enough_pairs import with_enough_pairs
 from fastfair.error_rates.operating_points import (
@@ -36,35 +34,45 @@ from fastfair.error_rates.operating_points import (
     at_threshold,
     threshold_key,
 )
-from fastfair.error_rates.rates import rates_at_key
-from fastfair.error_rates.ratio_cost import ratio_costs_of_groups
-from fastfair.error_rates.score_metrics import Costs, EerMethod
+from fastfair.error_rates.rates import Rates, concentration, counts_behind, rates_at_key
+from fastfair.error_rates.score_metrics import Costs, EerMethod, ratio_costs_of_groups
 from fastfair.errors import DroppedWarning, EmptyGroupWarning, InputError, NarrowIntervalsWarning, ReversedScoresWarning
-from fastfair.intervals._replicates import MethodOfEvaluations
-from fastfair.measures._compute import ZeroPolicy
+from fastfair.intervals import MethodOfEvaluations
+from fastfair.measures._fairness import ZeroPolicy
 from fastfair.measures._registry import MEASURES, measure_name, measure_of, quantity_name
 from fastfair.resampling.engine import Replicates, Resampler, Scheme
 from fastfair.resampling.linearized_rates import LinearizedRates
 from fastfair.resampling.preparation import METRICS, NO_METRICS, Metric, Metrics, different_groups
 from fastfair.resampling.units import Unit, require_units
-from fastfair.uncertainty.entries import Entry, Selection, entries, estimates, sizes_of_groups
 from fastfair.uncertainty.few_errors import (
     CONCENTRATED,
     MOST_PER_ERROR,
     OF_FEW_SUBJECTS,
+    SampleSizes,
     hangs_on_threshold,
     is_held_by_few_subjects,
 )
-from fastfair.uncertainty.interval_maker import IntervalMaker, require_method
-from fastfair.uncertainty.interval_rules import (
+from fastfair.uncertainty.interval_maker import (
     BY_PERCENTILES,
     ENOUGH_EFFECTIVE_ERRORS,
+    IntervalMaker,
     has_concentrated_errors,
     has_few_effective_errors,
+    require_method,
 )
 from fastfair.uncertainty.inversion import CountedSystems, MeasureInversion, MovedSystems, points_without_errors
-from fastfair.uncertainty.quantities import HELD, NARROW, RATES, Quantity, noted
-from fastfair.uncertainty.sample_sizes import SampleSizes
+from fastfair.uncertainty.quantities import (
+    HELD,
+    NARROW,
+    RATES,
+    Entry,
+    Quantity,
+    Selection,
+    entries,
+    estimates,
+    noted,
+    sizes_of_groups,
+)
 
 from .failures import Failures
 from .result import Alternative, Evaluation, checked_alternative

@@ -13,8 +13,8 @@ from scipy.special import ndtr, ndtri
 from fastfair.data import score_keys
 from fastfair.data.class_keys import keys_of
 from fastfair.data.comparisons import Comparisons
-from fastfair.error_rates.curve_results import Rates
 from fastfair.error_rates.operating_points import OperatingPoint
+from fastfair.error_rates.rates import Rates
 from fastfair.errors import InputError
 from fastfair.results.written import UNWRITTEN
 from fastfair.uncertainty.interval_maker import NO_REPLICATES, IntervalMaker

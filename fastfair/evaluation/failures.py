@@ -18,23 +18,20 @@ from numpy.typing import NDArray
 from fastfair._lib.workers import Workers
 from fastfair.data.comparisons import Comparisons
 from fastfair.data.derived import failure_trials
-from fastfair.error_rates.concentration import concentration
-from fastfair.error_rates.curve_results import RateCounts, Rates, counts_behind
 from fastfair.error_rates.operating_points import ENOUGH_ERRORS, at_threshold
-from fastfair.error_rates.rates import rates_at_key
+from fastfair.error_rates.rates import RateCounts, Rates, concentration, counts_behind, rates_at_key
 from fastfair.resampling.dependence import ENOUGH_PAIRS
 from fastfair.resampling.engine import Replicates, Resampler
 from fastfair.resampling.linearized_rates import LinearizedRates
 from fastfair.resampling.preparation import NO_METRICS
-from fastfair.uncertainty.entries import Entry, estimates
-from fastfair.uncertainty.few_errors import raised_rate
-from fastfair.uncertainty.quantities import FAILURE_RATES, HELD, OF_MATED, WITH_FAILURES, Quantity
-from fastfair.uncertainty.sample_sizes import (
+from fastfair.uncertainty.few_errors import (
     SampleSizes,
     attempts_of_one_more,
     degrees_of_freedom,
     effective_sample_sizes,
+    raised_rate,
 )
+from fastfair.uncertainty.quantities import FAILURE_RATES, HELD, OF_MATED, WITH_FAILURES, Entry, Quantity, estimates
 
 Floats = NDArray[np.float64]
 _FAILED = at_threshold(0.5)

@@ -28,8 +28,8 @@ from fastfair._lib.plots import (
     square_with_diagonal,
 )
 from fastfair._lib.text import drawn, number_with_interval, per_cent, shortened
-from fastfair.error_rates.curve_results import Rates
 from fastfair.error_rates.operating_points import ENOUGH_ERRORS
+from fastfair.error_rates.rates import Rates
 from fastfair.errors import InputError, visible
 from fastfair.measures._registry import METRICS, measure_of, printed_name
 from fastfair.uncertainty.quantities import IN_PER_CENT, find

@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 from fastfair import intervals
 from fastfair._lib.arguments import checked
 from fastfair._lib.text import rate_with_interval
-from fastfair.error_rates.curve_results import ErrorRate
 from fastfair.error_rates.operating_points import OperatingPoint
+from fastfair.error_rates.rates import ErrorRate
 from fastfair.errors import InputError
-from fastfair.intervals._replicates import MethodOfEvaluations
+from fastfair.intervals import MethodOfEvaluations
 from fastfair.results.result import Printed, Result
 from fastfair.uncertainty.interval_maker import (
     IntervalsAsRead,

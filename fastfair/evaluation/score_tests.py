@@ -24,8 +24,7 @@ from fastfair.data.comparisons import Comparisons
 from fastfair.data.scanned_comparisons import KeptComparisons
 from fastfair.data.sorted_scores import GroupedSide, SortedSide
 from fastfair.data.vector_pairs import PairsOfVectors
-from fastfair.error_rates.operating_points import OperatingPoint
-from fastfair.error_rates.threshold_slopes import Cell, HeldThreshold, cells_of
+from fastfair.error_rates.operating_points import Cell, HeldThreshold, OperatingPoint, cells_of
 from fastfair.uncertainty.quantities import RATES, Quantity
 
 Floats = NDArray[np.float64]

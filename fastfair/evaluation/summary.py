@@ -8,8 +8,8 @@ from typing import Any
 
 from fastfair._lib.text import in_lines, p_value, per_cent, rate_with_interval, typed
 from fastfair._lib.validation import LOG_LIKELIHOOD_RATIO
-from fastfair.error_rates.curve_results import Rates
 from fastfair.error_rates.operating_points import ENOUGH_ERRORS, OperatingPoint
+from fastfair.error_rates.rates import Rates
 from fastfair.errors import visible
 from fastfair.measures._registry import METRICS, measure_of, printed_name
 from fastfair.pages.parts import Cell, Column, Table

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from fastfair import intervals
 from fastfair._lib import validation
 from fastfair._lib.arguments import checked
-from fastfair.error_rates.curve_results import ErrorRate
 from fastfair.error_rates.operating_points import OperatingPoint
+from fastfair.error_rates.rates import ErrorRate
 from fastfair.errors import InputError
 from fastfair.measures._registry import is_fairer_above, measure_of, quantity_name
 from fastfair.results import written

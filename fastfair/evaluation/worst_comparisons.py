@@ -17,10 +17,8 @@ from fastfair.data import score_keys
 from fastfair.data.comparisons import Comparisons
 from fastfair.data.scanned_comparisons import ScannedComparisons
 from fastfair.data.sorted_scores import GroupedSide, SortedSide
-from fastfair.error_rates.concentration import concentration
-from fastfair.error_rates.curve_results import Rates
 from fastfair.error_rates.operating_points import FEWEST_ERRORS, OperatingPoint, threshold_key
-from fastfair.error_rates.rates import rates_at_key
+from fastfair.error_rates.rates import Rates, concentration, rates_at_key
 from fastfair.errors import InputError, visible
 from fastfair.measures._registry import METRICS
 from fastfair.results.result import Result

@@ -17,8 +17,8 @@ The papers named in the references are
 """
 
 from . import _fairness
-from ._compute import ZERO_POLICIES, replace_zeros
 from ._fairness import *  # noqa: F403 - its `__all__` lists the measures
+from ._fairness import ZERO_POLICIES, replace_zeros
 from ._registry import MEASURES, METRICS, Estimand, limitations_table, measure
 from ._table import table
 

@@ -12,7 +12,7 @@ from fastfair._lib import validation
 from fastfair._lib.arguments import checked
 from fastfair.errors import InputError
 
-from ._compute import BaseMetric, RatePair, measure_all
+from ._fairness import BaseMetric, RatePair, measure_all
 from ._registry import MEASURES, Floats, measure_of
 
 if TYPE_CHECKING:

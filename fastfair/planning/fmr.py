@@ -28,8 +28,7 @@ from fastfair.resampling.dependence import ENOUGH_PAIRS, effective_size
 from fastfair.resampling.units import require_units
 from fastfair.results.result import Result
 from fastfair.uncertainty.few_errors import CONCENTRATED
-from fastfair.uncertainty.interval_maker import two_sided_level
-from fastfair.uncertainty.interval_rules import ROOM
+from fastfair.uncertainty.interval_maker import ROOM, two_sided_level
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -242,7 +241,7 @@ def dyadic_variance(errors: tuple[Counts, Counts, Counts], n: int, design: Desig
 
 
 def are_of_few(errors: tuple[Counts, Counts, Counts], n: int) -> bool:
-    """Return whether few of n subjects cause most false matches, by the rule of `uncertainty.interval_rules`."""
+    """Return whether few of n subjects cause most false matches, by the rule of `uncertainty.interval_maker`."""
     first, second, times = errors
     n_top, total = -(-n // 20), times.sum()
     if n < 20 or total < max(10, 3 * n_top):

@@ -26,8 +26,8 @@ from fastfair._lib.warnings import warn
 from fastfair.data.comparisons import Comparisons
 from fastfair.data.derived import subset
 from fastfair.data.sorted_scores import SortedSide
-from fastfair.error_rates.curve_results import ErrorRate
 from fastfair.error_rates.operating_points import OperatingPoint, at_threshold, threshold_key
+from fastfair.error_rates.rates import ErrorRate
 from fastfair.errors import EmptyGroupWarning, InputError
 from fastfair.evaluation.evaluate import evaluate_at_thresholds
 from fastfair.evaluation.result import Evaluation

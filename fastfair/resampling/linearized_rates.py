@@ -20,7 +20,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from fastfair.error_rates.threshold_slopes import HeldThreshold
+from fastfair.error_rates.operating_points import HeldThreshold
 
 from .error_lists import ErrorLists
 from .preparation import Preparation

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from fastfair._lib.threads import count_threads, in_threads, slices
 from fastfair._lib.workers import Workers
 from fastfair.data.sorted_scores import SortedSide
-from fastfair.error_rates.exact_costs import ExactCosts
+from fastfair.error_rates.score_metrics import ExactCosts
 
 from .pair_source import Errors, Floats, Integers, ListedComparisons, PairSide, SortedComparisons, pieces, side_of
 from .units import BLOCK, Units

@@ -28,7 +28,7 @@ from fastfair.data import score_keys
 from fastfair.data.comparisons import Comparisons
 from fastfair.data.scanned_comparisons import KeptComparisons
 from fastfair.data.sorted_scores import GroupedSide, SortedSide
-from fastfair.error_rates.exact_costs import ExactCosts
+from fastfair.error_rates.score_metrics import ExactCosts
 
 from .units import ComparisonUnits, Rows, Units
 

@@ -17,8 +17,8 @@ from fastfair.data.class_keys import keys_of, not_kept
 from fastfair.data.comparisons import Comparisons
 from fastfair.data.sorted_scores import read_only
 from fastfair.error_rates import score_metrics
-from fastfair.error_rates.exact_costs import exact_costs
 from fastfair.error_rates.operating_points import OperatingPoint, threshold_key
+from fastfair.error_rates.score_metrics import exact_costs
 
 from . import listed_pairs, scanned_pairs, vector_pairs  # noqa: F401 - each registers its kind of source
 from .error_lists import ErrorLists, Shrinkage, find_shrinkage, make_lists, no_shrinkage, shrinkage_of

@@ -22,7 +22,7 @@ from fastfair._lib.workers import Workers
 from fastfair.data.scanning import Reader, SpilledPairs
 from fastfair.data.score_keys import Keys
 from fastfair.data.temporary_files import ArrayFile, Folder
-from fastfair.error_rates.exact_costs import ExactCosts
+from fastfair.error_rates.score_metrics import ExactCosts
 
 from .listed_pairs import Grouped, group_comparisons, pair_and_cost_sums, without_errors
 from .pair_source import (

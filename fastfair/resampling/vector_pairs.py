@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from fastfair._lib.threads import count_threads, in_threads, slices
 from fastfair._lib.workers import Workers
 from fastfair.data.vector_pairs import PairsOfVectors, pairs_of_two_subjects
-from fastfair.error_rates.exact_costs import ExactCosts
+from fastfair.error_rates.score_metrics import ExactCosts
 
 from .pair_source import CountedSide, Errors, SortedComparisons, Walked, require_room, side_of
 

@@ -17,7 +17,7 @@ from fastfair._lib.threads import run_blocks
 from fastfair._lib.warnings import warn
 from fastfair.data.comparisons import Comparisons
 from fastfair.data.sorted_scores import read_only
-from fastfair.error_rates.curve_results import ErrorRate
+from fastfair.error_rates.rates import ErrorRate
 from fastfair.errors import InputError, TargetMissedWarning
 
 if TYPE_CHECKING:

@@ -14,13 +14,12 @@ from fastfair._lib.arguments import Measure, checked
 from fastfair._lib.plots import legend_below, line_style, new_axes
 from fastfair._lib.text import per_cent
 from fastfair.data.comparisons import Comparisons
-from fastfair.error_rates.curve_results import ErrorRate
 from fastfair.error_rates.operating_points import OperatingPoint, at_fmr, at_mean_group_eer, threshold_key
-from fastfair.error_rates.rates import rates_at_key
+from fastfair.error_rates.rates import ErrorRate, rates_at_key
 from fastfair.errors import InputError
 from fastfair.evaluation.evaluate import evaluate
 from fastfair.measures import MEASURES
-from fastfair.measures._compute import BaseMetric, RatePair, ZeroPolicy, measure_all
+from fastfair.measures._fairness import BaseMetric, RatePair, ZeroPolicy, measure_all
 from fastfair.measures._registry import OF_ANY_SCORES, measure_name
 from fastfair.uncertainty.quantities import Quantity
 

@@ -31,16 +31,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastfair._lib.threads import in_threads
-from fastfair.error_rates.curve_results import ERROR_RATES
+from fastfair.error_rates.rates import ERROR_RATES
 from fastfair.measures import MEASURES
 from fastfair.measures._registry import METRICS, THRESHOLD_FREE, is_fairer_above, measure_of
 from fastfair.resampling.dependence import CountModel
 from fastfair.resampling.engine import Replicates
 
-from .entries import Key, Selection, measure_entries, measured_quantities, n_calls
-from .interval_rules import FEW_DRAWN, INVERSION, NO_GROUP_ERRS
+from .quantities import EntryKey, Selection, measure_entries, measured_quantities, n_calls
 
 Floats = NDArray[np.float64]
+NO_GROUP_ERRS = "no group has errors"  # instead of a method
+FEW_DRAWN = "inversion with few errors"  # drawn anew
+INVERSION = "inversion"  # what the method of intervals by test inversion is called
 # Powers that the groups' differences are raised to: 0 is fair, 1 as estimated. Shares are interpolated between them.
 POWERS = np.array([0, 0.3, 0.6, 1, 1.3, 1.7, 2.5, 4, 10])
 _STEPS = POWERS[-1] * np.linspace(0, 1, 201) ** 2  # at which measures are followed from fair to unfair
@@ -58,7 +60,7 @@ class Inversion:
 
     Attributes
     ----------
-    keys : tuple of Key
+    keys : tuple of EntryKey
         The measures.
     as_unfair, as_fair : (measures, powers) ndarray
         For each system, the shares of its replicates that are at least as unfair, and at least as fair, as the
@@ -69,7 +71,7 @@ class Inversion:
         Number of replicates.
     """
 
-    keys: tuple[Key, ...]
+    keys: tuple[EntryKey, ...]
     as_unfair: Floats
     as_fair: Floats
     path: Floats
@@ -145,7 +147,7 @@ class MovedSystems:
 
     Attributes
     ----------
-    keys : tuple of Key
+    keys : tuple of EntryKey
         The measures.
     estimates : (measures,) ndarray
         The measures in the data.
@@ -177,7 +179,7 @@ class MovedSystems:
         n_rates = max((len(values) for name, values in self._start.items() if name in ERROR_RATES), default=0)
         self._whole = Part(self._selection, np.arange(n_rates), with_metrics=True)
 
-    def key_of(self, key: Key) -> Key:
+    def key_of(self, key: EntryKey) -> EntryKey:
         """Return the key of a measure with the operating point as all points count."""
         return key
 
@@ -256,7 +258,7 @@ class MovedSystems:
         rest = Part(replace(self._selection, n_points=0), self._whole.places[n:], with_metrics=True)
         return [*parts, rest] if rest.of(self._start) else parts
 
-    def _keys_of(self, part: Part) -> Iterator[Key]:
+    def _keys_of(self, part: Part) -> Iterator[EntryKey]:
         for entry in measure_entries(base_of(part.of(self._start)), part.selection):
             name, group, probe_group, point = entry.key
             yield name, group, probe_group, None if point is None else int(part.places[point])
@@ -402,12 +404,12 @@ class CountedSystems(MovedSystems):
         self._ratio = {name: self._ratios(name) for name in ERROR_RATES}
         self._start = {name: np.array([self._smooth(name, p) for p in range(len(self.points))]) for name in ERROR_RATES}
 
-    def key_of(self, key: Key) -> Key:
+    def key_of(self, key: EntryKey) -> EntryKey:
         """Return the key of a measure with the operating point as all points count."""
         name, group, probe_group, point = key
         return name, group, probe_group, None if point is None else self.points[point]
 
-    def rests_on_few_errors(self, key: Key) -> bool:
+    def rests_on_few_errors(self, key: EntryKey) -> bool:
         """Return whether all groups together have fewer than 10 errors of a kind that a measure may be of."""
         return key[3] is not None and any(0 < m.errors.sum() < _FEW for m in self._models[key[3]].values())
 
@@ -515,7 +517,7 @@ class MeasureInversion:
 
     def __init__(
         self,
-        rows: dict[Key, int],
+        rows: dict[EntryKey, int],
         systems: Callable[[], MovedSystems],
         counted: Callable[[], CountedSystems | None] = lambda: None,
     ) -> None:
@@ -584,14 +586,16 @@ class _Way:
         return bool(np.isfinite(self.limits).all() and np.isfinite(self.path).all())
 
 
-def joint_pvalues(first: MeasureInversion, second: MeasureInversion, wanted: Container[Key]) -> dict[Key, float]:
+def joint_pvalues(
+    first: MeasureInversion, second: MeasureInversion, wanted: Container[EntryKey]
+) -> dict[EntryKey, float]:
     """Compute the p-values of the hypotheses that two systems have the same values of fairness measures.
 
     Parameters
     ----------
     first, second : MeasureInversion
         The inversions of the same measures of two systems, with the same replicates of units.
-    wanted : container of Key
+    wanted : container of EntryKey
         The measures to compare; those of others need not be finite.
 
     Returns
@@ -610,7 +614,7 @@ def joint_pvalues(first: MeasureInversion, second: MeasureInversion, wanted: Con
             for key, way in by_counts[1].items()
         }
     estimates, signs = [systems.estimates for systems, _ in moved], moved[0][0].signs
-    found: dict[Key, float] = {}
+    found: dict[EntryKey, float] = {}
     for k, ((key, *ways)) in enumerate(
         (key, one, other) for (key, one), (_, other) in zip(*(_ways(*one) for one in moved), strict=True)
     ):
@@ -624,7 +628,7 @@ def joint_pvalues(first: MeasureInversion, second: MeasureInversion, wanted: Con
     return found
 
 
-def _ways(systems: MovedSystems, inverted: Inversion) -> Iterator[tuple[Key, _Way]]:
+def _ways(systems: MovedSystems, inverted: Inversion) -> Iterator[tuple[EntryKey, _Way]]:
     """Yield each measure and the system's way through its values."""
     path = np.maximum.accumulate(systems.signs[:, None] * systems.path(POWERS), axis=1)
     ends = zip(systems.signs, *inverted.intervals(1 - GAMMA / 2), strict=True)

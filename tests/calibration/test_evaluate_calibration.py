@@ -15,7 +15,7 @@ from oracles import calibration as slow
 from scipy.stats import t
 
 import fastfair as ff
-from fastfair.calibration.results import Calibration
+from fastfair.calibration.evaluate_calibration import Calibration
 from fastfair.errors import DroppedWarning, InputError
 from fastfair.evaluation.result import Evaluation
 

@@ -13,7 +13,7 @@ from helpers.refusals import refused
 
 import fastfair as ff
 from fastfair.claims.check import MET, NOT_MET
-from fastfair.claims.judging import UNDECIDED
+from fastfair.claims.claim import UNDECIDED
 from fastfair.errors import EmptyGroupWarning
 
 AT = ff.at_threshold(0.0)

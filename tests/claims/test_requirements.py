@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import fastfair as ff
 from fastfair.claims.check import read_requirement
-from fastfair.claims.judging import number_of
+from fastfair.claims.claim import number_of
 from fastfair.error_rates.operating_points import read_point
 from fastfair.errors import InputError
 from fastfair.measures import MEASURES

@@ -9,7 +9,7 @@ import pytest
 from helpers.command_line import run
 
 import fastfair as ff
-from fastfair.calibration.results import Calibration
+from fastfair.calibration.evaluate_calibration import Calibration
 from fastfair.errors import InputError
 
 SCORES = "docs/samples/scores.csv"

@@ -12,7 +12,7 @@ from oracles import exact_costs as slow
 
 import fastfair as ff
 from fastfair.data.class_keys import keys_of
-from fastfair.error_rates.exact_costs import exact_costs
+from fastfair.error_rates.score_metrics import exact_costs
 
 SCORES = st.one_of(
     st.floats(-40, 40, width=32), st.floats(-1e6, 1e6, width=32), st.sampled_from([-700.0, 0.0, 700.0, 1e6, -1e6])

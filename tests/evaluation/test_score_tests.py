@@ -11,7 +11,7 @@ from oracles.strategies import comparisons_of_system, two_systems
 
 import fastfair as ff
 from fastfair.data import matching
-from fastfair.error_rates import threshold_slopes
+from fastfair.error_rates import operating_points
 from fastfair.evaluation import score_tests
 from fastfair.evaluation.score_tests import Decisions
 
@@ -23,7 +23,7 @@ POINTS = (ff.at_threshold(3.0), ff.at_fmr(0.3), ff.at_fnmr(0.2), ff.at_eer())
 @given(two_systems(), st.sampled_from([1, 30]))
 def test_pvalues_are_those_of_the_plain_formulas(found, enough):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(threshold_slopes, "ENOUGH_ERRORS", enough)
+        patch.setattr(operating_points, "ENOUGH_ERRORS", enough)
         agree(found, enough)
 
 

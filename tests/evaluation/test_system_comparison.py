@@ -17,7 +17,8 @@ from oracles import ranks as slow
 import fastfair as ff
 from fastfair.errors import FewResamplesWarning
 from fastfair.evaluation import compare as module
-from fastfair.evaluation.system_comparison import SystemComparison, ranks_of
+from fastfair.evaluation.contrasts import ranks_of
+from fastfair.evaluation.system_comparison import SystemComparison
 
 AT = [ff.at_fmr(0.05), ff.at_threshold(1.0)]
 NAMES = ("old", "new", "small", "noisy")

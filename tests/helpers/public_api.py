@@ -12,15 +12,21 @@ from fastfair.bands.fairness import FairnessBand
 from fastfair.bands.roc import RocBand
 from fastfair.calibration.calibrate import CalibratedScores, TrainedTransform
 from fastfair.calibration.curves import BayesError, Tippett
-from fastfair.calibration.results import ApplicationCost, Calibration, CostDifference, CostMeasure, RatioCost
+from fastfair.calibration.evaluate_calibration import (
+    ApplicationCost,
+    Calibration,
+    CostDifference,
+    CostMeasure,
+    RatioCost,
+)
 from fastfair.claims.check import Check, CheckedQuantity
 from fastfair.claims.claim import Claim, ClaimedRate
 from fastfair.error_models.error_model import AttributeTest, Effect, ErrorModel
 from fastfair.error_models.stratified_rates import StratifiedDifference, StratifiedRate, StratifiedRates
 from fastfair.error_rates import curves, rates
-from fastfair.evaluation.contrasts import Contrast
+from fastfair.evaluation.contrasts import Contrast, RankedSystem
 from fastfair.evaluation.result import Evaluation
-from fastfair.evaluation.system_comparison import PairedEvaluation, RankedSystem, SystemComparison
+from fastfair.evaluation.system_comparison import PairedEvaluation, SystemComparison
 from fastfair.evaluation.worst_comparisons import WorstComparisons
 from fastfair.group_tests.equal_rates import FmrTest, FnmrTest, GroupTest
 from fastfair.group_tests.margins import MarginOfError
@@ -31,8 +37,14 @@ from fastfair.small_groups import ShrunkenRates
 from fastfair.synthesis.coverage import CoverageExperiment
 from fastfair.synthesis.hill_climbing import Synthesis
 from fastfair.synthesis.systems import BiasedSystem
-from fastfair.thresholds.apply_threshold import AppliedRate, AppliedThreshold
-from fastfair.thresholds.over_thresholds import ExpectedError, ExpectedPerformance, RateAtThreshold, RatesOverThresholds
+from fastfair.thresholds import (
+    AppliedRate,
+    AppliedThreshold,
+    ExpectedError,
+    ExpectedPerformance,
+    RateAtThreshold,
+    RatesOverThresholds,
+)
 from fastfair.uncertainty.quantities import Quantity
 
 # Made by the library, of what it has checked: their methods are at the door, their constructors are not.

@@ -15,7 +15,7 @@ from scipy.optimize import minimize_scalar
 from scipy.special import log_ndtr, ndtr
 
 import fastfair as ff
-from fastfair.calibration.results import DIFFERENT, MISCALIBRATED
+from fastfair.calibration.evaluate_calibration import DIFFERENT, MISCALIBRATED
 from fastfair.data import score_keys
 from fastfair.data.derived import with_ratios
 from fastfair.error_rates.score_metrics import mean_cost

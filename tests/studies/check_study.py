@@ -15,7 +15,7 @@ import fastfair as ff
 from fastfair.claims.check import MET, NOT_MET
 from fastfair.error_rates.operating_points import ENOUGH_ERRORS
 from fastfair.measures import MEASURES
-from fastfair.uncertainty.interval_rules import ROOM
+from fastfair.uncertainty.interval_maker import ROOM
 
 from . import tables
 from .interval_study import POPULATIONS, thresholds, truth

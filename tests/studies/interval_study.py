@@ -21,7 +21,7 @@ from scipy.special import ndtr, ndtri
 import fastfair as ff
 from fastfair.evaluation.result import Evaluation
 from fastfair.resampling.engine import Replicates
-from fastfair.uncertainty.entries import Selection, entries
+from fastfair.uncertainty.quantities import Selection, entries
 
 from . import evaluated, tables
 from .evaluated import Floats, Key, Study

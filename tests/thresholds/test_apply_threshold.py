@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from oracles import applied_thresholds as oracle
 
 import fastfair as ff
-from fastfair.thresholds.apply_threshold import added, correlation, found_threshold, numbered
+from fastfair.thresholds import added, correlation, found_threshold, numbered
 from fastfair.uncertainty.few_errors import law_of_held_rate
 
 applied = quietly()(ff.apply_threshold)

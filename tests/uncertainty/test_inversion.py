@@ -15,7 +15,7 @@ from oracles import naive
 import fastfair as ff
 from fastfair.errors import NarrowIntervalsWarning
 from fastfair.measures import MEASURES
-from fastfair.uncertainty import entries
+from fastfair.uncertainty import quantities
 from fastfair.uncertainty.inversion import POWERS, Inversion
 
 pytestmark = pytest.mark.jit  # thousands of passes
@@ -208,7 +208,7 @@ def test_measures_are_inverted_in_any_parts_as_all_at_once(n_at_once, monkeypatc
     some = (given["scores"] == -10) & (np.arange(5000) % 4 == 0)
     c = ff.Comparisons(**given | {"scores": np.where(some, 0.5, given["scores"])})  # errors at the second point
     ev = ff.evaluate(c, [AT, ff.at_threshold(0.0)], metrics=["eer", "min_dcf"], n_resamples=64, rng=0)
-    monkeypatch.setattr(entries, "_AT_ONCE", n_at_once)
+    monkeypatch.setattr(quantities, "_AT_ONCE", n_at_once)
     for systems, not_drawn in (
         (ev.uncertainty.inversion.systems(), ()),
         (ev.uncertainty.inversion.counted_systems(), ("(fnmr)", "(tmr)")),

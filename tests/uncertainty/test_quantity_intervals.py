@@ -17,8 +17,8 @@ import fastfair as ff
 from fastfair.errors import EmptyGroupWarning, InputError, NarrowIntervalsWarning, ReversedScoresWarning
 from fastfair.evaluation.result import Evaluation
 from fastfair.intervals import confidence_interval, logit_interval
-from fastfair.uncertainty import entries
-from fastfair.uncertainty.interval_rules import NOT_KNOWN_WHOSE, rests_on_any
+from fastfair.uncertainty import quantities
+from fastfair.uncertainty.interval_maker import NOT_KNOWN_WHOSE, rests_on_any
 from fastfair.uncertainty.quantities import Quantity
 
 pytestmark = pytest.mark.jit  # thousands of passes
@@ -416,6 +416,6 @@ def test_intervals_are_the_same_however_many_quantities_are_read_at_once(method,
     c = ff.Comparisons(**columns())
     at = ff.at_threshold(1.0)
     wanted = ff.evaluate(c, at, metrics=["eer"], n_resamples=700, rng=0, n_threads=1)
-    monkeypatch.setattr(entries, "_AT_ONCE", 2000)
+    monkeypatch.setattr(quantities, "_AT_ONCE", 2000)
     found = ff.evaluate(c, at, metrics=["eer"], n_resamples=700, rng=0, n_threads=2)
     assert found.with_intervals(method=method).quantities == wanted.with_intervals(method=method).quantities

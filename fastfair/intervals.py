@@ -1,0 +1,681 @@
+"""Confidence intervals, simultaneous bands and p-values from bootstrap replicates, for many quantities at once.
+
+Replicates lie on the last axis. A replicate is NaN where the quantity was not computable, and is then left out. It may
+be infinite, as a ratio to a rate of zero is, and then counts as the largest.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Literal, get_args
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from fastfair._lib import arrays, validation
+from fastfair._lib.arguments import Array, checked
+from fastfair.errors import InputError
+
+__all__ = [
+    "bootstrap_pvalue",
+    "confidence_interval",
+    "holm",
+    "simultaneous_band",
+    "standard_error",
+    "upper_limit_without_errors",
+]
+Floats = NDArray[np.float64]
+
+
+def level(confidence_level: object) -> float:
+    """Check a confidence level.
+
+    Parameters
+    ----------
+    confidence_level : object
+        The level that the caller gave.
+
+    Returns
+    -------
+    float
+        The same; anything but a number in (0, 1) is refused.
+    """
+    number = validation.real("confidence_level", confidence_level)
+    if 0 < number < 1:
+        return number
+    hint = f"; for {number:g} % write {number / 100:g}" if 1 < number < 100 else ""
+    raise InputError(f"confidence_level must lie in (0, 1), not {number:g}{hint}")
+
+
+def replicates_of(name: str, values: ArrayLike) -> Floats:
+    """Make an array with replicates on its last axis."""
+    array = arrays.floats(name, values)
+    if array.ndim == 0 or array.shape[-1] == 0:
+        raise InputError(f"{name} needs replicates on its last axis, but its shape is {array.shape}")
+    return array
+
+
+def one_for_each(name: str, values: ArrayLike, replicates: Floats) -> Floats:
+    """Make an array of one value for each row of replicates, or one for all."""
+    array = arrays.floats(name, values)
+    if array.shape and array.shape != replicates.shape[:-1]:
+        raise InputError(
+            f"{name} needs one value for each quantity, but its shape is {array.shape} and the replicates' "
+            f"{replicates.shape}"
+        )
+    return array
+
+
+def require_rates(name: str, array: Floats) -> None:
+    """Refuse what is no fraction."""
+    wrong = (array < 0) | (array > 1)
+    if wrong.any():
+        raise InputError(f"{name} must be fractions in [0, 1], not {array[wrong][0]:g}")
+
+
+Method = Literal["percentile", "basic", "normal", "bca", "recentered", "dyadic", "logit"]
+METHODS: tuple[Method, ...] = get_args(Method)
+METHODS_FOR_ANYTHING = ("percentile", "basic", "normal", "bca")
+MethodOfEvaluations = Literal["auto", "percentile", "basic", "normal", "bca", "dyadic"]
+METHODS_OF_EVALUATIONS: tuple[MethodOfEvaluations, ...] = get_args(MethodOfEvaluations)
+_VERY_LARGE = 2.0**600
+
+
+@checked
+def confidence_interval(
+    replicates: Array,
+    estimate: ArrayLike,
+    confidence_level: float = 0.95,
+    method: Method = "percentile",
+    *,
+    jackknife: Array | None = None,
+    v_statistic: ArrayLike | None = None,
+    degrees_of_freedom: ArrayLike = np.inf,
+) -> tuple[Floats, Floats]:
+    """Compute a confidence interval from bootstrap replicates.
+
+    Parameters
+    ----------
+    replicates : (..., r) array_like
+        A quantity in each of r replicates; NaN where it was not computable.
+    estimate : (...) array_like
+        The quantity in the data.
+    confidence_level : float, default 0.95
+        In (0, 1).
+    method : {"percentile", "basic", "normal", "bca", "recentered", "dyadic", "logit"}
+        "percentile": quantiles of the replicates. "basic": twice the estimate minus these. "normal": the estimate plus
+        and minus normal quantiles of the replicates' standard deviation. "bca": quantiles corrected for bias and for
+        acceleration [1]_. "recentered": quantiles of replicate minus V-statistic, added to the estimate [2]_.
+        "dyadic": for rates, the estimate times and divided by exp(z * standard deviation / estimate). "logit": for
+        rates x, logit(x) plus and minus t * sqrt((d + 1) / d) * standard deviation / (x (1 - x)), with a t quantile of
+        d degrees of freedom and the standard deviation at most min(x, 1 - x).
+    jackknife : (..., u) array_like, optional
+        The quantity with each unit left out; needed by "bca".
+    v_statistic : (...) array_like, optional
+        The value around which the replicates vary; needed by "recentered".
+    degrees_of_freedom : (...) array_like, default infinity
+        For "logit": the number of units drawn minus the number of strata that they are drawn in.
+
+    Returns
+    -------
+    low, high : (...) ndarray
+        NaN where no replicate was computable; for "logit" also where the estimate is 0 or 1.
+
+    Raises
+    ------
+    InputError
+        For an unknown method, a level outside (0, 1), or a missing argument that the method needs.
+
+    References
+    ----------
+    .. [1] Efron, "Better Bootstrap Confidence Intervals", JASA 82 (1987).
+    .. [2] "Assessing Uncertainty in Similarity Scoring: Performance & Fairness in Face Recognition", algorithm 2.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fastfair.intervals import confidence_interval
+    >>> low, high = confidence_interval(np.arange(101) / 100, 0.4, 0.9)
+    >>> round(float(low), 3), round(float(high), 3)
+    (0.05, 0.95)
+    """
+    from scipy.special import ndtri
+
+    tail = (1 - level(confidence_level)) / 2
+    values = replicates_of("replicates", replicates)
+    center = one_for_each("estimate", estimate, values)
+    if method in ("logit", "dyadic"):
+        require_rates("estimate", center)
+    if method == "logit":
+        return logit_interval(center, standard_error(values), degrees_of_freedom, confidence_level)
+    if method in ("normal", "dyadic"):
+        z = float(ndtri(1 - tail))
+        error = standard_error(values)
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+            if method == "normal":
+                return center - z * error, center + z * error
+            factor = np.exp(z * error / center)
+            return center / factor, center * factor
+    ordered = np.sort(values, axis=-1)
+    if method == "bca":
+        if jackknife is None:
+            raise InputError('method="bca" needs the jackknife')
+        left_out = replicates_of("jackknife", jackknife)
+        if left_out.shape[:-1] != values.shape[:-1]:
+            raise InputError(f"jackknife has the shape {left_out.shape}, but replicates {values.shape}")
+        tails = _bca_tails(values, center, left_out, tail)
+        return _quantile(ordered, tails[0]), _quantile(ordered, tails[1])
+    low, high = _quantile(ordered, np.asarray(tail)), _quantile(ordered, np.asarray(1 - tail))
+    with np.errstate(invalid="ignore"):
+        if method == "basic":
+            return 2 * center - high, 2 * center - low
+        if method == "recentered":
+            if v_statistic is None:
+                raise InputError('method="recentered" needs the V-statistic about which the replicates vary')
+            shift = center - one_for_each("v_statistic", v_statistic, values)
+            return low + shift, high + shift
+    return low, high
+
+
+@checked
+def standard_error(replicates: Array) -> Floats:
+    """Compute the standard deviation of the replicates that are finite.
+
+    Parameters
+    ----------
+    replicates : (..., r) array_like
+        NaN or infinite where the quantity was not computable.
+
+    Returns
+    -------
+    (...) ndarray
+        NaN for fewer than two finite replicates.
+
+    Examples
+    --------
+    >>> from fastfair.intervals import standard_error
+    >>> float(standard_error([1.0, 3.0, float("nan")]))
+    1.4142135623730951
+    """
+    values = replicates_of("replicates", replicates)
+    try:
+        with np.errstate(over="raise"):
+            return _deviation(values)
+    except FloatingPointError:  # squares of very large numbers
+        with np.errstate(over="ignore"):
+            return _deviation(values / _VERY_LARGE) * _VERY_LARGE
+
+
+def finite_mean(replicates: Floats) -> Floats:
+    """Return the means of the replicates that are finite; NaN where none is."""
+    finite = np.isfinite(replicates)
+    with np.errstate(invalid="ignore"):
+        return np.asarray(np.where(finite, replicates, 0.0).sum(axis=-1) / finite.sum(axis=-1))
+
+
+def _deviation(values: Floats) -> Floats:
+    finite = np.isfinite(values)
+    n = finite.sum(axis=-1)
+    if n.size and n.min() == values.shape[-1] > 1:
+        return values.std(axis=-1, ddof=1)
+    kept = np.where(finite, values, 0.0)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        mean = kept.sum(axis=-1) / n
+        squares = (np.where(finite, values - mean[..., None], 0.0) ** 2).sum(axis=-1)
+        return np.where(n > 1, np.sqrt(squares / (n - 1)), np.nan)[()]
+
+
+def quantile(ordered: ArrayLike, share: ArrayLike) -> Floats:
+    """Find quantiles of sorted replicates, interpolating linearly between neighbours as NumPy does.
+
+    Parameters
+    ----------
+    ordered : (..., r) ndarray
+        Replicates in ascending order, NaN last.
+    share : (...) ndarray
+        The share of replicates below the quantile, in [0, 1]: one for all rows or one for each.
+
+    Returns
+    -------
+    (...) ndarray
+        NaN where all replicates, or the share, are NaN.
+
+    Raises
+    ------
+    InputError
+        For replicates that are not in ascending order, and for shares outside [0, 1].
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fastfair.intervals import quantile
+    >>> float(quantile(np.array([1.0, 2.0, np.nan]), np.array(0.5)))
+    1.5
+    """
+    rows, shares = replicates_of("ordered", ordered), one_for_each("share", share, replicates_of("ordered", ordered))
+    with np.errstate(invalid="ignore"):
+        if (rows[..., 1:] < rows[..., :-1]).any() or (np.isnan(rows[..., :-1]) & ~np.isnan(rows[..., 1:])).any():
+            raise InputError("ordered must be ascending along its last axis, NaN last; sort it first")
+    require_rates("share", shares)
+    return _quantile(rows, shares)
+
+
+def _quantile(ordered: Floats, share: Floats) -> Floats:
+    n = ordered.shape[-1] - np.isnan(ordered).sum(axis=-1)
+    share = np.broadcast_to(share, n.shape)
+    known = (n > 0) & ~np.isnan(share)
+    position = np.where(known, share, 0) * np.maximum(n - 1, 0)
+    below = np.floor(position).astype(np.intp)
+    above = np.minimum(below + 1, np.maximum(n - 1, 0))
+    low = np.take_along_axis(ordered, below[..., None], -1)[..., 0]
+    high = np.take_along_axis(ordered, above[..., None], -1)[..., 0]
+    weight = position - below
+    with np.errstate(invalid="ignore"):
+        between = np.where((weight == 0) | (low == high), low, low + weight * (high - low))
+    return np.where(known, between, np.nan)[()]
+
+
+def _bca_tails(values: Floats, estimate: Floats, jackknife: Floats, tail: float) -> tuple[Floats, Floats]:
+    from scipy.special import ndtr, ndtri
+
+    known = ~np.isnan(values)
+    n = known.sum(axis=-1)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        below = (values < estimate[..., None]).sum(axis=-1) + (values == estimate[..., None]).sum(axis=-1) / 2
+        bias = ndtri(below / n)
+        finite = np.isfinite(jackknife)
+        mean = finite_mean(jackknife)
+        influence = np.where(finite, mean[..., None] - jackknife, 0.0)
+        squares = (influence**2).sum(axis=-1)
+        acceleration = np.where(squares > 0, (influence**3).sum(axis=-1) / (6 * squares**1.5), 0.0)
+        shares = []
+        for z in (float(ndtri(tail)), float(ndtri(1 - tail))):
+            moved = bias + z
+            shares.append(ndtr(bias + moved / (1 - acceleration * moved)))
+    return shares[0], shares[1]
+
+
+def logit_interval(
+    estimate: ArrayLike,
+    standard_error: ArrayLike,
+    degrees_of_freedom: ArrayLike = np.inf,
+    confidence_level: float = 0.95,
+) -> tuple[Floats, Floats]:
+    """Compute confidence intervals of rates that are symmetric on the scale of log odds.
+
+    Parameters
+    ----------
+    estimate : (...) array_like
+        Rates.
+    standard_error : (...) array_like
+        The standard error of each rate.
+    degrees_of_freedom : (...) array_like, default infinity
+        The number of independent units minus the number of their strata.
+    confidence_level : float, default 0.95
+        In (0, 1).
+
+    Returns
+    -------
+    low, high : (...) ndarray
+        As by the method "logit" of `confidence_interval`.
+
+    Examples
+    --------
+    >>> from fastfair.intervals import logit_interval
+    >>> low, high = logit_interval(0.02, 0.005)
+    >>> round(float(low), 4), round(float(high), 4)
+    (0.0122, 0.0326)
+    """
+    from scipy.special import expit, stdtrit
+
+    tail = (1 - level(confidence_level)) / 2
+    center, freedom = arrays.floats("estimate", estimate), arrays.floats("degrees_of_freedom", degrees_of_freedom)
+    spread = arrays.floats("standard_error", standard_error)
+    require_rates("estimate", center)
+    for name, array, wrong in (("standard_error", spread, spread < 0), ("degrees_of_freedom", freedom, ~(freedom > 0))):
+        if wrong.any():
+            least = "at least 0" if array is spread else "above 0"
+            raise InputError(f"{name} must be {least}, not {array[wrong][0]:g}")
+    try:
+        np.broadcast_shapes(center.shape, spread.shape, freedom.shape)
+    except ValueError:
+        raise InputError(
+            "estimate, standard_error and degrees_of_freedom must be of one shape, not "
+            f"{center.shape}, {spread.shape} and {freedom.shape}"
+        ) from None
+    with np.errstate(invalid="ignore", divide="ignore"):
+        odds, reach = _log_odds(center), stdtrit(freedom, 1 - tail) * _odds_error(center, spread, freedom)
+        low, high = expit(odds - reach), expit(odds + reach)
+    has_odds = np.isfinite(odds)
+    return np.where(has_odds, low, np.nan), np.where(has_odds, high, np.nan)
+
+
+def logit_pvalues(
+    estimate: float, standard_error: float, degrees_of_freedom: float, claimed: float
+) -> tuple[float, float]:
+    """Compute p-values of a rate in (0, 1) being above, and being at most, what is claimed of it.
+
+    Parameters
+    ----------
+    estimate, standard_error, degrees_of_freedom : float
+        As in `logit_interval`.
+    claimed : float
+        The rate claimed.
+
+    Returns
+    -------
+    above, at_most : float
+        The first is at most 1 minus a level, above 0.5, exactly where the one-sided upper limit of that level by
+        `logit_interval` is at most what is claimed; the second where the lower limit is at least that.
+    """
+    from scipy.special import stdtr
+
+    error = float(_odds_error(estimate, standard_error, degrees_of_freedom))
+    apart = float(_log_odds(claimed) - _log_odds(estimate))
+    below = apart / error if error else math.copysign(math.inf, apart)
+    return float(stdtr(degrees_of_freedom, -below)), float(stdtr(degrees_of_freedom, below))
+
+
+def _log_odds(rate: Floats | float) -> Floats:
+    return np.asarray(np.log(rate) - np.log1p(-np.asarray(rate)))
+
+
+def _odds_error(rate: Floats | float, standard_error: Floats | float, freedom: Floats | float) -> Floats:
+    """Return the standard error of the log odds of a rate, of which at least the error of one error is known."""
+    # Few subjects can give errors many times the rate, but at least one independent error is behind it.
+    error = np.minimum(standard_error, np.minimum(rate, 1 - rate))
+    return np.asarray(error * np.sqrt(1 + 1 / np.asarray(freedom)) / (rate * (1 - rate)))
+
+
+def exact_lower_limit(errors: float, comparisons: float, confidence_level: float) -> float:
+    """Compute the lower limit of Clopper and Pearson's two-sided interval; numbers may be effective ones, and broken.
+
+    Parameters
+    ----------
+    errors, comparisons : float
+        How many errors, more than 0, of how many independent comparisons.
+    confidence_level : float
+        In (0, 1).
+
+    Returns
+    -------
+    float
+    """
+    from scipy.special import betaincinv
+
+    return float(betaincinv(errors, comparisons - errors + 1, (1 - confidence_level) / 2))
+
+
+@checked
+def upper_limit_without_errors(n: float, confidence_level: float) -> float:
+    """Compute the upper end of Clopper and Pearson's two-sided interval for no errors in n independent trials.
+
+    Parameters
+    ----------
+    n : float
+        Number of trials, at least 1; need not be whole, as a number divided by a design effect is not.
+    confidence_level : float
+        In (0, 1).
+
+    Returns
+    -------
+    float
+        About 3.7 / n at 95 %.
+
+    Raises
+    ------
+    InputError
+        For fewer than one trial and a level outside (0, 1).
+
+    Examples
+    --------
+    >>> from fastfair.intervals import upper_limit_without_errors
+    >>> round(upper_limit_without_errors(1000, 0.95), 5)
+    0.00368
+    """
+    trials = validation.real("n", n)
+    if not trials >= 1:
+        raise InputError(f"n must be at least 1, not {trials:g}")
+    return float(-np.expm1(np.log((1 - level(confidence_level)) / 2) / trials))
+
+
+def difference_interval(first: Floats, second: Floats, correlation: Floats) -> tuple[Floats, Floats]:
+    """Compute intervals of the differences of two estimates.
+
+    Parameters
+    ----------
+    first, second : (3, ...) ndarray
+        Estimate, low and high of each.
+    correlation : (...) ndarray
+        Correlation of the two estimates.
+
+    Returns
+    -------
+    low, high : (...) ndarray
+
+    References
+    ----------
+    Zou and Donner, "Construction of confidence limits about effect measures: A general approach", Statistics in
+    Medicine 27 (2008), equation 10.
+    """
+    down, up = first[0] - first[1], first[2] - first[0]
+    other_down, other_up = second[0] - second[1], second[2] - second[0]
+    difference = first[0] - second[0]
+    below = down**2 + other_up**2 - 2 * correlation * down * other_up
+    above = up**2 + other_down**2 - 2 * correlation * up * other_down
+    return difference - np.sqrt(np.maximum(below, 0)), difference + np.sqrt(np.maximum(above, 0))
+
+
+def ratio_interval(first: Floats, second: Floats, correlation: Floats) -> tuple[Floats, Floats]:
+    """Compute intervals of the ratios of two estimates that are not negative.
+
+    Parameters
+    ----------
+    first, second, correlation
+        As in `difference_interval`.
+
+    Returns
+    -------
+    low, high : (...) ndarray
+        `high` is infinite where the second estimate's interval reaches 0.
+
+    References
+    ----------
+    Donner and Zou, "Closed-form confidence intervals for functions of the normal mean and standard deviation",
+    Statistical Methods in Medical Research 21 (2012), equation 8.
+    """
+    low = _root(first, second, first[0] - first[1], second[2] - second[0], correlation, upper=False)
+    high = _root(first, second, first[2] - first[0], second[0] - second[1], correlation, upper=True)
+    return low, high
+
+
+def sum_interval(first: Floats, second: Floats, correlation: Floats) -> tuple[Floats, Floats]:
+    """Compute intervals of the sums of two estimates.
+
+    Parameters
+    ----------
+    first, second, correlation
+        As in `difference_interval`.
+
+    Returns
+    -------
+    low, high : (...) ndarray
+    """
+    return difference_interval(first, -second[[0, 2, 1]], -correlation)
+
+
+def correlations_of(sets: Floats) -> Floats:
+    """Compute the correlations of two quantities' replicates.
+
+    Parameters
+    ----------
+    sets : (2, n, r) ndarray
+        Replicates; those that are NaN in either are left out.
+
+    Returns
+    -------
+    (n,) ndarray
+        0 where those of one do not vary.
+    """
+    known = ~np.isnan(sets).any(axis=0)
+    n = np.maximum(known.sum(axis=1), 1)
+    centred = [np.where(known, one - (np.where(known, one, 0).sum(axis=1) / n)[:, None], 0) for one in sets]
+    squares = [(one**2).sum(axis=1) for one in centred]
+    product, scale = (centred[0] * centred[1]).sum(axis=1), np.sqrt(squares[0] * squares[1])
+    return np.asarray(np.divide(product, scale, out=np.zeros(len(n)), where=scale > 0).clip(-1, 1))
+
+
+def _root(
+    first: Floats, second: Floats, reach: Floats, other_reach: Floats, correlation: Floats, *, upper: bool
+) -> Floats:
+    """Solve (x - R y)^2 = a^2 + R^2 b^2 - 2 rho R a b for R, with the estimates x, y and their reaches a, b."""
+    x, y = first[0], second[0]
+    square, middle, rest = y**2 - other_reach**2, x * y - correlation * reach * other_reach, x**2 - reach**2
+    with np.errstate(invalid="ignore", divide="ignore"):
+        root = np.sqrt(np.maximum(middle**2 - square * rest, 0))
+        if upper:
+            return np.asarray(np.where(square > 1e-12 * y**2, (middle + root) / square, np.inf))
+        # The smaller root, written so that nothing cancels; the only positive one where the square is negative.
+        return np.asarray(np.maximum(np.where(middle + root > 0, rest / (middle + root), 0.0), 0.0))
+
+
+@checked
+def simultaneous_band(replicates: Array, confidence_level: float = 0.95) -> tuple[Floats, Floats]:
+    """Compute a band that holds whole curves at a confidence level, by widening pointwise percentile intervals.
+
+    Parameters
+    ----------
+    replicates : (points, r) ndarray
+        A curve in each of r replicates, finite.
+    confidence_level : float, default 0.95
+        Share of replicates whose whole curve lies in the band.
+
+    Returns
+    -------
+    low, high : (points,) ndarray
+
+    Raises
+    ------
+    InputError
+        For replicates that are NaN.
+
+    Notes
+    -----
+    This is the quantile form of the sup-t band [1]_: the tail share is the same at all points, and is chosen so that
+    the band holds `confidence_level` of the replicate curves. It needs no standard errors, and a band of rates stays
+    within [0, 1].
+
+    References
+    ----------
+    .. [1] Montiel Olea and Plagborg-Moeller, "Simultaneous confidence bands: theory, implementation, and an
+       application to SVARs", Journal of Applied Econometrics 34 (2019).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fastfair.intervals import simultaneous_band
+    >>> curves = np.random.default_rng(0).normal(size=(20, 2000))
+    >>> low, high = simultaneous_band(curves)
+    >>> inside = ((curves >= low[:, None]) & (curves <= high[:, None])).all(axis=0)
+    >>> bool(inside.mean() >= 0.95)
+    True
+    """
+    wanted = level(confidence_level)
+    curves = replicates_of("replicates", replicates)
+    if curves.ndim != 2 or not len(curves):
+        raise InputError(
+            f"replicates must have an axis of points and one of replicates, but its shape is {curves.shape}"
+        )
+    n = curves.shape[-1]
+    missing = np.isnan(curves).any(axis=0).sum()
+    if missing:
+        raise InputError(
+            f"replicates hold NaN in {missing} of {n} curves: keep those that are known at all points, as in "
+            "replicates[:, ~np.isnan(replicates).any(axis=0)]"
+        )
+    depth = depths(curves)
+    of_curve = np.sort(depth.min(axis=0))[::-1]
+    least = of_curve[min(n, int(np.ceil(wanted * n - 1e-9))) - 1]
+    inside = depth >= least
+    low, high = np.where(inside, curves, np.inf).min(axis=-1), np.where(inside, curves, -np.inf).max(axis=-1)
+    # At one point the curves kept may all lie on one side; a band is nowhere narrower than the interval there.
+    at_points = confidence_interval(curves, curves[..., 0], wanted)
+    return np.minimum(low, at_points[0]), np.maximum(high, at_points[1])
+
+
+def depths(curves: Floats) -> NDArray[np.int64]:
+    """Count, for every value of each replicate, how many replicates are at most and at least as large; the fewer.
+
+    Parameters
+    ----------
+    curves : (points, r) ndarray
+        A curve in each of r replicates, without NaN.
+
+    Returns
+    -------
+    (points, r) ndarray
+        1 for values that are the smallest or largest of all.
+    """
+    n = curves.shape[-1]
+    depth = np.empty(curves.shape, np.int64)
+    for row, values, point in zip(np.sort(curves, axis=-1), curves, depth, strict=True):
+        at_most = np.searchsorted(row, values, side="right")
+        at_least = n - np.searchsorted(row, values, side="left")
+        point[:] = np.minimum(at_most, at_least)
+    return depth
+
+
+@checked
+def bootstrap_pvalue(differences: Array) -> Any:
+    """Compute two-sided p-values of the hypothesis of no difference from bootstrap replicates of a difference.
+
+    Parameters
+    ----------
+    differences : (..., r) array_like
+        Replicates; NaN ones are left out.
+
+    Returns
+    -------
+    (...) ndarray
+        2 (1 + k) / (1 + r), at most 1, where k of the r replicates lie on the rarer side of zero (those at zero lie on
+        both); NaN without replicates. Up to 1 / r, the percentile interval excludes zero exactly where the p-value is
+        below 1 - its confidence level.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fastfair.intervals import bootstrap_pvalue
+    >>> round(float(bootstrap_pvalue(np.arange(1, 1000))), 3)
+    0.002
+    """
+    values = replicates_of("differences", differences)
+    n = (~np.isnan(values)).sum(axis=-1)
+    rarer = np.minimum((values <= 0).sum(axis=-1), (values >= 0).sum(axis=-1))
+    return np.where(n > 0, np.minimum(1.0, 2 * (1 + rarer) / (n + 1)), np.nan)[()]
+
+
+@checked
+def holm(pvalues: Array) -> Floats:
+    """Adjust p-values for multiple testing by Holm's step-down procedure.
+
+    Parameters
+    ----------
+    pvalues : (k,) array_like
+        One p-value for each test. NaN stays NaN and does not count as a test.
+
+    Returns
+    -------
+    (k,) ndarray
+
+    Examples
+    --------
+    >>> from fastfair.intervals import holm
+    >>> holm([0.01, 0.04, 0.03]).round(2).tolist()
+    [0.03, 0.06, 0.06]
+    """
+    given = arrays.floats("pvalues", arrays.column("pvalues", pvalues))
+    require_rates("pvalues", given)
+    adjusted = np.full(given.shape, np.nan)
+    order = np.argsort(given, kind="stable")[: np.count_nonzero(~np.isnan(given))]  # NaN are sorted to the end
+    adjusted[order] = np.maximum.accumulate(np.minimum(1.0, np.arange(order.size, 0, -1) * given[order]))
+    return adjusted
