@@ -13,8 +13,8 @@ from typing import Any
 
 from fastfair._lib import validation
 from fastfair._lib.arguments import checked
-from fastfair._lib.progress import Report, reporting
 from fastfair._lib.threads import count_threads
+from fastfair._lib.workers import Report, reporting
 from fastfair.errors import FastfairError, OutputError
 from fastfair.resampling.units import Unit
 

@@ -43,7 +43,7 @@ MUTANTS = (
     ("kernels/climb.py", "if is_error == (missing < 0):", "if is_error != (missing < 0):"),
     # Reading and writing.
     ("fastfair/io/tables.py", ".slice(first, n).collect()", ".slice(first + (first > 0), n).collect()"),
-    ("fastfair/_lib/csv_text.py", "'*[=+\\-@", "'*[=+@"),
+    ("fastfair/_lib/whole_files.py", "'*[=+\\-@", "'*[=+@"),
 )  # fmt: skip
 
 

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from fastfair.errors import InputError, WorkerError
 
-from . import packing, temporary_folders
+from . import packing, whole_files
 from .text import shown
 from .whole_files import explained
 
@@ -260,15 +260,15 @@ def _delivered(executor: Any, job: Any) -> Iterator[Callable[[], Any]]:
         packed = _InMemory(secrets.token_hex(8), packing.pack(job))
         yield lambda: _scattered(executor, packed)
     else:
-        with explained(temporary_folders.root()):
-            folder = temporary_folders.make()
+        with explained(whole_files.temporary_root()):
+            folder = whole_files.make_folder()
         try:
             path = folder / "job"
             with explained(path):
                 packing.save(job, path)
             yield lambda: _InFile(str(path))
         finally:
-            temporary_folders.remove(folder)
+            whole_files.remove_folder(folder)
 
 
 def _scattered(executor: Any, packed: _InMemory) -> Any:

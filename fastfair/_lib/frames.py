@@ -14,8 +14,8 @@ from fastfair._lib import side_columns
 from fastfair.errors import InputError, MissingDependencyError
 
 from . import label_codes, validation
-from .foreign_errors import told_as
-from .text_columns import TextColumn, text_column
+from .label_codes import TextColumn, text_column
+from .warnings import told_as
 
 if TYPE_CHECKING:
     import polars as pl

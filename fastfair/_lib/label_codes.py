@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import enum
 import numbers
-from collections.abc import Callable, Iterable, Sequence
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import TYPE_CHECKING, Annotated, Any
+from functools import partial
+from itertools import islice
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,11 +18,12 @@ from numpy.typing import ArrayLike, NDArray
 from fastfair.errors import InputError
 
 from . import arrays
-from .distinct_entries import Numbers, number_entries, smallest_integers
-from .foreign_errors import told_as
+from .threads import count_threads, in_threads, slices
+from .warnings import told_as
 
 if TYPE_CHECKING:
-    from .text_columns import TextColumn
+    import narwhals as nw
+
 
 # Texts that NumPy and pandas write for a missing label; blank text is missing, too.
 MISSING_TEXTS = ("nan", "NaN", "<NA>", "NaT")
@@ -155,8 +159,6 @@ def _find_codes(name: str, values: Labels) -> tuple[NDArray[Any], NDArray[np.int
 
 
 def _text_column(name: str, values: object) -> TextColumn | None:
-    from .text_columns import text_column  # imports narwhals, which arrays do not need
-
     with told_as(InputError, f"{name} cannot be converted to labels"):
         return text_column(values)
 
@@ -237,3 +239,292 @@ def _no_label(name: str, entries: Sequence[Any], numbers: Numbers) -> InputError
             row, kind = int(np.argmax(numbers.read(np.arange(len(entries)) == k))), type(entry).__name__
             return InputError(f"{name} must be labels, but row {row} (counted from 0) is of type {kind}", row=row)
     raise AssertionError(name)  # never reached: one of the labels raised
+
+
+Array = NDArray[Any]
+FEW = 1 << 15  # up to so many rows NumPy is quick enough, and no kernel needs to be compiled
+_SLOTS = 1 << 16  # of the first hash table; the next have 8 times as many, so that trying again costs little
+_UNKNOWN = 2**16 - 1  # no attribute has so many labels
+_WIDTHS = (1, 2, 4, 8)  # bytes of integers
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """The rows of a column, numbered by its distinct entries.
+
+    Attributes
+    ----------
+    values : (n,) ndarray of int, or None
+        The number of each row; None where every row is an entry of its own.
+    lowest : int
+        What `values` begin with.
+    used : (range,) ndarray of bool, or None
+        Which of the numbers from `lowest` on occur, where not all do.
+    """
+
+    values: Array | None = None
+    lowest: int = 0
+    used: NDArray[np.bool_] | None = None
+
+    def read(self, table: Array) -> Array:
+        """Return, for each row, what a table with one place for each entry holds."""
+        if self.values is None:
+            return table
+        if self.used is not None:
+            spread = np.zeros(self.used.size, table.dtype)
+            spread[self.used] = table
+            table = spread
+        return look_up(self.values, table, self.lowest)
+
+
+def number_entries(array: Array) -> tuple[Array, Numbers]:
+    """Find the distinct entries of a column, or nearly so: some entries may be equal, and with few rows all are kept.
+
+    Parameters
+    ----------
+    array : (n,) ndarray
+        A column of any type.
+
+    Returns
+    -------
+    entries : (m,) ndarray
+        Of the type of `array`. Entries that are equal as objects, but not the same object, are not joined, nor are
+        numbers that differ in their bits.
+    numbers : Numbers
+        The entry of each row.
+    """
+    kind, width = array.dtype.kind, array.dtype.itemsize
+    small = array.size <= FEW
+    if kind == "O" and not small:
+        pointers = np.frombuffer(np.ascontiguousarray(array), np.intp)
+        return _by_hash(array, pointers, most=array.size // 4)  # with more, each row may have an object of its own
+    whole = width in _WIDTHS
+    if kind not in "biufmMSU" or not (whole or (kind in "SU" and width > 0)):
+        return array, Numbers()
+    if whole:
+        values = np.ascontiguousarray(array)
+        # Numbers keep their order, which makes short ranges; of all other types only the bits count.
+        values = values.view(values.dtype if kind in "iu" and values.dtype != np.uint64 else f"i{width}")
+        found = _by_range(array.dtype, values)
+        if found is not None:
+            return found
+    return (array, Numbers()) if small else _by_hash(array, array, most=array.size)
+
+
+def look_up(values: Array, table: Array, lowest: int = 0, dtype: Any = None) -> Array:
+    """Return ``table[values - lowest]``, as `dtype` if given, with all processors where there are many values."""
+    kind = table.dtype if dtype is None else np.dtype(dtype)
+    if values.size <= FEW:
+        places = np.subtract(values, lowest, dtype=np.intp) if lowest else values
+        return table[places].astype(kind, copy=False)
+    from fastfair.kernels import labels as kernels
+
+    out = np.empty(values.size, kind)
+    in_parts(values.size, lambda part: kernels.look_up(values[part], lowest, table, out[part]))
+    return out
+
+
+def in_parts(size: int, work: Any) -> list[Any]:
+    """Call a function for one slice of the rows for each processor."""
+    return in_threads(size, work, slices(size, count_threads(None)))
+
+
+def smallest_integers(n: int) -> type[np.uint16] | type[np.int32]:
+    """Return the smaller type of codes that holds all numbers below n."""
+    return np.uint16 if n <= 2**16 else np.int32
+
+
+def one_of_each(n: int, columns: list[tuple[Array, Array]]) -> NDArray[np.uint16] | None:
+    """Find the label of each of n subjects; None where one has several.
+
+    Parameters
+    ----------
+    n : int
+        The number of subjects, all of which occur.
+    columns : list of tuple
+        The subjects of each row and their labels, such as those of references and those of probes.
+
+    Returns
+    -------
+    (n,) ndarray of uint16, or None
+    """
+    found = np.full(n, _UNKNOWN, np.uint16)
+    for subject, label in columns:
+        if subject.size <= FEW:
+            found[subject] = label
+            continue
+        for part in in_parts(subject.size, partial(_find_labels, n, subject, label)):
+            if part is None or not ((found == part) | (found == _UNKNOWN) | (part == _UNKNOWN)).all():
+                return None
+            np.minimum(found, part, out=found)
+    if all(np.array_equal(found[subject], label) for subject, label in columns if subject.size <= FEW):
+        return found
+    return None
+
+
+def _find_labels(n: int, subject: Array, label: Array, part: slice) -> NDArray[np.uint16] | None:
+    from fastfair.kernels import labels as kernels
+
+    found = np.full(n, _UNKNOWN, np.uint16)
+    return found if kernels.find_labels(subject[part], label[part], _UNKNOWN, found) else None
+
+
+def _by_range(dtype: np.dtype[Any], values: Array) -> tuple[Array, Numbers] | None:
+    """Number integers by their values; None where their range is too wide for a table."""
+    if values.size == 0:
+        return None
+    ends = in_parts(values.size, lambda part: (values[part].min(), values[part].max()))
+    lowest, highest = min(int(low) for low, _ in ends), max(int(high) for _, high in ends)
+    size = highest - lowest + 1
+    if size > max(2 * values.size, 2**16):
+        return None
+    used = np.zeros(size, np.bool_)
+    if values.size <= FEW:
+        used[np.subtract(values, lowest, dtype=np.intp)] = True
+    else:
+        from fastfair.kernels import labels as kernels
+
+        # Threads may mark the same place, but only ever with the same value.
+        in_parts(values.size, lambda part: kernels.mark_used(values[part], lowest, used))
+    entries = (np.flatnonzero(used) + lowest).astype(values.dtype)
+    return entries.view(dtype), Numbers(values, lowest, used)
+
+
+def _by_hash(array: Array, keys: Array, most: int) -> tuple[Array, Numbers]:
+    """Number rows by the bits of their keys; where more than `most` differ, every row is an entry of its own."""
+    if keys.dtype.itemsize % 4:
+        keys = keys.astype(f"S{-(-keys.dtype.itemsize // 4) * 4}")  # the spare bytes are zero
+    words = np.ascontiguousarray(keys).view(np.uint32).reshape(keys.size, -1)
+    numbers = np.empty(keys.size, np.int32)
+    found = in_parts(keys.size, partial(_hash_part, words, numbers, most))
+    if any(first is None for _, first in found) or sum(first.size for _, first in found) > most:
+        return array, Numbers()
+    before = 0
+    for part, first in found:
+        numbers[part] += before
+        before += first.size
+    return array[np.concatenate([part.start + first for part, first in found])], Numbers(numbers)
+
+
+def _hash_part(words: Array, numbers: Array, most: int, part: slice) -> tuple[slice, Array | None]:
+    from fastfair.kernels import labels as kernels
+
+    size = _SLOTS
+    while True:
+        first = np.empty(min(size // 2, most), np.int64)
+        known = np.empty((first.size, words.shape[1]), np.uint32)
+        n = kernels.number_rows(words[part], first, known, np.full(size, -1, np.int32), numbers[part])
+        if n >= 0:
+            return part, first[:n].copy()
+        if first.size == most:
+            return part, None
+        size *= 8
+
+
+class TextColumn(NamedTuple):
+    """A column of text. distinct: texts in use, None if missing; numbers: the position in `distinct` of each row's."""
+
+    distinct: list[str | None]
+    numbers: Numbers
+
+
+def text_column(values: object) -> TextColumn | None:
+    """Return the texts of a column of pandas, polars or pyarrow; None where it holds other labels, or is no such."""
+    import narwhals as nw
+
+    series = _series(values)
+    if series is None or series.dtype not in (nw.String, nw.Categorical, nw.Enum):
+        return None
+    native = series.to_native()
+    if series.implementation.is_polars():
+        texts, codes = _of_polars(native)
+    elif series.implementation.is_pyarrow():
+        texts, codes = _of_pyarrow(native)
+    else:
+        texts, codes = _of_pandas(native, coded=series.dtype != nw.String)
+    used, numbers = number_entries(codes)
+    distinct = [None if code < 0 else texts[code] for code in used.tolist()]
+    return TextColumn(distinct, numbers) if all(text is None or isinstance(text, str) for text in distinct) else None
+
+
+def _series(values: object) -> nw.Series[Any] | None:
+    import narwhals as nw  # which arrays do not need
+
+    if isinstance(values, nw.Series):
+        return values
+    if type(values).__module__.startswith("pyarrow"):
+        import pyarrow as pa
+
+        values = pa.chunked_array([values]) if isinstance(values, pa.Array) else values
+    found = nw.from_native(values, series_only=True, pass_through=True)
+    return found if isinstance(found, nw.Series) else None
+
+
+def _of_pandas(native: Any, *, coded: bool) -> tuple[Mapping[int, Any], NDArray[Any]]:
+    codes, texts = (native.cat.codes.to_numpy(), native.cat.categories) if coded else native.factorize()
+    return dict(enumerate(texts.tolist())), codes
+
+
+def _of_polars(native: Any) -> tuple[Mapping[int, Any], NDArray[Any]]:
+    import polars as pl
+
+    column = native.cast(pl.Categorical) if native.dtype == pl.String else native
+    distinct = column.drop_nulls().unique()
+    codes = column.to_physical()
+    if codes.null_count():
+        codes = codes.cast(pl.Int64).fill_null(-1)
+    texts = dict(zip(distinct.to_physical().to_list(), distinct.cast(pl.String).to_list(), strict=True))
+    return texts, codes.to_numpy()
+
+
+def _of_pyarrow(native: Any) -> tuple[Mapping[int, Any], NDArray[Any]]:
+    import pyarrow as pa
+
+    coded = native if pa.types.is_dictionary(native.type) else native.dictionary_encode()
+    column = coded.unify_dictionaries().combine_chunks()
+    indices = column.indices.cast(pa.int64()).fill_null(-1) if column.null_count else column.indices
+    return dict(enumerate(column.dictionary.to_pylist())), indices.to_numpy(zero_copy_only=False)
+
+
+_LOOKED_AT = 100
+_SUFFIX = re.compile(
+    r"\.(jpe?g|png|bmp|gif|tiff?|pgm|ppm|webp|wsq|jp2|wav|flac|mp3|m4a|ogg|sph|npy|mat|iso|fmr)$", re.IGNORECASE
+)
+_NUMBERED = re.compile(r".*[^\W\d_].*([_-])\d+(\.\w+)?")  # ann_0001 or ann-1.png, but not 2024_1
+
+
+def advice_on_samples(ids: Iterable[object]) -> str:
+    """Return what to do where ids of subjects look like names of samples, or "" where they do not.
+
+    Examples
+    --------
+    >>> from fastfair._lib.label_codes import advice_on_samples
+    >>> print(advice_on_samples(["ann/1.jpg", "ann/2.jpg"])[:48])
+    The ids look like names of files, such as 'ann/1
+    """
+    names = [str(name) for name in islice(ids, _LOOKED_AT)]
+    for kind, looks in (("names of files", _is_path), ("numbered samples", _NUMBERED.fullmatch)):
+        found = [name for name in names if looks(name)]
+        if found and 2 * len(found) >= len(names):
+            perhaps = _pattern(found)
+            hint = f", here perhaps '{perhaps}'" if perhaps else ""  # as it is typed, with single backslashes
+            return (
+                f"The ids look like {kind}, such as {found[0]!r}: say how to cut the subjects out of them with "
+                f"subject_pattern={hint}"
+            )
+    return ""
+
+
+def _is_path(name: str) -> bool:
+    return "/" in name or "\\" in name or _SUFFIX.search(name) is not None
+
+
+def _pattern(names: list[str]) -> str:
+    """Return a regular expression that would find the subjects, or "" where the names do not show where they are."""
+    if all(name.count("/") == 1 and not name.startswith("/") for name in names):
+        return "^([^/]+)/"
+    numbered = [_NUMBERED.fullmatch(name) for name in names]
+    marks = {match.group(1) if match else "" for match in numbered}
+    if len(marks) == 1 and "" not in marks and not any("/" in name for name in names):
+        return rf"^(.+){marks.pop()}\d+"
+    return ""

@@ -1,4 +1,4 @@
-"""Warnings that point at the line of the caller outside the library."""
+"""Warnings that point at the line of the caller outside the library, and errors of ours in place of others'."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+
+from fastfair.errors import FastfairError
 
 _LIBRARY = __name__.partition(".")[0]
 _gathered: ContextVar[tuple[type[Warning], list[str]] | None] = ContextVar("gathered", default=None)
@@ -71,3 +73,25 @@ def warn(message: str, category: type[Warning]) -> None:
         known.get("__name__"),
         known.setdefault("__warningregistry__", {}),
     )
+
+
+@contextmanager
+def told_as(error: type[FastfairError], what: str) -> Iterator[None]:
+    """Raise an error of ours in place of any error of another library, except those that end the program.
+
+    These errors have many types, and those of polars need not be an `Exception`.
+
+    Parameters
+    ----------
+    error : type of FastfairError
+        The type to raise.
+    what : str
+        The beginning of its message; the first line of the other error follows.
+    """
+    try:
+        yield
+    except (FastfairError, KeyboardInterrupt, SystemExit, GeneratorExit):
+        raise
+    except BaseException as found:
+        reason = next((line for line in str(found).splitlines() if line.strip()), type(found).__name__)
+        raise error(f"{what}: {reason}") from found

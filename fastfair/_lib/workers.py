@@ -1,18 +1,54 @@
-"""Who does long work, who hears of it, and where its parts are kept."""
+"""Long work: who does it, who hears of it, and where its finished parts are kept.
+
+A job is done in parts, each of which depends only on the job and on its place, so anywhere and in any order: in
+threads of this process, or as tasks of an executor. Finished parts are files of a checkpoint, from which a later run
+of the same job goes on.
+"""
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager
+import hashlib
+import io
+import stat
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Any
+from types import BuiltinFunctionType, FunctionType
+from typing import Annotated, Any, Protocol
 
-from fastfair._lib import progress as bars
-from fastfair._lib import seeds, whole_files
-from fastfair._lib.progress import Report
-from fastfair._lib.text import shown
-from fastfair._lib.threads import count_threads
-from fastfair.errors import InputError
+import numpy as np
+from numpy.typing import NDArray
+
+from fastfair._version import __version__
+from fastfair.errors import FileFormatError, InputError
+
+from . import seeds, validation, whole_files
+from .executors import run_in
+from .text import shown
+from .threads import count_threads
+
+Report = Callable[[int, int], None]
+
+
+@contextmanager
+def reporting(progress: bool | Report, label: str) -> Iterator[Report | None]:
+    """Give a function to call with the work done and all the work, or None if no progress is wanted."""
+    if callable(progress) or not progress:
+        yield progress or None
+        return
+    rich = validation.require("rich.progress", "cli", "progress=True")
+    console = validation.require("rich.console", "cli", "progress=True").Console(stderr=True)
+    columns = (
+        rich.TextColumn("{task.description}"),
+        rich.BarColumn(),
+        rich.MofNCompleteColumn(),
+        rich.TimeElapsedColumn(),
+    )
+    with rich.Progress(*columns, console=console, transient=True) as bar:
+        task = bar.add_task(label)
+        yield lambda done, total: bar.update(task, completed=done, total=total)
 
 
 def _executor(name: str, value: Any) -> Any:
@@ -69,7 +105,217 @@ class Workers:
 
     def reporting(self, label: str) -> AbstractContextManager[Report | None]:
         """Give a function to call with the work done and all the work, or None if no progress is wanted."""
-        return bars.reporting(self.progress, label)
+        return reporting(self.progress, label)
 
 
 ONE_THREAD = Workers(n_threads=1)
+
+
+_PLAIN = (type(None), bool, int, float, complex, str, bytes)
+
+
+def fingerprint(value: Any) -> str:
+    """Return 32 characters that differ where anything in a value does.
+
+    Parameters
+    ----------
+    value : object
+        Made of what can be pickled. Values that are computed from others when they are first needed do not count.
+
+    Returns
+    -------
+    str
+    """
+    digest = hashlib.blake2b(digest_size=16)
+    _add(digest.update, value)
+    return digest.hexdigest()
+
+
+def _add(update: Callable[[Any], None], value: Any) -> None:
+    if type(value) in _PLAIN:
+        text = repr(value).encode("utf-8", "surrogatepass")
+        update(f"{type(value).__name__} {len(text)} ".encode())
+        update(text)
+    elif isinstance(value, np.ndarray):
+        update(f"array {value.dtype.str} {value.shape} ".encode())
+        if value.dtype.hasobject:
+            _add(update, value.tolist())
+        else:
+            update(np.ascontiguousarray(value).reshape(-1).view(np.uint8))
+    elif type(value) in (list, tuple):
+        update(f"{type(value).__name__} {len(value)} ".encode())
+        for one in value:
+            _add(update, one)
+    elif type(value) is dict:
+        update(f"dict {len(value)} ".encode())
+        for key in sorted(value, key=repr):
+            _add(update, key)
+            _add(update, value[key])
+    elif isinstance(value, type | FunctionType | BuiltinFunctionType):
+        update(f"name {value.__module__}.{value.__qualname__} ".encode())
+    else:
+        # What pickle would keep of it, in an order that is always the same.
+        parts = list(value.__reduce_ex__(4))
+        if len(parts) > 2 and type(parts[2]) is dict:
+            kind = type(value)
+            parts[2] = {k: v for k, v in parts[2].items() if not isinstance(getattr(kind, k, None), cached_property)}
+        _add(update, [list(part) if hasattr(part, "__next__") else part for part in parts])
+
+
+_MAGIC = b"fastfair checkpoint 1\n"
+
+
+class Checkpoint:
+    """The files of one job, in a folder of its own that is named after its data, its settings and the version.
+
+    Parameters
+    ----------
+    folder : Path
+        The folder of the caller, who may use it for several runs.
+    job : Job
+        The job.
+
+    Raises
+    ------
+    OutputError
+        Where nothing can be written there.
+    """
+
+    def __init__(self, folder: Path, job: object) -> None:
+        # Products of vectors are those of NumPy.
+        self._name = fingerprint([__version__, np.__version__, job])
+        self._folder = whole_files.ready_folder(folder / self._name)
+
+    def _path(self, steps: range) -> Path:
+        return self._folder / f"{steps.start}-{steps.stop}.part"
+
+    def save(self, steps: range, arrays: dict[str, NDArray[Any]]) -> None:
+        """Keep the results of some steps."""
+        stream = io.BytesIO()
+        np.savez(stream, **arrays)  # type: ignore[arg-type]  # no array is called allow_pickle
+        content = stream.getbuffer()
+        with whole_files.written(self._path(steps)) as file:
+            file.write(_MAGIC)
+            file.write(f"{self._name} {steps.start}-{steps.stop} {_digest(content)}\n".encode())
+            file.write(content)
+
+    def load(self, steps: range) -> dict[str, NDArray[Any]] | None:
+        """Return the results of some steps, or None if they are not there yet.
+
+        Raises
+        ------
+        FileFormatError
+            For a file that is damaged, or that holds something else.
+        """
+        path = self._path(steps)
+        would_do = "remove it, and its part of the work is done again"
+        try:
+            if not stat.S_ISREG(path.stat().st_mode):  # to read from a pipe would wait for somebody to write to it
+                raise FileFormatError(f"{path} is a folder, a pipe or a device, not a part: {would_do}")
+            with path.open("rb") as file:
+                magic, title, content = file.read(len(_MAGIC)), file.readline(1000), file.read()
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            raise FileFormatError(f"{path} cannot be read ({error.strerror}): {would_do}") from None
+        if magic != _MAGIC:
+            raise FileFormatError(f"{path} is damaged, or no file of a checkpoint: {would_do}")
+        name, _, digest = title.decode("ascii", "replace").strip().rpartition(" ")
+        if digest != _digest(content):
+            raise FileFormatError(f"{path} is damaged, as its checksum does not fit its content: {would_do}")
+        if name != f"{self._name} {steps.start}-{steps.stop}":
+            raise FileFormatError(f"{path} holds another part of the work, or that of another run: {would_do}")
+        with np.load(io.BytesIO(content)) as arrays:
+            return dict(arrays)
+
+
+def _digest(content: bytes | memoryview) -> str:
+    return hashlib.blake2b(content, digest_size=16).hexdigest()
+
+
+Arrays = dict[str, NDArray[Any]]
+_MOST_PARTS = 128  # so that a few tens of workers end together; handing out more would take longer than short parts do
+
+
+class Job(Protocol):
+    """Work in numbered steps. It can be pickled, with the data that the steps need, and without others."""
+
+    def run(self, steps: range, n_threads: int | None, told: Report | None) -> Arrays:
+        """Do some steps.
+
+        Parameters
+        ----------
+        steps : range
+            The numbers of the steps.
+        n_threads : int or None
+            As in `count_threads`; results do not depend on it.
+        told : callable or None
+            Called with the number of steps done and the number of these steps.
+
+        Returns
+        -------
+        dict of ndarray
+            Arrays without objects, which depend only on the job and on the steps.
+        """
+
+
+def do_job(
+    job: Job,
+    n: int,
+    at_once: int,
+    workers: Workers,
+    label: str,
+    take: Callable[[range, Arrays], None],
+) -> None:
+    """Do a job in the threads of this process or by an executor, and keep finished parts where that is asked.
+
+    Parameters
+    ----------
+    job : Job
+        The work.
+    n, at_once : int
+        Number of steps, and how many of them a part has at least, or a multiple of that; only the last one has fewer.
+    workers : Workers
+        Who does it.
+    label : str
+        Stands before the progress bar.
+    take : callable
+        Called in this thread with the steps of each part and its results, in any order: parts differ in size, and one
+        part may be everything.
+    """
+    with workers.reporting(label) as report:
+        if workers.executor is None and workers.checkpoint is None:
+            take(range(n), job.run(range(n), workers.n_threads, report))
+            return
+        size = -(-n // (at_once * _MOST_PARTS)) * at_once
+        parts = [range(start, min(start + size, n)) for start in range(0, n, size)]
+        kept = None if workers.checkpoint is None else Checkpoint(Path(workers.checkpoint), job)
+        done = 0
+
+        def taken(steps: range, arrays: Arrays, *, is_new: bool = True) -> None:
+            nonlocal done
+            if kept is not None and is_new:
+                kept.save(steps, arrays)
+            take(steps, arrays)
+            done += len(steps)
+            if report is not None:
+                report(done, n)
+
+        missing = []
+        for steps in parts:
+            found = None if kept is None else kept.load(steps)
+            if found is None:
+                missing.append(steps)
+            else:
+                taken(steps, found, is_new=False)
+        if workers.executor is not None:
+            run_in(workers.executor, job, missing, workers.n_threads or 1, taken)
+            return
+        for steps in missing:
+            before = done
+
+            def told(inside: int, _: int, before: int = before) -> None:
+                if report is not None:
+                    report(before + inside, n)
+
+            taken(steps, job.run(steps, workers.n_threads, told))

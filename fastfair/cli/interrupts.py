@@ -59,8 +59,8 @@ def _watch(ours: socket.socket) -> None:
     cleaning = threading.Thread(target=_clean_up, args=(_SIGNALS[signal.Signals(number)],), daemon=True)
     cleaning.start()
     cleaning.join(_PATIENCE)
-    if "fastfair._lib.temporary_folders" in sys.modules:
-        sys.modules["fastfair._lib.temporary_folders"].abandon()
+    if "fastfair._lib.whole_files" in sys.modules:
+        sys.modules["fastfair._lib.whole_files"].abandon_folders()
     os._exit(_CODE + number)
 
 

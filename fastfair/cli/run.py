@@ -14,10 +14,10 @@ import click
 
 from fastfair import intervals
 from fastfair._lib import validation, whole_files
-from fastfair._lib.csv_text import write_csv
 from fastfair._lib.plots import off_screen, save
 from fastfair._lib.seeds import fixed
 from fastfair._lib.tables import write_json
+from fastfair._lib.whole_files import write_csv
 from fastfair.io import files
 from fastfair.io.comparisons import read_comparisons
 from fastfair.io.embeddings import read_embeddings, read_named_vectors

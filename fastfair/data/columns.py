@@ -11,8 +11,8 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fastfair._lib import arrays, memory, sample_names, validation
-from fastfair._lib.distinct_entries import one_of_each
+from fastfair._lib import arrays, label_codes, memory, validation
+from fastfair._lib.label_codes import one_of_each
 from fastfair._lib.warnings import gathered, warn
 from fastfair.errors import DroppedWarning, InputError, LookAlikeWarning
 
@@ -62,7 +62,7 @@ class CheckedColumns:
         n_mated = int(np.count_nonzero(flags))
         if n_mated in (0, flags.size):
             missing = "mated" if n_mated == 0 else "non-mated"
-            names = "" if self.subjects is None or n_mated else sample_names.advice(self.subjects[0])
+            names = "" if self.subjects is None or n_mated else label_codes.advice_on_samples(self.subjects[0])
             which = "" if flags is self.flags else " that have a score"
             raise InputError(
                 f"there are no {missing} comparisons among the {flags.size}{which}; both classes are needed"
@@ -292,7 +292,7 @@ def rows_without_conflicts(
             "forms of Unicode or invisible characters"
             if by_case
             else advice()
-            or sample_names.advice(labels)
+            or label_codes.advice_on_samples(labels)
             or 'Correct the labels or the subjects, or pass label_conflicts="drop" to leave these comparisons out, or '
             'label_conflicts="keep" to keep them as they are marked'
         ),

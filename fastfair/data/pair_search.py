@@ -18,11 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastfair._lib import memory
-from fastfair._lib.jobs import Arrays, do_job
-from fastfair._lib.progress import Report
-from fastfair._lib.radix_sort import sort_by_bits
-from fastfair._lib.threads import count_threads, in_threads, one_blas_thread, run_blocks, slices
-from fastfair._lib.workers import Workers
+from fastfair._lib.threads import count_threads, in_threads, one_blas_thread, run_blocks, slices, sort_by_bits
+from fastfair._lib.workers import Arrays, Report, Workers, do_job
 
 from . import score_keys
 from .prepared_vectors import Limits, Prefilter, PreparedVectors

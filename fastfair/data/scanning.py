@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastfair._lib import validation
-from fastfair._lib.distinct_entries import look_up, one_of_each, smallest_integers
+from fastfair._lib.label_codes import look_up, one_of_each, smallest_integers
 from fastfair._lib.threads import count_threads, in_order
 from fastfair.errors import InputError
 

@@ -12,9 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastfair._lib import validation
-from fastfair._lib.distinct_entries import FEW, look_up
-from fastfair._lib.radix_sort import sort_by_bits
-from fastfair._lib.threads import both, count_threads, in_threads, slices
+from fastfair._lib.label_codes import FEW, look_up
+from fastfair._lib.threads import both, count_threads, in_threads, slices, sort_by_bits
 
 from . import score_keys
 

@@ -16,7 +16,7 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from fastfair._lib import memory, temporary_folders
+from fastfair._lib import memory, whole_files
 from fastfair._lib.whole_files import explained
 from fastfair.errors import FileFormatError, MissingFileError
 
@@ -52,7 +52,7 @@ def room(shape: int | tuple[int, ...], dtype: DTypeLike) -> NDArray[Any]:
     n_bytes = math.prod(sizes) * np.dtype(dtype).itemsize
     if n_bytes <= _ALWAYS_IN_MEMORY or n_bytes <= memory.available() // _SHARE_OF_MEMORY:
         return np.empty(shape, dtype)
-    with explained(temporary_folders.root()), tempfile.TemporaryFile(prefix="fastfair-") as file:
+    with explained(whole_files.temporary_root()), tempfile.TemporaryFile(prefix="fastfair-") as file:
         _take_up(file, n_bytes)
         return np.asarray(np.memmap(file, dtype, "r+", shape=sizes))
 
@@ -112,11 +112,11 @@ class Folder:
         with self._lock:
             if not self._path:
                 inside = self._inside
-                inside = inside.path if isinstance(inside, Folder) else inside or temporary_folders.root()
+                inside = inside.path if isinstance(inside, Folder) else inside or whole_files.temporary_root()
                 with explained(inside):
-                    path = temporary_folders.make(inside)
+                    path = whole_files.make_folder(inside)
                 self._path = str(path)
-                weakref.finalize(self, temporary_folders.remove, path)
+                weakref.finalize(self, whole_files.remove_folder, path)
             return Path(self._path)
 
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from fastfair import intervals
 from fastfair._lib import seeds, validation
 from fastfair._lib.arguments import Measure, Resamples, checked
-from fastfair._lib.first_call import compile_ahead
+from fastfair._lib.threads import compile_ahead
 from fastfair._lib.warnings import held, warn
 from fastfair._lib.workers import Executor, Workers
 from fastfair.data.class_keys import ClassKeys, keys_of

@@ -15,10 +15,9 @@ from fastfair import intervals
 from fastfair._lib import seeds, validation
 from fastfair._lib.arguments import Resamples, checked
 from fastfair._lib.plots import STANDS_OUT, USUAL, Bar, Line, draw_rows
-from fastfair._lib.progress import reporting
 from fastfair._lib.text import p_in_words, per_cent
 from fastfair._lib.warnings import warn
-from fastfair._lib.workers import Workers
+from fastfair._lib.workers import Workers, reporting
 from fastfair.data.comparisons import Comparisons
 from fastfair.data.embeddings import Embeddings
 from fastfair.data.scanned_comparisons import ScannedComparisons

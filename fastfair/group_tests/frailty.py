@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastfair._lib import memory
-from fastfair._lib.progress import Report
 from fastfair._lib.threads import run_blocks
+from fastfair._lib.workers import Report
 from fastfair.resampling.dependence import overdispersion, repeat_probability, share_of
 
 from .replicates import pvalue

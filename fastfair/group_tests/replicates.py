@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fastfair._lib import memory
-from fastfair._lib.progress import Report
 from fastfair._lib.threads import run_blocks
 from fastfair._lib.warnings import warn
+from fastfair._lib.workers import Report
 from fastfair.data.comparisons import Comparisons
 from fastfair.data.embeddings import Embeddings
 from fastfair.data.scanned_comparisons import ScannedComparisons

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from fastfair._lib import label_codes, validation
 from fastfair._lib.arguments import checked
-from fastfair._lib.distinct_entries import smallest_integers
 from fastfair._lib.frames import FrameColumns
+from fastfair._lib.label_codes import smallest_integers
 from fastfair._lib.warnings import gathered, warn
 from fastfair.data.columns import (
     LabelConflicts,

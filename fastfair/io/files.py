@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import IO, Any, NamedTuple, TypeVar, cast
 
 from fastfair._lib import validation
-from fastfair._lib.foreign_errors import told_as
+from fastfair._lib.warnings import told_as
 from fastfair.errors import FileFormatError, InputError, MissingFileError
 
 _Reader = TypeVar("_Reader", bound=Callable[..., Any])

@@ -8,7 +8,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from fastfair._lib import sample_names, side_columns, validation
+from fastfair._lib import label_codes, side_columns, validation
 from fastfair._lib.frames import FrameColumns
 from fastfair._lib.warnings import warn
 from fastfair.data.columns import plain_label
@@ -192,7 +192,7 @@ class Metadata:
         for label in lost:
             if plain_label(label) in by_look and label not in ids:
                 return f"{label!a} is written {by_look[plain_label(label)]!a} in the metadata: write both alike"
-        return sample_names.advice(lost) if self.per == "subject" else ""
+        return label_codes.advice_on_samples(lost) if self.per == "subject" else ""
 
     def agreeing(
         self,

@@ -14,10 +14,9 @@ from numpy.typing import NDArray
 from fastfair._lib import memory, validation
 from fastfair._lib.arguments import checked
 from fastfair._lib.executors import run_in_order
-from fastfair._lib.progress import reporting
 from fastfair._lib.threads import Turns, alone, count_threads, in_order
 from fastfair._lib.warnings import Told, held, tell
-from fastfair._lib.workers import Executor
+from fastfair._lib.workers import Executor, reporting
 from fastfair.data.columns import LabelConflicts, SelfComparisons, checked_columns
 from fastfair.data.failed_comparisons import Failures
 from fastfair.data.scanned_comparisons import ScannedComparisons

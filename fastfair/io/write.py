@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fastfair._lib import csv_text, whole_files
+from fastfair._lib import whole_files
 from fastfair._lib.arguments import checked
 from fastfair.data.comparisons import Comparisons
 from fastfair.data.sorted_scores import SortedSide
@@ -95,7 +95,7 @@ def _frame(comparisons: Comparisons, as_text: bool) -> pl.DataFrame:
     if failed is not None:
         frame = frame.with_columns(score=pl.when(pl.col("score").is_finite()).then(pl.col("score")))
     if as_text:
-        frame = frame.with_columns(csv_text.neutralised(pl.col(pl.String)))
+        frame = frame.with_columns(whole_files.neutralised(pl.col(pl.String)))
     rows = [side.rows for side in sides if side.rows is not None]
     return frame[np.argsort(np.concatenate(rows))] if rows else frame
 

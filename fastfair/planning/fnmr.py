@@ -11,9 +11,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from fastfair._lib import seeds, validation
 from fastfair._lib.arguments import checked
-from fastfair._lib.progress import Report, reporting
 from fastfair._lib.threads import run_blocks
 from fastfair._lib.warnings import warn
+from fastfair._lib.workers import Report, reporting
 from fastfair.errors import InputError, OutOfReachWarning
 from fastfair.group_tests.margins import Quantile, share_inside
 

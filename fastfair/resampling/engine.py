@@ -17,10 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastfair._lib import memory
-from fastfair._lib.jobs import Arrays, do_job
-from fastfair._lib.progress import Report
 from fastfair._lib.threads import run_blocks
-from fastfair._lib.workers import Workers
+from fastfair._lib.workers import Arrays, Report, Workers, do_job
 from fastfair.data import score_keys
 from fastfair.data.comparisons import Comparisons
 from fastfair.error_rates.operating_points import OperatingPoint

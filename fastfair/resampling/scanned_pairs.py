@@ -14,11 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastfair._lib import memory, packing, whole_files
-from fastfair._lib.distinct_entries import look_up
-from fastfair._lib.jobs import Arrays, do_job
-from fastfair._lib.progress import Report
+from fastfair._lib.label_codes import look_up
 from fastfair._lib.threads import count_threads, in_order, in_threads
-from fastfair._lib.workers import Workers
+from fastfair._lib.workers import Arrays, Report, Workers, do_job
 from fastfair.data.scanning import Reader, SpilledPairs
 from fastfair.data.score_keys import Keys
 from fastfair.data.temporary_files import ArrayFile, Folder

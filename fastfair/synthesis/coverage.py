@@ -14,11 +14,9 @@ from numpy.typing import ArrayLike, NDArray
 from fastfair import intervals
 from fastfair._lib import frames, memory, seeds, validation
 from fastfair._lib.arguments import Resamples, checked
-from fastfair._lib.jobs import Arrays, do_job
 from fastfair._lib.plots import axes_or_new
-from fastfair._lib.progress import Report
 from fastfair._lib.threads import one_blas_thread, run_blocks
-from fastfair._lib.workers import ONE_THREAD, Executor, Workers
+from fastfair._lib.workers import ONE_THREAD, Arrays, Executor, Report, Workers, do_job
 from fastfair.bands.curve import interval
 from fastfair.bands.rates_at_levels import MethodOfEmbeddings, checked_levels
 from fastfair.data import score_keys

@@ -12,9 +12,9 @@ from numpy.typing import ArrayLike, NDArray
 from fastfair._lib import memory, seeds, validation
 from fastfair._lib.arguments import checked
 from fastfair._lib.plots import axes_or_new
-from fastfair._lib.progress import reporting
 from fastfair._lib.threads import run_blocks
 from fastfair._lib.warnings import warn
+from fastfair._lib.workers import reporting
 from fastfair.data.comparisons import Comparisons
 from fastfair.data.sorted_scores import read_only
 from fastfair.error_rates.rates import ErrorRate

@@ -10,7 +10,7 @@ from helpers.each import each
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fastfair._lib import csv_text
+from fastfair._lib import whole_files
 
 FORMULAS = ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "=", "-"]
 HARMLESS = ["", "a", "a=1", "'", "'a", "''", " =1", "f", "1", "0.5", "\n=1", "é-", "a\n=1", "a\n'=1"]
@@ -20,30 +20,30 @@ HARMLESS = ["", "a", "a=1", "'", "'a", "''", " =1", "f", "1", "0.5", "\n=1", "é
 def test_formulas_get_an_apostrophe(text):
     column = pl.Series(["a", text, f"'{text}", None])
     expected = ["a", f"'{text}", f"''{text}", None]
-    assert csv_text.neutralised(column).to_list() == expected
-    assert csv_text.restored(pl.Series(expected)).to_list() == column.to_list()
+    assert whole_files.neutralised(column).to_list() == expected
+    assert whole_files.restored(pl.Series(expected)).to_list() == column.to_list()
 
 
 @each("text", HARMLESS)
 def test_other_text_stays(text):
-    assert csv_text.neutralised(pl.Series([text])).to_list() == [text]
-    assert csv_text.restored(pl.Series([text])).to_list() == [text]
+    assert whole_files.neutralised(pl.Series([text])).to_list() == [text]
+    assert whole_files.restored(pl.Series([text])).to_list() == [text]
 
 
 @given(st.lists(st.text(st.sampled_from("'=+-@\t\r\na0 ") | st.characters(exclude_categories=["Cs"]), max_size=6)))
 def test_every_text_comes_back(texts):
     column = pl.Series(texts, dtype=pl.String)
-    there = csv_text.neutralised(column)
+    there = whole_files.neutralised(column)
     formulas = [text.lstrip("'")[:1] in tuple("=+-@\t\r") for text in texts]
     assert there.to_list() == [f"'{text}" if is_one else text for text, is_one in zip(texts, formulas, strict=True)]
     assert not any(text[:1] in tuple("=+-@\t\r") for text in there)
-    assert csv_text.restored(there).to_list() == texts
+    assert whole_files.restored(there).to_list() == texts
 
 
 @pytest.mark.parametrize("separator", [",", "\t"])
 def test_frames_keep_their_numbers(tmp_path, separator):
     frame = pl.DataFrame({"label": ["=a", "b", "\r", None], "score": [-1.5, 2.0, None, -0.0], "count": [-1, 2, 3, 4]})
-    csv_text.write_csv(frame, tmp_path / "x.csv", separator)
+    whole_files.write_csv(frame, tmp_path / "x.csv", separator)
     with (tmp_path / "x.csv").open(newline="") as file:
         rows = list(csv.reader(file, delimiter=separator))
     assert rows[1:] == [["'=a", "-1.5", "-1"], ["b", "2.0", "2"], ["'\r", "", "3"], ["", "-0.0", "4"]]

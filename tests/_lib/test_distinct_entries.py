@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from oracles.label_codes import codes_of, order_of
 
 import fastfair as ff
-from fastfair._lib import distinct_entries, label_codes, threads
+from fastfair._lib import label_codes, threads
 from fastfair._lib.frames import FrameColumns
 from fastfair.data import sorted_scores
 
@@ -42,12 +42,12 @@ KINDS = {
 @pytest.fixture
 def _as_if_many(monkeypatch):
     """Take every number of rows for many, and cut rows into several parts."""
-    monkeypatch.setattr(distinct_entries, "FEW", 0)
-    monkeypatch.setattr(distinct_entries, "_SLOTS", 4)
+    monkeypatch.setattr(label_codes, "FEW", 0)
+    monkeypatch.setattr(label_codes, "_SLOTS", 4)
     monkeypatch.setattr(sorted_scores, "FEW", 0)
     monkeypatch.setattr(threads, "_SMALL", 4)
     monkeypatch.setattr(threads, "count_threads", lambda _: 3)
-    monkeypatch.setattr(distinct_entries, "count_threads", lambda _: 3)
+    monkeypatch.setattr(label_codes, "count_threads", lambda _: 3)
     monkeypatch.setattr(sorted_scores, "count_threads", lambda _: 3)
 
 
@@ -71,7 +71,7 @@ def _check(given_columns):
     for column, of_column in zip(given_columns, codes, strict=True):
         alone = label_codes.encode("reference", column)
         assert [clean.index(label) for label in alone.labels[alone.codes].tolist()] == of_column
-        entries, numbers = distinct_entries.number_entries(column)
+        entries, numbers = label_codes.number_entries(column)
         assert numbers.read(entries).tolist() == column.tolist()
 
 
@@ -112,7 +112,7 @@ def test_what_is_refused_in_many_rows_is_refused_as_in_few(labels, message):
 @pytest.mark.usefixtures("_as_if_many")
 def test_objects_that_all_differ_are_coded_by_their_values():
     labels = np.array([("a", "b")[k % 2] + str(k // 4) for k in range(40)], object)  # each row an object of its own
-    assert distinct_entries.number_entries(labels)[0] is labels
+    assert label_codes.number_entries(labels)[0] is labels
     _check([labels, labels[:7]])
 
 
@@ -179,8 +179,8 @@ def test_labels_of_subjects_are_found_where_each_has_one(rows, alike):
     held = [{int(v) for s, of in columns for v in of[s == k]} for k in range(len(subjects))]
     expected = [min(labels) for labels in held] if all(len(labels) == 1 for labels in held) else None
     for few in (0, 1000):
-        distinct_entries.FEW = few
-        found = distinct_entries.one_of_each(len(subjects), columns)
+        label_codes.FEW = few
+        found = label_codes.one_of_each(len(subjects), columns)
         assert (None if found is None else found.tolist()) == expected
 
 

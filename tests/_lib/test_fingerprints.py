@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import fastfair as ff
-from fastfair._lib.fingerprints import fingerprint
+from fastfair._lib.workers import fingerprint
 
 
 @dataclass
@@ -55,7 +55,7 @@ def test_a_change_of_one_bit_is_seen():
 @pytest.mark.slow
 def test_a_fingerprint_is_the_same_in_another_process():
     code = (
-        "import numpy as np; from fastfair._lib.fingerprints import fingerprint; import fastfair as ff;"
+        "import numpy as np; from fastfair._lib.workers import fingerprint; import fastfair as ff;"
         "print(fingerprint([{'b': 'x', 'a': np.arange(3)}, ff.at_fmr(0.1), {1.5, }]))"
     )
     found = {

@@ -18,7 +18,8 @@ import pytest
 from helpers.jobs import Deadly, Refusing, Slow, Squares
 from helpers.refusals import refused
 
-from fastfair._lib import executors, jobs, packing
+from fastfair._lib import executors, packing
+from fastfair._lib import workers as jobs
 from fastfair._lib.workers import Workers
 from fastfair.errors import FileFormatError, InputError, OutputError, WorkerError
 
@@ -337,7 +338,7 @@ def test_a_folder_that_cannot_be_written_to_is_an_error_at_once(tmp_path):
 
 @pytest.mark.slow
 def test_importing_this_does_not_import_dask():
-    code = "import sys; from fastfair._lib import jobs; assert not {'distributed', 'dask'} & set(sys.modules)"
+    code = "import sys; from fastfair._lib import workers; assert not {'distributed', 'dask'} & set(sys.modules)"
     subprocess.run([sys.executable, "-c", code], check=True)
 
 

@@ -7,10 +7,10 @@ import time
 
 import pytest
 
-from fastfair._lib import temporary_folders, whole_files
+from fastfair._lib import whole_files
 from fastfair.errors import OutputError
 
-pytestmark = pytest.mark.skipif(temporary_folders.fcntl is None, reason="there are no locks")
+pytestmark = pytest.mark.skipif(whole_files.fcntl is None, reason="there are no locks")
 LEFT = "fastfair-12345-0123456789abcdef.tmp"
 
 
@@ -32,12 +32,12 @@ def test_what_dead_processes_left_is_removed_and_nothing_else(tmp_path):
     held.mkdir()
     aged(held)
     descriptor = os.open(held, os.O_RDONLY)
-    temporary_folders.lock(descriptor)  # as its owner does
-    made = temporary_folders.make(tmp_path)
+    whole_files.lock(descriptor)  # as its owner does
+    made = whole_files.make_folder(tmp_path)
     kept = {"fastfair-results", "fastfair-12345-0123456789abcdef", "fastfair-1-012.tmp"}
     assert {path.name for path in tmp_path.iterdir()} == kept | {young.name, held.name, made.name}
     os.close(descriptor)
-    temporary_folders.remove(made)
+    whole_files.remove_folder(made)
     assert not made.exists()
 
 
@@ -50,14 +50,14 @@ def test_files_left_behind_go_when_another_is_written(tmp_path):
 
 
 def test_a_process_that_ends_takes_its_folders_along_and_makes_no_more(tmp_path, monkeypatch):
-    made = temporary_folders.make(tmp_path)
+    made = whole_files.make_folder(tmp_path)
     (made / "file").touch()
-    monkeypatch.setattr(temporary_folders, "_ended", False)
-    monkeypatch.setattr(temporary_folders, "_folders", {made: None})
-    temporary_folders.abandon()
+    monkeypatch.setattr(whole_files, "_ended", False)
+    monkeypatch.setattr(whole_files, "_folders", {made: None})
+    whole_files.abandon_folders()
     assert list(tmp_path.iterdir()) == []
     with pytest.raises(OutputError, match="told to end"):
-        temporary_folders.make(tmp_path)
+        whole_files.make_folder(tmp_path)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -65,19 +65,17 @@ def test_without_a_folder_for_temporary_files_there_is_an_error_of_ours(monkeypa
     def none():
         raise FileNotFoundError("No usable temporary directory found")
 
-    monkeypatch.setattr(temporary_folders.tempfile, "gettempdir", none)
+    monkeypatch.setattr(whole_files.tempfile, "gettempdir", none)
     with pytest.raises(OutputError, match="set TMPDIR"):
-        temporary_folders.make()
+        whole_files.make_folder()
 
 
 @pytest.mark.slow
 def test_a_killed_process_leaves_a_folder_that_can_be_locked(tmp_path):
-    code = (
-        "import sys, os; from fastfair._lib.temporary_folders import make; make(sys.argv[1]); os.kill(os.getpid(), 9)"
-    )
+    code = "import os, sys; from fastfair._lib.whole_files import make_folder; make_folder(sys.argv[1]); os.abort()"
     subprocess.run([sys.executable, "-c", code, tmp_path], check=False)
     (left,) = tmp_path.iterdir()
     aged(left)
-    temporary_folders._swept.discard(tmp_path)
-    temporary_folders.remove(temporary_folders.make(tmp_path))
+    whole_files._swept.discard(tmp_path)
+    whole_files.remove_folder(whole_files.make_folder(tmp_path))
     assert list(tmp_path.iterdir()) == []

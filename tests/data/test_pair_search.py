@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from oracles import embeddings as slow
 
 import fastfair as ff
-from fastfair._lib import memory, radix_sort, seeds
+from fastfair._lib import memory, seeds, threads
 from fastfair._lib.workers import Workers
 from fastfair.bands.fairness import FairnessBand
 from fastfair.bands.roc import RocBand
@@ -156,9 +156,9 @@ def test_threads_and_tiles_change_no_bit(monkeypatch: pytest.MonkeyPatch, weight
     subject = rng.integers(0, 150, 1300)
     e = ff.Embeddings(rng.normal(size=(1300, 16)).astype(np.float32), subject, group=subject % 3)
     bands = []
-    for threads, tile in ((1, 4), (2, 1), (2, 3)):
+    for n_threads, tile in ((1, 4), (2, 1), (2, 3)):
         monkeypatch.setattr(pair_search.PairFinder.__init__, "__defaults__", (None, tile, None))
-        bands.append(ff.roc_band(e, [1e-4, 1e-2], weighting=weighting, rng=1, n_threads=threads, n_resamples=200))
+        bands.append(ff.roc_band(e, [1e-4, 1e-2], weighting=weighting, rng=1, n_threads=n_threads, n_resamples=200))
     assert bits(bands[0]) == bits(bands[1]) == bits(bands[2])
 
 
@@ -240,6 +240,6 @@ def test_pairs_are_sorted_by_key_and_then_by_vectors(keys: list[int], seed: int)
     rng = np.random.default_rng(seed)
     codes = rng.permutation(len(keys)).astype(np.int64)
     packed = (np.array(keys, np.int64) << 9) | codes
-    found = radix_sort.sort_by_bits(packed.copy(), np.empty_like(packed), 9, 15)
+    found = threads.sort_by_bits(packed.copy(), np.empty_like(packed), 9, 15)
     pairs.order_ties(found, 9)
     assert found.tolist() == sorted(packed.tolist())

@@ -12,7 +12,7 @@ from helpers.each import each
 from helpers.refusals import refused
 
 import fastfair as ff
-from fastfair._lib import sample_names
+from fastfair._lib import label_codes
 from fastfair.errors import DroppedWarning, FileFormatError, InputError
 
 MATED, NONMATED = [0.8, 0.9], [0.1, 0.2]
@@ -62,7 +62,7 @@ def test_ids_that_look_like_paths_are_said_to(write):
     ],
 )  # fmt: skip
 def test_names_of_samples_are_told_from_ids_of_subjects(names, pattern):
-    told = sample_names.advice(names)
+    told = label_codes.advice_on_samples(names)
     assert (pattern is None) == (told == "")
     if pattern:
         assert told.endswith(f"with subject_pattern=, here perhaps '{pattern}'")

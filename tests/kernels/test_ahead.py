@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from fastfair.kernels import _ahead, _jit
 
-from fastfair._lib.first_call import compile_ahead
+from fastfair._lib.threads import compile_ahead
 
 WAITS = "import time; time.sleep(60)"
 AHEAD = "from fastfair.first_run import draw_replicates; draw_replicates(narrow=True)"

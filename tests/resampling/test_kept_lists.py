@@ -12,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import fastfair as ff
-from fastfair._lib import jobs, seeds
+from fastfair._lib import seeds
+from fastfair._lib import workers as jobs
 from fastfair._lib.workers import ONE_THREAD, Workers
 from fastfair.resampling import engine, preparation
 from fastfair.resampling.engine import Resampler

@@ -29,7 +29,7 @@ import itertools, os, sys
 from pathlib import Path
 import numpy as np, polars as pl
 import fastfair as ff
-from fastfair._lib import csv_text
+from fastfair._lib import whole_files
 from fastfair.io import write
 from fastfair._lib.tables import write_json
 
@@ -38,7 +38,7 @@ folder, rows = Path(sys.argv[1]), int(sys.argv[2])
 def write(first):
     for version in itertools.count(first):
         write_json({"version": version, "values": [version] * rows}, folder / "result.json")
-        csv_text.write_csv(pl.DataFrame({"version": [version] * rows}), folder / "result.csv")
+        whole_files.write_csv(pl.DataFrame({"version": [version] * rows}), folder / "result.csv")
         c = ff.Comparisons(np.full(rows, float(version)), np.arange(rows) % 2 == 0)
         ff.write_comparisons(c, folder / "scores.csv")
         ff.write_comparisons(c, folder / "scores.parquet")
