@@ -32,7 +32,7 @@ from fastfair.uncertainty.inversion import (
     MovedSystems,
     points_without_errors,
 )
-from fastfair.uncertainty.quantities import BELOW_RESOLUTION, RATIOS, Key, Quantity, Selection, noted
+from fastfair.uncertainty.quantities import BELOW_RESOLUTION, RATIOS, EntryKey, Quantity, Selection, noted
 
 from .curve import (
     Banded,
@@ -361,7 +361,7 @@ def _inverted(
         drawing = settings.n_resamples, settings.key, settings.workers.n_threads
         return CountedSystems(found.estimate, selection, models, ["fmr"] * len(models), *drawing)
 
-    places: dict[Key, int] = {(q.name, q.group, None, k // n_each): k for k, q in enumerate(quantities)}
+    places: dict[EntryKey, int] = {(q.name, q.group, None, k // n_each): k for k, q in enumerate(quantities)}
     maker = IntervalMaker(
         tuple(quantities), about_estimate, inversion=MeasureInversion(places, moved_systems, counted_systems),
         n_threads=settings.workers.n_threads,
