@@ -348,8 +348,8 @@ class AppliedThreshold(Result):
             text.append(f"This {held} {word} the {per_cent(aim)} that the development data hold.")
         return text
 
-    def _figures(self) -> dict[str, Figure]:
-        return {f"applied_{rate}": self.plot(rate=rate).figure for rate in ERROR_RATES}  # type: ignore[misc]
+    def _figures(self) -> Mapping[str, Axes | Figure]:
+        return {f"applied_{rate}": self.plot(rate=rate) for rate in ERROR_RATES}
 
     @checked
     def plot(self, ax: Axes | None = None, *, rate: ErrorRate = "fmr") -> Axes:

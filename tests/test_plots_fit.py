@@ -33,6 +33,10 @@ def quality(c: ff.Comparisons) -> np.ndarray:
     return np.arange(float(len(c.mated) + len(c.nonmated))) % 97
 
 
+def calibration(c: ff.Comparisons) -> object:
+    return ff.evaluate_calibration(ff.calibrate(c, "logistic", rng=0).comparisons, **FEW)
+
+
 FEW = {"n_resamples": 99, "rng": 0}
 PLOTS = {  # of comparisons with two attributes, and of one of these
     "effects": lambda c, one: ff.error_model(c, [SEX, AGE], AT).plot(),
@@ -54,7 +58,15 @@ PLOTS = {  # of comparisons with two attributes, and of one of these
     "applied": lambda c, one: ff.apply_threshold(one, AT, one).plot(),
     "over thresholds": lambda c, one: ff.rates_over_thresholds(one, [0.5, 1.0, 1.5]).plot(rate="fnmr"),
     "expected": lambda c, one: ff.expected_performance_curve(one, one, [0.2, 0.5]).plot(),
-    "differences": lambda c, one: ff.compare(one, one, AT, (), metrics=(), **FEW).plot_differences(),
+    "rates": lambda c, one: ff.evaluate(one, AT, (), metrics=(), **FEW).plot(rate="fmr"),
+    "measures": lambda c, one: ff.evaluate(one, AT, metrics=(), **FEW).plot_measures(),
+    "DET curves": lambda c, one: ff.evaluate(one, AT, (), metrics=(), **FEW).plot_det(),
+    "matrix": lambda c, one: ff.evaluate(one, AT, (), metrics=(), **FEW).plot_fmr_matrix(),
+    "scores": lambda c, one: ff.evaluate(one, AT, (), metrics=(), **FEW).plot_scores(),
+    "band": lambda c, one: ff.roc_band(one, [0.05, 0.1, 0.3], **FEW).plot(),
+    "calibration": lambda c, one: calibration(one).plot(),
+    "errors over priors": lambda c, one: calibration(one).plot_bayes_error(),
+    "transforms": lambda c, one: ff.calibrate(one, "logistic", rng=0).plot(),
 }
 
 

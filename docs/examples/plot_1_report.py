@@ -59,8 +59,8 @@ print(evaluation.summary())
 figure, (top, bottom) = plt.subplots(
     2, figsize=(7, 4.5), layout="constrained"
 )
-evaluation.plot_rates("fmr", ax=top)
-evaluation.plot_rates("fnmr", ax=bottom)
+evaluation.plot(rate="fmr", ax=top)
+evaluation.plot(rate="fnmr", ax=bottom)
 
 # %%
 # Single numbers are asked for by name, here the FMR of women and its interval:

@@ -29,7 +29,7 @@ for attribute, ax in (("Gender", left), ("Nationality", right)):
         rng=0,
         simultaneous=True,
     )
-    evaluation.plot_rates("fmr", ax=ax)
+    evaluation.plot(rate="fmr", ax=ax)
     ax.set_title(attribute)
 
 # %%
@@ -47,7 +47,7 @@ evaluation = ff.evaluate(
     comparisons, operating_point, rng=0, simultaneous=True
 )
 # sphinx_gallery_thumbnail_number = 2
-evaluation.plot_rates("fmr")
+evaluation.plot(rate="fmr")
 
 # %%
 # Most combinations have fewer than 30 false matches, so their rates are hardly

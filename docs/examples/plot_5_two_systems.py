@@ -13,6 +13,8 @@ them better, and is it so for women and for men?
 # people for both in every replicate. What is hard about these people is hard
 # for both systems, so their difference is known better than either rate.
 
+import matplotlib.pyplot as plt
+
 import fastfair as ff
 
 first, second = (
@@ -27,7 +29,10 @@ print(found.summary())
 # -----------
 # Each system has the threshold at which its own overall :term:`FMR` is 0.1 %.
 
-figure = found.plot("fnmr")
+figure = plt.figure(figsize=(9, 5), layout="constrained")
+left, right = figure.subplots(1, 2)
+found.plot_det(left)
+ax = found.plot(right)
 
 # %%
 # For each group

@@ -18,7 +18,7 @@ import fastfair as ff
 
 comparisons = ff.datasets.voxceleb1_h("resnetse34v2", groups="Nationality")
 evaluation = ff.evaluate(comparisons, ff.at_fmr(0.001), rng=0)
-evaluation.plot_rates("fnmr")
+evaluation.plot(rate="fnmr")
 
 # %%
 # Borrowing from the others

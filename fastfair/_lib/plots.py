@@ -39,10 +39,14 @@ def off_screen() -> Iterator[None]:
 
 
 def save(figure: Figure, file: BinaryIO, kind: str, dots: int) -> None:
-    """Write a figure as "png" or "svg", the same bytes for the same figure: without a date and with its own ids."""
+    """Write a figure as "pdf", "svg" or "png", the same bytes for the same figure: no date, and ids of its own.
+
+    Text stays text: PDF embeds TrueType fonts, as publishers ask, and SVG has letters that editors can change.
+    """
     matplotlib = validation.require("matplotlib", "cli", "drawing")
-    with matplotlib.rc_context({"svg.hashsalt": "fastfair"}):
-        figure.savefig(file, format=kind, dpi=dots, metadata={"Date": None} if kind == "svg" else None)
+    date = {"pdf": {"CreationDate": None}, "svg": {"Date": None}}.get(kind)
+    with matplotlib.rc_context({"svg.hashsalt": "fastfair", "svg.fonttype": "none", "pdf.fonttype": 42}):
+        figure.savefig(file, format=kind, dpi=dots, metadata=date)
 
 
 def new_axes(size: tuple[float, float] | None = None) -> Axes:
@@ -67,6 +71,8 @@ def tick_per_cent(value: float, position: float = 0) -> str:
 def roc_axes(ax: Axes) -> Axes:
     """Set up axes for a ROC curve, with FMR on a logarithmic scale."""
     ax.set_xscale("log")
+    rate_ticks(ax.xaxis)
+    rate_ticks(ax.yaxis)
     ax.set_xlabel("False match rate")
     ax.set_ylabel("False non-match rate")
     ax.grid(alpha=0.3)
@@ -94,7 +100,7 @@ def probit_axes(ax: Axes, *, small: bool = False) -> Axes:
 def square_with_diagonal(ax: Axes) -> None:
     """Make axes whose two scales are the same as wide as high, with a line where both rates are equal."""
     low, high = ax.get_xlim()
-    ax.set_aspect("equal")
+    ax.set_aspect("equal", anchor="N")
     ax.plot([low, high], [low, high], color="0.7", linewidth=0.8, linestyle=":", zorder=0)
     ax.grid(alpha=0.3)
 
@@ -107,7 +113,8 @@ GREY = "0.45"
 LONGEST_LABEL = 60  # characters of a row's label; longer ones lose their middle
 LONGEST_IN_LEGEND = 36  # characters of a group's name
 _MOST_NAMED, _NAMED_AT_EACH_END = 8, 3  # more lines of groups cannot be told apart in one plot
-_POINTWISE = 0.18  # how dark an interval is
+_MOST_FILLED = 3  # more filled intervals than this bury the lines
+_DARKNESS = (0.25, 0.15)  # of an interval, and of a simultaneous band
 LIGHTER = 0.7  # how opaque a row is drawn that rests on few errors
 _LINE = 0.18  # inches of a further line of the label
 _LEGEND_DROP = 0.47  # inches from the axes down to a legend below them, beyond the numbers and the label of the axis
@@ -262,7 +269,10 @@ def ends_to_name(value: NDArray[np.floating[Any]]) -> list[int]:
 
 
 def draw_lines(
-    places: NDArray[np.floating[Any]], curves: Mapping[str, Sequence[NDArray[np.float64]]], ax: Axes | None
+    places: NDArray[np.floating[Any]],
+    curves: Mapping[str, Sequence[NDArray[np.floating[Any]]]],
+    ax: Axes | None,
+    **kwargs: Any,
 ) -> tuple[Axes, list[Any]]:
     """Draw a line with its intervals for each group; of many, those at both ends are named and the others are grey.
 
@@ -270,10 +280,13 @@ def draw_lines(
     ----------
     places : (n,) ndarray
         Along the axis to the right.
-    curves : dict of str to three (n,) ndarray
-        The values of each group, and the lower and upper ends of their intervals.
+    curves : dict of str to three or five (n,) ndarray
+        The values of each group, the lower and upper ends of their intervals, and those of their simultaneous bands.
+        Of more than three groups the outer ends alone are drawn, as thin lines that bury no curve.
     ax : matplotlib Axes or None
         Where to draw; None makes a new figure.
+    **kwargs
+        Passed to `Axes.plot` for the lines.
 
     Returns
     -------
@@ -288,14 +301,24 @@ def draw_lines(
     for k in others:
         ax.plot(places, ends[k][0], color="0.75", linewidth=0.6, zorder=1)
     lines: list[Any] = []
-    for place, k in enumerate(sorted(named) if not others else named):
-        value, low, high = ends[k]
-        style = line_style(place)
-        lines += ax.plot(places, value, label=drawn(shortened(names[k], LONGEST_IN_LEGEND)), **style)
-        ax.fill_between(places, low, high, color=style["color"], alpha=_POINTWISE, linewidth=0)
+    for place, k in enumerate(named):
+        value, *limits = ends[k]
+        style = {"label": drawn(shortened(names[k], LONGEST_IN_LEGEND)), **line_style(place)} | kwargs
+        lines += ax.plot(places, value, **style)
+        color = lines[-1].get_color()
+        if len(named) > _MOST_FILLED:
+            ax.plot(places, np.column_stack(limits[-2:]), color=color, linewidth=0.7, linestyle=":", zorder=1)
+        else:
+            draw_ranges(ax, places, limits, color)
     if others:
         lines += ax.plot([], [], color="0.75", linewidth=0.8, label=f"{len(others)} other groups")
     return ax, lines
+
+
+def draw_ranges(ax: Axes, places: Any, limits: Sequence[Any], color: Any) -> None:
+    """Fill between lower and upper limits: an interval, and lighter a simultaneous band about it."""
+    for k in range(len(limits) - 2, -1, -2):
+        ax.fill_between(places, limits[k], limits[k + 1], color=color, alpha=_DARKNESS[k // 2], linewidth=0)
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Unpack
 
@@ -96,7 +96,7 @@ class Bands(Result):
             tables.append((f"Fairness over {len(self.groups)} groups", headings, rows_of_measures))
         return tables
 
-    def _figures(self) -> dict[str, Figure]:
+    def _figures(self) -> Mapping[str, Axes | Figure]:
         from .plots import figures_of
 
         return figures_of(self)

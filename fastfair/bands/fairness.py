@@ -124,8 +124,7 @@ class FairnessBand(ShownCurve):
         """
         from .plots import draw_measure
 
-        interval, band = (self.low, self.high), (self.band_low, self.band_high)
-        ax = draw_measure(self.fmr, self.value, interval, band, self.groups, ax, **kwargs)
+        ax = draw_measure(self, ax, **kwargs)
         ax.set_ylabel(self._question())
         if FAIR_OUTSIDE in self.note:
             ax.set_title("No test of fairness: fair systems lie outside, too", fontsize="small")

@@ -11,12 +11,11 @@ from scipy.special import ndtri
 
 from fastfair._lib import validation
 from fastfair._lib.plots import (
-    LONGEST_IN_LEGEND,
     USUAL,
     axes_or_new,
-    ends_to_name,
+    draw_lines,
+    draw_ranges,
     legend_below,
-    line_style,
     probit_axes,
     rate_ticks,
     roc_axes,
@@ -30,30 +29,20 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 Floats = NDArray[np.floating[Any]]
-Range = tuple[Floats, Floats]  # the lower and the upper end
-_POINTWISE, _SIMULTANEOUS = 0.25, 0.15  # how dark
 _EDGE = 1e-6
 _PANEL, _COLUMNS = 1.75, 3  # inches of a small plot, and how many stand side by side
-_MOST_CURVES = 8  # more groups than this have too many curves for one figure
+_MOST_CURVES = 3  # more filled bands than this bury the curves
 _LONGEST_TITLE = 24  # characters of a group's name above a small plot
 
 
-def draw_band(
-    fmr: Floats, fnmr: Floats, interval: Range, band: Range, ax: Axes | None, *, det: bool, **kwargs: Any
-) -> Axes:
-    """Draw a curve with its interval and its simultaneous band."""
+def draw_band(band: Any, ax: Axes | None, *, det: bool, **kwargs: Any) -> Axes:
+    """Draw the curve of a `RocBand` with its interval and its simultaneous band."""
     ax = axes_or_new(ax)
     place = _deviates if det else np.asarray
-    (line,) = ax.plot(place(fmr), place(fnmr), **kwargs)
-    fill_band(fmr, interval, band, ax, det=det, color=line.get_color())
+    (line,) = ax.plot(place(band.fmr), place(band.fnmr), **kwargs)
+    limits = [place(end) for end in (band.low, band.high, band.band_low, band.band_high)]
+    draw_ranges(ax, place(band.fmr), limits, line.get_color())
     return probit_axes(ax) if det else roc_axes(ax)
-
-
-def fill_band(fmr: Floats, interval: Range, band: Range, ax: Axes, *, det: bool, color: Any) -> None:
-    """Draw the interval and the simultaneous band of a curve, without the curve."""
-    place = _deviates if det else np.asarray
-    for (low, high), alpha in ((band, _SIMULTANEOUS), (interval, _POINTWISE)):
-        ax.fill_between(place(fmr), place(low), place(high), color=color, alpha=alpha, linewidth=0)
 
 
 def _deviates(rates: Floats) -> Floats:
@@ -86,43 +75,22 @@ def draw_roc_panels(of_all: Any, of_groups: Mapping[str, Any]) -> Figure:
     return figure
 
 
-def draw_measure(
-    fmr: Floats,
-    value: Floats,
-    interval: Range,
-    band: Range,
-    groups: Sequence[str],
-    ax: Axes | None,
-    **kwargs: Any,
-) -> Axes:
-    """Draw a measure, of each group if it has one value for each, with its interval and its simultaneous band.
-
-    With more groups than can be told apart, those with the highest and the lowest values are named and the others are
-    thin grey lines.
-    """
-    of_groups = value.ndim > 1
-    named = ends_to_name(value) if of_groups else [0]
-    others = [k for k in range(len(groups)) if k not in named] if of_groups else []
-    ax = axes_or_new(ax, (6.4, 4.4 + 0.2 * (len(named) + bool(others))) if of_groups else None)
-    for k in others:
-        ax.plot(fmr, value[:, k], color="0.75", linewidth=0.6, zorder=1)
-    lines = []
-    for place, k in enumerate(named):
-        at = np.s_[:, k] if of_groups else np.s_[:]
-        label = drawn(shortened(visible(groups[k]), LONGEST_IN_LEGEND)) if of_groups else None
-        style = {"label": label, **line_style(place)} if of_groups else {}
-        (line,) = ax.plot(fmr, value[at], **(style | kwargs))
-        lines.append(line)
-        for (low, high), alpha in ((band, _SIMULTANEOUS), (interval, _POINTWISE)):
-            ax.fill_between(fmr, low[at], high[at], color=line.get_color(), alpha=alpha, linewidth=0)
-    if np.isfinite(value).any():
+def draw_measure(band: Any, ax: Axes | None, **kwargs: Any) -> Axes:
+    """Draw the measure of a `FairnessBand`, of each group if it has one value for each."""
+    parts = band.value, band.low, band.high, band.band_low, band.band_high
+    of_groups = band.value.ndim > 1
+    if of_groups:
+        curves = {visible(group): [part[:, k] for part in parts] for k, group in enumerate(band.groups)}
+        ax, lines = draw_lines(band.fmr, curves, ax, **kwargs)
+    else:
+        ax, lines = draw_lines(band.fmr, {"": parts}, axes_or_new(ax), **{"label": None, "color": None} | kwargs)
+    if np.isfinite(band.value).any():
         ax.set_xscale("log")
+        rate_ticks(ax.xaxis)
     else:
         ax.text(0.5, 0.5, "not computable: a group has no errors", transform=ax.transAxes, ha="center")
     ax.set_xlabel(METRICS["fmr"].long_title)
     ax.grid(alpha=0.3)
-    if others:
-        lines += ax.plot([], [], color="0.75", linewidth=0.8, label=f"{len(others)} other groups")
     if of_groups:
         legend_below(ax, lines)
     return ax
@@ -153,7 +121,7 @@ def _roc_figure(bands: Any) -> Figure:
         axes[1].set(xlabel="False match rate of all pairs", ylabel="")
     for ax in axes:
         ax.set_ylim(bottom=0)
-        ax.legend()
+        legend_below(ax, ax.get_legend_handles_labels()[0])
     return figure
 
 

@@ -79,8 +79,7 @@ class RocBand(ShownCurve):
         """
         from .plots import draw_band
 
-        interval, band = (self.low, self.high), (self.band_low, self.band_high)
-        return draw_band(self.fmr, self.fnmr, interval, band, ax, det=det, **kwargs)
+        return draw_band(self, ax, det=det, **kwargs)
 
 
 @checked

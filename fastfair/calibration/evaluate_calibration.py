@@ -361,12 +361,11 @@ class Calibration(Result):
         parts = {name: [float(getattr(one, name)) for one in asked] for name in ("p_target", "c_miss", "c_fa")}
         return {"application": list(map(str, asked))} | parts | columns
 
-    def _figures(self) -> dict[str, Figure]:
-        axes = {
+    def _figures(self) -> Mapping[str, Axes | Figure]:
+        return {
             "costs": self.plot(), "bayes_error": self.plot_bayes_error(), "tippett": self.plot_tippett(),
             "normalized_bayes_error": self.plot_bayes_error(normalize=True),
         }  # fmt: skip
-        return {name: one.figure for name, one in axes.items()}  # type: ignore[misc]  # they are in no sub-figure
 
     @checked
     def plot(self, ax: Axes | None = None, application: Costs | None = None) -> Axes:

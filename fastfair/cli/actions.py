@@ -175,14 +175,7 @@ def compare(run: Run) -> None:
         raise click.UsageError(f"--baseline is {baseline!r}, but the systems are {', '.join(map(repr, names))}")
     systems = [run.read(file, **(of_second if k == 1 else {})) for k, file in enumerate(files)]
     args = (dict(zip(names, systems, strict=True)), None) if len(files) > 2 else systems
-    found = run.call(ff.compare, *args, **arguments_for(ff.evaluate, run.options))
-    run.write(
-        "comparison",
-        json={"comparison": found.to_json},
-        tables={"comparison": partial(found.to_frame, "polars")},
-        show=partial(print_result, found),
-        page=lambda: [found],
-    )
+    run.deliver("comparison", run.call(ff.compare, *args, **arguments_for(ff.evaluate, run.options)))
 
 
 def _names_of(files: Sequence[Path]) -> list[str]:
@@ -430,7 +423,7 @@ def _deliver_tests(run: Run, found: Mapping[str, Any], at: OperatingPoint | None
         json={name: result.to_json for name, result in found.items()},
         tables=tables,
         show=show,
-        figures=lambda: {name: result.plot().figure for name, result in found.items()},
+        figures=lambda: {name: result.plot() for name, result in found.items()},
         page=lambda: list(found.values()),
         in_all=lambda: json.dumps({name: json.loads(result.to_json()) for name, result in found.items()}),
     )

@@ -192,7 +192,7 @@ class Run:
         show : callable
             Prints the results.
         figures : callable
-            Returns figures by name; each is written as PNG and SVG.
+            Returns axes or figures by name, which `--plots` writes.
         page : callable
             Returns the results of the page.
         files : mapping of path to callable, optional
@@ -235,10 +235,10 @@ class Run:
         written = []
         with off_screen():
             for given, figure in figures().items():
-                for kind in ("png", "svg"):
+                for kind in self.options["plots"]:
                     written.append(output / f"{given or name}.{kind}")
                     with whole_files.written(written[-1]) as file:
-                        save(figure, file, kind, _DOTS)
+                        save(figure.get_figure(root=True), file, kind, _DOTS)
         return written
 
 

@@ -121,7 +121,13 @@ FLAGS = {
 OUTPUT = (
     Option("as_json", "Print JSON instead of tables.", "flag"),
     Option("output", "Folder to write the results to, as JSON and CSV, and these options as config.toml.", "folder"),
-    Option("plots", "With --output: draw the results as well, as PNG and SVG.", "flag"),
+    Option(
+        "plots",
+        "With --output: draw the results as well; PDF and SVG for papers, PNG for screens.",
+        "choice",
+        ("pdf", "svg", "png"),
+        multiple=True,
+    ),
     Option("report", "Write one HTML page with everything: plots, tables and numbers.", "path"),
     Option("title", "With --report: the title of the page."),
     Option(
@@ -188,7 +194,7 @@ VERBS: dict[str, Verb] = {
             Option("second_embeddings", "Vectors of the second system, if --embeddings has those of the first.",
                    "path"),
         ),
-        "alternative simultaneous", "as_json output report title",
+        "alternative simultaneous", _PAGE,
     ),
     "check": Verb(
         "Pass or fail requirements, by confidence limits; for CI.",
@@ -214,7 +220,7 @@ VERBS: dict[str, Verb] = {
         "Compute error rates of the file SCORES at a threshold found on development data, whose uncertainty is kept.",
         (
             "fastfair apply scores.csv --development dev.csv --at fmr=0.001 --group sex",
-            "fastfair apply scores.csv --development dev.csv --at eer --output results --plots",
+            "fastfair apply scores.csv --development dev.csv --at eer --output results --plots pdf",
         ),
         "development metadata metadata_id groups at confidence_level output plots report",
         "apply_threshold", _SCORES,
@@ -246,7 +252,7 @@ VERBS: dict[str, Verb] = {
         'Judge whether the file SCORES supports the claim STATEMENT, such as "fmr <= 1e-4".',
         (
             'fastfair claim scores.csv "fmr <= 1e-4" --at threshold=0.62',
-            'fastfair claim scores.csv "fnmr <= 2 %" --at fmr=0.001 --group sex --output results --plots',
+            'fastfair claim scores.csv "fnmr <= 2 %" --at fmr=0.001 --group sex --output results --plots pdf',
         ),
         "metadata metadata_id groups at unit n_resamples confidence_level rng output report",
         "claim", f"{_SCORES} {_VECTORS}", "scores statement", (_KIND, *_SIDES), "statement",
@@ -273,7 +279,7 @@ VERBS: dict[str, Verb] = {
         "Measure the vectors in the file PATH: FNMR at false match rates, of groups too, and fairness, with intervals. "
         "PATH may be a pattern in quotes, such as 'vectors/*.npy', of files with parts of the vectors.",
         (
-            "fastfair embeddings faces.npz --group sex --output results --plots --report report.html",
+            "fastfair embeddings faces.npz --group sex --output results --plots png --report report.html",
             "fastfair embeddings faces.npy --samples images.csv --subject file --subject-pattern '^([^/]+)/'",
         ),
         "samples subject subject_pattern groups fmr measures n_resamples rng output report",
@@ -291,7 +297,7 @@ VERBS: dict[str, Verb] = {
         "Test whether FNMRs, and FMRs, of groups in the file DATA differ by more than chance, with a margin of error.",
         (
             "fastfair group-test scores.csv --group sex --at fmr=0.001",
-            "fastfair group-test counts.csv --input counts --group sex --output results --plots",
+            "fastfair group-test counts.csv --input counts --group sex --output results --plots pdf",
         ),
         "kind groups at rate statistic n_resamples confidence_level rng output plots",
         "fnmr_test margin_of_error", f"{_SCORES} {_VECTORS} read_failure_counts", "data",
@@ -380,7 +386,7 @@ VERBS: dict[str, Verb] = {
         "Estimate the error rates of small groups in the file SCORES by drawing each towards the other groups.",
         (
             "fastfair shrink scores.csv --at fmr=0.001 --group nationality",
-            "fastfair shrink scores.csv --at threshold=0.6 --group nationality --rate fmr --output results --plots",
+            "fastfair shrink scores.csv --at threshold=0.6 --group nationality --rate fmr --output results --plots pdf",
         ),
         "metadata metadata_id groups at rate n_resamples confidence_level rng output plots",
         "shrunken_rates", _SCORES,

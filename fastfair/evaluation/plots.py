@@ -24,7 +24,6 @@ from fastfair._lib.plots import (
     line_style,
     probit_axes,
     rate_ticks,
-    row_size,
     square_with_diagonal,
 )
 from fastfair._lib.text import drawn, number_with_interval, per_cent, shortened
@@ -64,7 +63,7 @@ def draw_det(evaluation: Evaluated, groups: Sequence[str] | None, ax: Axes | Non
         validation.choice("group", group, evaluation.groups)
     named = list(_to_name(evaluation) if groups is None else groups)
     others = [group for group in evaluation.groups if group not in named] if groups is None else []
-    ax = axes_or_new(ax, (5.6, 5.8 + 0.18 * (len(named) + bool(others))))
+    ax = axes_or_new(ax, (5.6, 5.9 + 0.18 * (len(named) + bool(others))))
     for group in others:
         _curve(ax, evaluation, group, color="0.75", linewidth=0.6, zorder=1)
     lines = []
@@ -106,7 +105,7 @@ def _curve(ax: Axes, evaluation: Evaluated, group: str | None, *, small: bool = 
     if not (curve.n_mated and curve.n_nonmated):  # named in the legend all the same
         return ax.plot([], [], **_without_curve(style, "no mated, or no non-mated"))[0]
     if not curve.false_matches.size:
-        style = _without_curve(style, "no errors at some threshold")
+        style = _without_curve(style, "no errors")
     x, y = curve.deviates
     kept = outline(x, y, _INVISIBLE_IN_SMALL) if small else slice(None)
     return ax.plot(x[kept], y[kept], **style)[0]
@@ -410,19 +409,6 @@ def draw_differences(contrasts: Sequence[Contrast], level: float, ax: Axes | Non
     return ax
 
 
-def draw_both(systems: Mapping[str, Evaluated], contrasts: Sequence[Contrast], level: float) -> Figure:
-    """Draw the curves of two systems, and beside them their differences."""
-    pyplot = validation.require("matplotlib.pyplot", "cli", "drawing")
-    width, height = row_size([one.group or "all" for one in contrasts])
-    figure: Figure
-    figure, (left, right) = pyplot.subplots(
-        1, 2, figsize=(4.8 + width, max(5.0, 0.5 + height)), width_ratios=(4.8, width), layout="constrained"
-    )
-    draw_det_of_systems(systems, left)
-    draw_differences(contrasts, level, right)
-    return figure
-
-
 _MARK = {"color": USUAL, "marker": "o", "markersize": 5, "linewidth": 1.6}
 
 
@@ -455,20 +441,6 @@ def draw_estimates(ranking: Sequence[RankedSystem], level: float, ax: Axes | Non
     ax.set_xlabel(f"{quantity_in_words(ranking[0])}{unit}")
     explain(ax, [(f"estimate and its own {100 * level:g} % interval", _MARK)])
     return ax
-
-
-def draw_ranking(ranking: Sequence[RankedSystem], level: float) -> Figure:
-    """Draw the quantity of each system, and beside it the ranks."""
-    pyplot = validation.require("matplotlib.pyplot", "cli", "drawing")
-    width, height = row_size([one.system for one in ranking])
-    figure: Figure
-    figure, (left, right) = pyplot.subplots(
-        1, 2, figsize=(width + 3.6, height + 0.4), width_ratios=(width, 3.6), layout="constrained"
-    )
-    draw_estimates(ranking, level, left)
-    draw_ranks(ranking, level, right)
-    right.set_yticklabels([])
-    return figure
 
 
 def _may_be_best(ranked: RankedSystem) -> bool:

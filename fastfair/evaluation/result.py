@@ -343,25 +343,24 @@ class Evaluation(Evaluated, Result):
         """Return the evaluation with what pages draw of it, from which they are made again."""
         return replace(self, traces=self.traced()) if self.has_curves else self
 
-    def _figures(self) -> dict[str, Figure]:
+    def _figures(self) -> dict[str, Axes | Figure]:
         """Return curves, scores, and at each operating point rates, the matrix of FMRs and measures."""
         from .summary import has_comparisons_between_groups
 
-        axes: dict[str, Axes] = {}
+        axes: dict[str, Axes | Figure] = {}
         if self.comparisons is not None:  # else only pairs of vectors near the errors are kept
             axes = {"det": self.plot_det(), "scores": self.plot_scores()}
         for rates in self.rates if self.groups else ():
-            at = f"at_{str(rates.at).lower().replace('=', '_').replace(' ', '_')}"
+            at = file_part(rates.at)
             for rate in ("fmr", "fnmr"):
-                axes[f"{rate}_{at}"] = self.plot_rates(rate, rates.at)
+                axes[f"{rate}_{at}"] = self.plot(rate=rate, at=rates.at)
             if has_comparisons_between_groups(rates):
                 axes[f"fmr_matrix_{at}"] = self.plot_fmr_matrix(rates.at)
             if self.settings["measures"]:
                 axes[f"measures_{at}"] = self.plot_measures(rates.at)
-        figures = {name: one.get_figure(root=True) for name, one in axes.items()}
         if self.groups and self.comparisons is not None:
-            figures |= {f"{kind}_by_group": self.plot_groups(kind) for kind in ("det", "scores")}
-        return {name: figure for name, figure in figures.items() if figure is not None}
+            axes |= {f"{kind}_by_group": self.plot_groups(kind) for kind in ("det", "scores")}
+        return axes
 
     @checked
     def plot_det(self, groups: str | Sequence[str] | None = None, ax: Axes | None = None, **kwargs: Any) -> Axes:
@@ -386,12 +385,8 @@ class Evaluation(Evaluated, Result):
         return draw_det(self, [groups] if isinstance(groups, str) else groups, ax, **kwargs)
 
     @checked
-    def plot_rates(
-        self,
-        rate: ErrorRate = "fnmr",
-        at: OperatingPoint | None = None,
-        ax: Axes | None = None,
-        **kwargs: Any,
+    def plot(
+        self, ax: Axes | None = None, *, rate: ErrorRate = "fnmr", at: OperatingPoint | None = None, **kwargs: Any
     ) -> Axes:
         """Draw a rate of all comparisons and of each group, with its interval.
 
@@ -399,12 +394,12 @@ class Evaluation(Evaluated, Result):
 
         Parameters
         ----------
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure by default.
         rate : {"fnmr", "fmr"}
             The rate.
         at : OperatingPoint, optional
             The operating point; needed where there is more than one.
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure by default.
         **kwargs
             Passed to `Axes.plot` for the estimates.
 
@@ -542,3 +537,8 @@ def checked_alternative(alternative: str, confidence_level: float) -> str:
     if alternative != "two-sided":
         two_sided_level(confidence_level)
     return alternative
+
+
+def file_part(at: OperatingPoint | None) -> str:
+    """Write an operating point as a part of the name of a file."""
+    return f"at_{str(at).lower().replace('=', '_').replace(' ', '_')}"

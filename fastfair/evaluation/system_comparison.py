@@ -14,7 +14,7 @@ from fastfair import intervals
 from fastfair._lib import validation
 from fastfair._lib.arguments import checked
 from fastfair.error_rates.operating_points import OperatingPoint
-from fastfair.error_rates.rates import ErrorRate
+from fastfair.error_rates.rates import ERROR_RATES, ErrorRate
 from fastfair.errors import InputError
 from fastfair.measures._registry import is_fairer_above, measure_of, quantity_name
 from fastfair.results import written
@@ -23,7 +23,7 @@ from fastfair.results.written import UNWRITTEN, nothing
 from fastfair.uncertainty.quantities import HELD, Group, Quantity, find, table_of
 
 from .contrasts import Contrast, Pair, PairContrasts, RankedSystem, places_of, ranks_of
-from .result import NO_INTERVALS, Evaluation
+from .result import NO_INTERVALS, Evaluation, file_part
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -77,6 +77,10 @@ class _Compared(Result):
         from .plots import draw_det_of_systems
 
         return draw_det_of_systems(self._systems(), ax)
+
+    def _figures(self) -> dict[str, Axes | Figure]:
+        has_curves = all(one.comparisons is not None for one in self._systems().values())
+        return {"det": self.plot_det()} if has_curves else {}
 
     @checked
     def summary(self) -> str:
@@ -228,19 +232,19 @@ class PairedEvaluation(_Compared):
         return table_of(self.contrasts)
 
     @checked
-    def plot_differences(
-        self, rate: ErrorRate = "fnmr", at: OperatingPoint | None = None, ax: Axes | None = None, **kwargs: Any
+    def plot(
+        self, ax: Axes | None = None, *, rate: ErrorRate = "fnmr", at: OperatingPoint | None = None, **kwargs: Any
     ) -> Axes:
         """Draw the difference in a rate, overall and in each group, with its interval.
 
         Parameters
         ----------
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure by default.
         rate : {"fnmr", "fmr"}
             The rate.
         at : OperatingPoint, optional
             The operating point; needed where there is more than one.
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure by default.
         **kwargs
             Passed to `Axes.plot` for the estimates.
 
@@ -257,23 +261,9 @@ class PairedEvaluation(_Compared):
 
         return draw_differences(self._differences(rate, at), self.settings["confidence_level"], ax, **kwargs)
 
-    @checked
-    def plot(self, rate: ErrorRate = "fnmr", at: OperatingPoint | None = None) -> Figure:
-        """Draw the DET curves of both systems, and beside them the differences in a rate.
-
-        Parameters
-        ----------
-        rate, at
-            As in `plot_differences`.
-
-        Returns
-        -------
-        matplotlib Figure
-        """
-        from .plots import draw_both
-
-        contrasts = self._differences(rate, at)
-        return draw_both(self._systems(), contrasts, self.settings["confidence_level"])
+    def _figures(self) -> dict[str, Axes | Figure]:
+        drawn: dict[Any, None] = dict.fromkeys((one.name, one.at) for one in self.contrasts if one.name in ERROR_RATES)
+        return super()._figures() | {f"{rate}_{file_part(at)}": self.plot(rate=rate, at=at) for rate, at in drawn}
 
     def _shown(self) -> tuple[Sequence[str], Mapping[str, Sequence[Any]]]:
         rows = [one for one in self.contrasts if one.group is None]
@@ -557,16 +547,16 @@ class SystemComparison(_Compared):
 
     @checked
     def plot_ranking(
-        self, name: str = "fnmr", group: Group = None, at: OperatingPoint | None = None, ax: Axes | None = None
+        self, ax: Axes | None = None, *, name: str = "fnmr", group: Group = None, at: OperatingPoint | None = None
     ) -> Axes:
         """Draw the rank of each system, and the ranks that the data leave possible.
 
         Parameters
         ----------
-        name, group, at
-            As in `ranking`.
         ax : matplotlib Axes, optional
             Where to draw; a new figure by default.
+        name, group, at
+            As in `ranking`.
 
         Returns
         -------
@@ -577,21 +567,34 @@ class SystemComparison(_Compared):
         return draw_ranks(self.ranking(name, group, at), self.settings["confidence_level"], ax)
 
     @checked
-    def plot(self, name: str = "fnmr", group: Group = None, at: OperatingPoint | None = None) -> Figure:
-        """Draw a quantity of each system with its interval, and beside it the ranks.
+    def plot(
+        self, ax: Axes | None = None, *, name: str = "fnmr", group: Group = None, at: OperatingPoint | None = None
+    ) -> Axes:
+        """Draw a quantity of each system with its own interval, from the best to the worst.
 
         Parameters
         ----------
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure by default.
         name, group, at
             As in `ranking`.
 
         Returns
         -------
-        matplotlib Figure
+        matplotlib Axes
         """
-        from .plots import draw_ranking
+        from .plots import draw_estimates
 
-        return draw_ranking(self.ranking(name, group, at), self.settings["confidence_level"])
+        return draw_estimates(self.ranking(name, group, at), self.settings["confidence_level"], ax)
+
+    def _figures(self) -> dict[str, Axes | Figure]:
+        axes = super()._figures()
+        for one in (ranking[0] for ranking in self._rankings()):
+            if one.group is None and one.name in ERROR_RATES:
+                asked: dict[str, Any] = {"name": one.name, "at": one.at}
+                axes[f"{one.name}_{file_part(one.at)}"] = self.plot(**asked)
+                axes[f"{one.name}_ranks_{file_part(one.at)}"] = self.plot_ranking(**asked)
+        return axes
 
     def _shown(self) -> tuple[Sequence[str], Mapping[str, Sequence[Any]]]:
         rows = [one for ranking in self._rankings() if ranking[0].group is None for one in ranking]

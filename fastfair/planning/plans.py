@@ -180,15 +180,11 @@ class _Plan(Result):
     def _tables(self) -> list[Printed]:
         return super()._tables() if getattr(self, self._value).size <= _MOST_PRINTED else []
 
-    def _figures(self) -> dict[str, Figure]:
+    def _figures(self) -> Mapping[str, Axes | Figure]:
         """Return a plot over the setting with the most values."""
-        from matplotlib.figure import Figure
-
         n_values = {name: np.unique(array).size for name, array in self._arrays().items() if name in self._given}
         most = max(n_values, key=lambda name: n_values[name])
-        figure = Figure(figsize=(6.4, 4.4), layout="constrained")
-        self.plot(figure.add_subplot(), over=most if n_values[most] > 1 else None)
-        return {"": figure}
+        return {"": self.plot(over=most if n_values[most] > 1 else None)}
 
     @checked
     def plot(self, ax: Axes | None = None, *, over: str | None = None, **kwargs: Any) -> Axes:

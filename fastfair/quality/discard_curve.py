@@ -10,7 +10,7 @@ subjects and pairs of them.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
@@ -373,8 +373,8 @@ class DiscardCurve(Result):
             )
         return text
 
-    def _figures(self) -> dict[str, Figure]:
-        return {f"discard_{show}": self.plot(show=show).figure for show in SHOWN}  # type: ignore[misc]
+    def _figures(self) -> Mapping[str, Axes | Figure]:
+        return {f"discard_{show}": self.plot(show=show) for show in SHOWN}
 
     @checked
     def plot(self, ax: Axes | None = None, *, show: _Shown = "rate") -> Axes:

@@ -26,6 +26,7 @@ from . import written
 from .written import SCHEMA_VERSION
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 
@@ -78,10 +79,9 @@ class Result(Shown):
         columns = self._columns()
         return [printed(columns, self._printed.split() or columns, of=self._estimate)]
 
-    def _figures(self) -> dict[str, Figure]:
+    def _figures(self) -> Mapping[str, Axes | Figure]:
         """Return what `--plots` draws, by the names of the files; "" stands for that of the result."""
-        figure = self.plot().get_figure(root=True)
-        return {} if figure is None else {"": figure}
+        return {"": self.plot()} if hasattr(self, "plot") else {}
 
     def _content(self) -> dict[str, Any]:
         """Return what JSON has."""

@@ -26,6 +26,7 @@ from fastfair.uncertainty.quantities import Quantity
 from .hill_climbing import KINDS, Synthesis, require_memory, synthesize_each
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 _MOST_GROUPS = 100
@@ -259,13 +260,12 @@ def _factors(ratios: str) -> tuple[float, ...]:
     return numbers
 
 
-def figures_of_scores(scores: Mapping[str, Comparisons], climbed: Sequence[Synthesis]) -> dict[str, Figure]:
+def figures_of_scores(scores: Mapping[str, Comparisons], climbed: Sequence[Synthesis]) -> dict[str, Axes | Figure]:
     """Draw curves and scores of each file of synthesized scores, and the steps of each set that was climbed to."""
-    figures: dict[str, Figure | None] = {}
+    figures: dict[str, Axes | Figure] = {}
     for name, comparisons in scores.items():
         evaluation = evaluate(comparisons, (), (), metrics="eer", n_resamples=0)
-        for kind, ax in (("det", evaluation.plot_det()), ("distributions", evaluation.plot_scores())):
-            figures[f"{name}_{kind}"] = ax.get_figure(root=True)
+        figures |= {f"{name}_det": evaluation.plot_det(), f"{name}_distributions": evaluation.plot_scores()}
         if evaluation.groups:
             figures[f"{name}_distributions_by_group"] = evaluation.plot_groups("scores")
     if climbed:
@@ -275,5 +275,5 @@ def figures_of_scores(scores: Mapping[str, Comparisons], climbed: Sequence[Synth
             held = f"{'TMR' if made.kind == 'fmr' else 'TNMR'} {made.at:g}"
             made.plot(ax, label=f"{made.kind.upper()} {per_cent(made.target)} at {held}", **line_style(k))
         legend_below(ax, ax.get_lines())
-        figures["steps"] = ax.get_figure(root=True)
-    return {name: figure for name, figure in figures.items() if figure is not None}
+        figures["steps"] = ax
+    return figures

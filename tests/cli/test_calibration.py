@@ -6,7 +6,7 @@ import json
 
 import polars as pl
 import pytest
-from helpers.command_line import run
+from helpers.command_line import PLOTS, run
 
 import fastfair as ff
 from fastfair.calibration.evaluate_calibration import Calibration
@@ -38,7 +38,17 @@ def test_json_is_that_of_the_library():
 @pytest.mark.slow
 def test_files_figures_and_page_are_written(tmp_path):
     page = tmp_path / "page.html"
-    run("calibration", SCORES, *RATIOS, *ASKED, "--output", tmp_path / "out", "--plots", "--report", page)
+    run(
+        "calibration",
+        SCORES,
+        *RATIOS,
+        *ASKED,
+        "--output",
+        tmp_path / "out",
+        *PLOTS,
+        "--report",
+        page,
+    )
     names = {path.name for path in (tmp_path / "out").iterdir()}
     figures = ("costs", "bayes_error", "normalized_bayes_error", "tippett")
     assert names == {"config.toml", "calibration.json", "calibration.csv"} | {

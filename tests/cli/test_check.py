@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 import numpy as np
 import polars as pl
 import pytest
-from helpers.command_line import run
+from helpers.command_line import PLOTS, run
 from helpers.each import each
 
 import fastfair as ff
@@ -105,7 +105,7 @@ def test_the_worst_comparisons_of_what_is_not_met_are_printed():
 
 
 def test_files_are_written(tmp_path):
-    places = ["--output", tmp_path, "--junit", tmp_path / "junit.xml", "--plots"]
+    places = ["--output", tmp_path, "--junit", tmp_path / "junit.xml", *PLOTS]
     run("check", SCORES, *asked(NOT_MET, MET), "--worst", 3, *places)
     assert {path.name for path in tmp_path.iterdir()} == {
         "config.toml", "check.json", "check.csv", "worst.csv", "junit.xml", "check.png", "check.svg",

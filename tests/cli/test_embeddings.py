@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
-from helpers.command_line import run, run_program, succeeded
+from helpers.command_line import PLOTS, run, run_program, succeeded
 
 import fastfair as ff
 from fastfair._lib.text import rate_with_interval
@@ -53,7 +53,7 @@ def test_a_page_has_the_numbers_that_are_printed(faces, tmp_path):
 @pytest.mark.slow
 def test_plots_show_a_curve_and_tables_the_levels_asked(faces, tmp_path):
     arguments = ["embeddings", faces, "--group", "sex", "--group", "land", "--fmr", 0.02, *FEW_REPLICATES]
-    done = succeeded(*arguments, "--output", tmp_path / "out", "--plots")
+    done = succeeded(*arguments, "--output", tmp_path / "out", *PLOTS)
     names = {f"{figure}.{suffix}" for figure in ("roc", "fairness") for suffix in ("png", "svg")}
     assert {p.name for p in (tmp_path / "out").iterdir()} == names | {"config.toml", "bands.json", "bands.csv"}
     rows = pl.read_csv(tmp_path / "out" / "bands.csv").filter(pl.col("name") == "threshold")
@@ -62,9 +62,18 @@ def test_plots_show_a_curve_and_tables_the_levels_asked(faces, tmp_path):
     plain = run(*arguments)
     assert plain.stdout == done.stdout
     assert "f & UK" in plain.output
-    alone = run("embeddings", faces, "--fmr", 0.02, *FEW_REPLICATES, "--output", tmp_path / "alone", "--plots")
+    alone = run(
+        "embeddings",
+        faces,
+        "--fmr",
+        0.02,
+        *FEW_REPLICATES,
+        "--output",
+        tmp_path / "alone",
+        *PLOTS,
+    )
     assert "fairness" not in alone.output.lower()
-    assert "--plots needs --output" in run(*arguments, "--plots").output
+    assert "--plots needs --output" in run(*arguments, *PLOTS).output
 
 
 def test_json_is_printed(faces):

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
-from helpers.command_line import refused, run, run_program, succeeded
+from helpers.command_line import PLOTS, refused, run, run_program, succeeded
 
 import fastfair as ff
 from fastfair.errors import (
@@ -60,7 +60,14 @@ def test_failures_to_acquire_and_to_enrol(folder, tmp_path, rate, attempts):
     samples.write_csv(tmp_path / "samples.csv")
     words = ["group-test", tmp_path / "samples.csv", "--input", "decisions", "--rate", rate, *FEW_REPLICATES]
     done = succeeded(
-        *words, "--failed", "status", "--failed-value", "no face", "--output", tmp_path / "found", "--plots"
+        *words,
+        "--failed",
+        "status",
+        "--failed-value",
+        "no face",
+        "--output",
+        tmp_path / "found",
+        *PLOTS,
     )
     counts = ff.FailureCounts.from_failures(samples["failed"], samples["subject"], samples["group"], rate=rate)
     test = ff.fnmr_test(counts, n_resamples=99, rng=3)
@@ -143,11 +150,11 @@ def rows_of(table: str) -> list[list[str]]:
 def test_subjects_and_power(tmp_path):
     settings = {"n_groups": [3, 10], "n_attempts": 2, "fnmr": 0.05, "correlation": 0.25, "n_simulations": 100, "rng": 3}
     drawn = ["--n-simulations", 100, "--seed", 3]
-    done = plan("--difference", 0.05, "--power", 0.9, *drawn, "--output", tmp_path, "--plots")
+    done = plan("--difference", 0.05, "--power", 0.9, *drawn, "--output", tmp_path, *PLOTS)
     expected = ff.plan_subjects(difference=0.05, power=0.9, **settings)
     assert pl.read_csv(tmp_path / "plan.csv")["n_subjects"].to_list() == expected.n_subjects.tolist()
     assert [row[-2] for row in rows_of(done.stdout)] == [f"{n:g}" for n in expected.n_subjects]
-    of_margin = plan("--margin", "0.03,0.04", "--assurance", 0.7, *drawn, "--output", tmp_path, "--plots")
+    of_margin = plan("--margin", "0.03,0.04", "--assurance", 0.7, *drawn, "--output", tmp_path, *PLOTS)
     expected = ff.plan_subjects(margin=0.03, assurance=0.7, **settings)
     assert [row[-2] for row in rows_of(of_margin.stdout)][::2] == [f"{n:g}" for n in expected.n_subjects]
     power = plan("--subjects", 200, "--difference", 0.05, *drawn)
@@ -219,7 +226,7 @@ def test_attempts_of_a_pilot(tmp_path):
         ([*STUDY, "--subjects", 9, "--assurance", "0.8,0.9"], "--assurance takes one number with --subjects"),
         ([*STUDY, "--subjects", 100, "--n-simulations", 10], "--n-simulations goes with --method simulation"),
         ([*STUDY, "--subjects", 100, "--max-subjects", 10], "--max-subjects goes with"),
-        (["--groups", 3, "--subjects", 9, "--plots"], "--plots needs --output"),
+        (["--groups", 3, "--subjects", 9, *PLOTS], "--plots needs --output"),
         (["--fnmr", "5%"], "0.01 for 1 %"),
         (["--groups", "3;4"], "could not convert"),
         (["--method", "guess"], "'guess' is not one of"),

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
-from helpers.command_line import COMMAND, refused, run, run_program, succeeded
+from helpers.command_line import COMMAND, PLOTS, refused, run, run_program, succeeded
 from helpers.data_sets import columns
 from helpers.each import each
 from helpers.quiet import quietly
@@ -44,7 +44,7 @@ def options(scores: Path) -> list[object]:
 
 
 def test_output_folder(scores, tmp_path):
-    succeeded(*options(scores), *ESTIMATES, "--output", tmp_path / "out", "--plots")
+    succeeded(*options(scores), *ESTIMATES, "--output", tmp_path / "out", *PLOTS)
     assert {p.name for p in (tmp_path / "out").iterdir()} == {
         "config.toml",
         "evaluation.json",
@@ -55,7 +55,7 @@ def test_output_folder(scores, tmp_path):
         )),
     }  # fmt: skip
     assert pl.read_csv(tmp_path / "out" / "evaluation.csv").columns[0] == "name"
-    assert "--plots needs --output" in run(*options(scores), *ESTIMATES, "--plots").output
+    assert "--plots needs --output" in run(*options(scores), *ESTIMATES, *PLOTS).output
 
 
 @each(

@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 import pytest
 from click.testing import CliRunner
-from helpers.command_line import COMMAND
+from helpers.command_line import COMMAND, PLOTS, succeeded
 from helpers.each import each
 
 from fastfair.cli import actions, main
@@ -80,10 +80,10 @@ def test_the_folder_is_checked_before_work(verb, tmp_path, monkeypatch):
     assert "there is no permission to write there" in str(run(*VERBS[verb], "--output", "new/folder").exception)
 
 
-@each("verb", sorted(set(VERBS) - {"compare"}))
+@each("verb", sorted(VERBS))
 @pytest.mark.usefixtures("no_work")
 def test_plots_without_a_folder_are_refused_before_work(verb):
-    done = run(*VERBS[verb], "--plots")
+    done = run(*VERBS[verb], *PLOTS)
     assert "--plots needs --output" in done.output
     assert done.exit_code == 2
 
@@ -196,10 +196,23 @@ def test_a_full_disk_behind_the_standard_output(scores, tmp_path):
 
 @pytest.mark.slow
 def test_the_same_run_writes_the_same_figures(tmp_path):
-    asked = ["--group", "sex", "--at", "threshold=0.5", "--seed", 1, "--n-resamples", 64, "--plots"]
+    asked = ["--group", "sex", "--at", "threshold=0.5", "--seed", 1, "--n-resamples", 64, *PLOTS, "--plots", "pdf"]
     for name in ("once", "again"):
         run("evaluate", "docs/samples/scores.csv", *asked, "--output", tmp_path / name)
-    figures = sorted(path.name for path in (tmp_path / "once").iterdir() if path.suffix in {".svg", ".png"})
+    figures = sorted(path.name for path in (tmp_path / "once").iterdir() if path.suffix in {".svg", ".png", ".pdf"})
     assert "det.svg" in figures
     for name in figures:
         assert (tmp_path / "once" / name).read_bytes() == (tmp_path / "again" / name).read_bytes(), name
+
+
+def test_figures_of_systems_for_papers_embed_true_type_fonts(tmp_path):
+    scores = "docs/samples/scores.csv"
+    asked = ["--group", "sex", "--at", "threshold=0.5", "--n-resamples", 20, "--seed", 1, "--output", tmp_path]
+    succeeded("compare", scores, scores, *asked, "--plots", "pdf", "--plots", "svg")
+    assert {path.name for path in tmp_path.glob("*.pdf")} == {f"{name}.pdf" for name in (
+        "det", "fmr_at_threshold_0.5", "fnmr_at_threshold_0.5")}  # fmt: skip
+    for path in tmp_path.glob("*.pdf"):
+        content = path.read_bytes()
+        assert b"/FontFile2" in content
+        assert b"/Type3" not in content
+    assert ">first system</text>" in (tmp_path / "det.svg").read_text("utf-8")

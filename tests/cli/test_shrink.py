@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
-from helpers.command_line import run
+from helpers.command_line import PLOTS, run
 
 import fastfair as ff
 from fastfair.small_groups import ShrunkenRates
@@ -52,7 +52,7 @@ def test_sentences_and_a_row_for_each_group_are_printed(scores):
 def test_json_and_files_are_those_of_the_library(scores, tmp_path):
     expected = json.loads(found(scores).to_json()) | {"inputs": [str(scores)]}
     assert json.loads(run(*asked(scores, "--json")).output) == expected
-    run(*asked(scores, "--output", tmp_path, "--plots"))
+    run(*asked(scores, "--output", tmp_path, *PLOTS))
     assert json.loads((tmp_path / "shrunken.json").read_text()) == expected
     assert pl.read_csv(tmp_path / "shrunken.csv")["shrunken"].to_list() == pytest.approx(
         found(scores).shrunken.tolist()

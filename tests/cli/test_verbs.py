@@ -108,7 +108,8 @@ def test_options_given_count_before_those_of_the_file(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     command_lines.make_files()
     Path("c.toml").write_text(
-        'scores = "scores.csv"\ngroup = "group"\nn-resamples = 0\nat = ["fmr=0.1", "eer"]\nalpha = 0.25\nplots = true\n'
+        'scores = "scores.csv"\ngroup = "group"\nn-resamples = 0\nat = ["fmr=0.1", "eer"]\nalpha = 0.25\n'
+        'plots = ["png"]\n'
     )
     done = succeeded("evaluate", "--config", "c.toml", "--at", "threshold=0.5", "--output", "a", "--measure", "fdr")
     assert "At threshold=0.5" in done.output
@@ -118,7 +119,7 @@ def test_options_given_count_before_those_of_the_file(tmp_path, monkeypatch):
     assert int(seed) >= 0
     assert written == {
         "verb": "evaluate", "scores": "scores.csv", "group": ["group"], "n-resamples": "0", "at": ["threshold=0.5"],
-        "alpha": "0.25", "plots": True, "measure": ["fdr"],
+        "alpha": "0.25", "plots": ["png"], "measure": ["fdr"],
     }  # fmt: skip
 
 
@@ -128,7 +129,7 @@ def test_options_given_count_before_those_of_the_file(tmp_path, monkeypatch):
         ('verb = "compare"', "holds options of fastfair compare, not of fastfair evaluate"),
         ('n_resample = 3', "no option 'n_resample' (did you mean 'n-resamples'"),
         ('config = "x.toml"', "no option 'config'"),
-        ('plots = "yes"', "plots is true or false, not 'yes'"),
+        ('quick = "yes"', "quick is true or false, not 'yes'"),
         ("alpha = [1, 2]", "alpha is text or a number, not [1, 2]"),
         ("at = [[1]]", "at is text or a number, or a list of them"),
         ("alpha = 2024-01-01", "alpha is text or a number"),

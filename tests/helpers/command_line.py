@@ -16,6 +16,7 @@ from click.testing import CliRunner
 from fastfair.cli import main
 from fastfair.cli.main import cli
 
+PLOTS = ("--plots", "png", "--plots", "svg")
 COMMAND = str(Path(sys.executable).with_name("fastfair"))
 
 

@@ -70,7 +70,7 @@ _WORK = {
     "compare": "ff.compare(first, second, ff.at_fmr(0.01), n_resamples=400, rng=0).to_json()",
 }
 _COMMANDS = {
-    "evaluate": "evaluate first.csv --group sex --at fmr=0.01 --n-resamples 1000 --seed 1 --output out --plots",
+    "evaluate": "evaluate first.csv --group sex --at fmr=0.01 --n-resamples 1000 --seed 1 --output out --plots png",
     "compare": "compare first.csv second.csv --group sex --at fmr=0.01 --n-resamples 500 --seed 1 --output out",
     "embeddings": "embeddings vectors.npz --group sex --fmr 0.01 --seed 1 --output out",
     "group-test": "group-test first.csv --group sex --at fmr=0.01 --n-resamples 2000 --seed 1 --output out",
