@@ -3,25 +3,31 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr
 
-from fastfair._lib.text import p_value, per_cent, typed, value_and_interval
-from fastfair.error_rates.operating_points import ENOUGH_ERRORS
+from fastfair._lib.text import NONE, in_lines, p_value, per_cent, typed, value_and_interval
+from fastfair._lib.validation import LOG_LIKELIHOOD_RATIO
+from fastfair.error_rates.operating_points import ENOUGH_ERRORS, OperatingPoint
 from fastfair.error_rates.rates import Rates
 from fastfair.errors import visible
 from fastfair.measures._registry import measure_of, printed_name
 from fastfair.pages.drawings import Scale, axis, det_panel, distance, interval, scores_panel
 from fastfair.pages.parts import Beside, Cell, Chapter, Column, FirstScreen, Panels, Row, Section, Table
+from fastfair.pages.report import letter
+from fastfair.results.result import Printed
 from fastfair.uncertainty.quantities import FAILURE_RATES, HELD, IN_PER_CENT, WITH_FAILURES, Quantity, find
 
 from .evaluated import SHARES, Evaluated, outline
 from .summary import (
     CLASSES,
+    distances_from_fair,
     facts_of,
     grouping_of,
     has_comparisons_between_groups,
@@ -37,6 +43,9 @@ from .summary import (
 )
 
 Floats = NDArray[np.float64]
+ColumnOf = tuple[str | Column, Callable[[Any], str | Cell]]  # a column, and what writes its cell in a row
+OWN_SCALES = "Each bar has its own scale."
+FEW_ERRORS = f"* fewer than {ENOUGH_ERRORS} errors behind the rate (Doddington's rule of {ENOUGH_ERRORS})"
 _RATES = ("fnmr", "fmr")
 _OPEN_MEASURES = 6
 _MOST_LETTERS = 20  # with more groups the cells of a matrix have no numbers
@@ -54,8 +63,10 @@ def chapter_of(evaluation: Evaluated, together: Evaluated, numbers: str, beside:
         sections += _rates_sections(evaluation, rates, beside, tests)
     sections += [_test_section(test) for test in tests]
     if has_failures(evaluation):
-        sections.append(_failures(evaluation))
-    sections += _metrics(evaluation)
+        sections.append(Section("Failures", sentences_on_failures(evaluation), (), [_failures(evaluation)]))
+    metrics = _metrics(evaluation)
+    if metrics and evaluation.groups:
+        sections.append(Section("Summaries of all thresholds", (), (), metrics, is_folded=True))
     if evaluation.has_curves:
         sections += _curves(evaluation)
     picture = None
@@ -91,238 +102,257 @@ def _first_section(evaluation: Evaluated, together: Evaluated, tests: Sequence[A
 def quantity_cell(one: Quantity) -> Cell:
     """Write a number with its interval and notes; rates in per cent, without the sign."""
     is_rate = one.name in IN_PER_CENT
+    look = "few" if one.n_errors is not None and one.n_errors < ENOUGH_ERRORS else ""
     if HELD in one.note:
-        return Cell(per_cent(one.estimate).removesuffix(" %"), "(held)")
+        return Cell(per_cent(one.estimate).removesuffix(" %"), "(held)", look=look)
     text, ends = value_and_interval(one.estimate, one.low, one.high, is_rate=is_rate)
-    few = one.n_errors is not None and one.n_errors < ENOUGH_ERRORS
-    return Cell(text, ends, tuple(filter(None, one.note.split("; "))), "few" if few else "")
+    return Cell(text, ends, tuple(filter(None, one.note.split("; "))), look)
+
+
+def _errors_of(one: Quantity) -> str:
+    return f"{one.n_errors or 0:,} of {one.n_comparisons or 0:,}"
+
+
+def _table(caption: str, rows: Sequence[Any], columns: Sequence[ColumnOf], **more: Any) -> Table:
+    """Make a table of columns, each with the function that writes its cell in a row."""
+    cells = [[write(row) for _, write in columns] for row in rows]
+    return Table(caption, [column for column, _ in columns], cells, **more)
+
+
+_GROUP: ColumnOf = (Column("Group", "text"), lambda group: visible(group or "all"))
 
 
 def rates_of_groups(
-    evaluation: Evaluated, rates: Rates, beside: Beside, tests: Sequence[Any], *, is_short: bool
+    evaluation: Evaluated, rates: Rates, beside: Beside, tests: Sequence[Any], *, is_short: bool = False
 ) -> Table:
     """Write and draw both rates of all comparisons and of each group; the short form has no counts and no verdicts."""
-    at = str(rates.at)
     order = np.argsort(np.where(np.isnan(rates.group_fnmr), -1, rates.group_fnmr), kind="stable")[::-1]
     groups = [None, *(evaluation.groups[k] for k in order.tolist())]
     shown = groups if is_short or tuple(beside.groups) == evaluation.groups else groups[1:]
-    scales: dict[str, Scale] = {}
-    required: dict[str, dict[str, dict[str | None, str]]] = {}
-    named: dict[str, set[str]] = {}
-    for name in _RATES:
-        each = [find(evaluation.quantities, name, group, rates.at) for group in groups]
-        rows = [row for row in beside.required(name, at) if row.group in groups]
-        bounds = dict.fromkeys(row.bound for row in rows)
-        lines = [("all", each[0].estimate), *(("limit", bound) for bound in bounds)]
-        ends = [x for quantity in each for x in (quantity.estimate, quantity.high)]
-        scales[name] = Scale.of(ends, is_logarithmic=name == "fmr", lines=lines)
-        required[name] = {}
-        for one in () if is_short else (one for one in rows if one.group in shown):
-            text = f"{one.relation} {per_cent(one.bound)}?"
-            required[name].setdefault(text, {})[one.group] = one.verdict
-        named[name] = {group for test in tests if test.error == name for group in test.different}
-    columns, name_of_ends = [Column("Group", "text"), Column("People")], interval_name(evaluation.settings)
-    level = f"{name_of_ends.partition(' %')[0]} %"
+
+    def people(group: str | None) -> str:
+        each = [find(evaluation.quantities, name, group, rates.at).n_subjects for name in _RATES]
+        known = [n for n in (evaluation.n_subjects if group is None else None, *each) if n is not None]
+        return f"{known[0]:,}" if known else ""
+
+    columns: list[ColumnOf] = [_GROUP, (Column("People"), people)]
+    foot, has_limits = [Cell(), Cell()], False
     for side, name in enumerate(_RATES, start=1):
-        rate = name.upper()
-        columns += [Column("", "drawing", side)]
-        columns += [
-            Column(
-                rate + (", %" if is_short or not name_of_ends else f", % [{level}]"),
-                "number",
-                side,
-            )
-        ]
-        if not is_short:
-            columns += [Column("Errors", "number", side)]
-            columns += [Column(text, "text", side) for text in required[name]]
-    rows_of_table: list[Row] = []
-    for group in shown:
-        pair = {name: find(evaluation.quantities, name, group, rates.at) for name in _RATES}
-        people = pair["fnmr"].n_subjects if pair["fnmr"].n_subjects is not None else pair["fmr"].n_subjects
-        if group is None and evaluation.n_subjects is not None:
-            people = evaluation.n_subjects
-        row: Row = [visible(group or "all"), "" if people is None else f"{people:,}"]
-        for name, quantity in pair.items():
-            written = quantity_cell(quantity)
-            mark = "diamond" if group in named[name] else "dot"
-            row.append(
-                Cell(
-                    drawing=interval(
-                        scales[name], quantity.estimate, quantity.low, quantity.high, look=written.look, mark=mark
-                    )
-                )
-            )
-            row.append(Cell(written.text, written.interval, (), written.look) if is_short else written)
-            if not is_short:
-                row.append(f"{quantity.n_errors or 0:,} of {quantity.n_comparisons or 0:,}")
-                for verdicts in required[name].values():
-                    verdict = verdicts.get(group)
-                    row.append("–" if verdict is None else Cell(verdict.capitalize(), look=verdict))
-        rows_of_table.append(row)
-    foot: Row = []
-    for column in columns:
-        name = _RATES[column.side - 1]
-        foot.append(Cell(drawing=axis(scales[name])) if column.kind == "drawing" else Cell())
+        required = [row for row in beside.required(name, str(rates.at)) if row.group in groups]
+        has_limits = has_limits or any(math.isfinite(row.bound) for row in required)
+        different = {group for test in tests if test.error == name for group in test.different}
+        of_rate, scale = _columns_of_rate(evaluation, name, side, rates, groups, required, different, is_short=is_short)
+        columns += of_rate
+        foot += [Cell(drawing=axis(scale)), *[Cell()] * (len(of_rate) - 1)]
+    has_verdicts = any(isinstance(one, Column) and one.title.endswith("?") for one, _ in columns)
+    ends = interval_name(evaluation.settings)
     reading = [
-        f"Dots: measured rates{f'; lines: {name_of_ends}s' if name_of_ends else ''}. Solid line: all people"
-        f"{'; dashed: limit' if any(len(one.lines) > 1 for one in scales.values()) else ''}.",
+        f"Dots: measured rates{f'; lines: {ends}s' if ends else ''}. Solid line: all people"
+        f"{'; dashed: limit' if has_limits else ''}.",
         f"Hollow, light and in italics: fewer than {ENOUGH_ERRORS} errors.",
-        *(["Diamond: a test names this group as different."] if any(named.values()) else []),
+        *(["Diamond: a test names this group as different."] if any(test.different for test in tests) else []),
         "Sorted by FNMR.",
     ]
-    has_verdicts = any(required.values())
-    return Table(
-        "" if is_short else f"Error rates at {at}", columns, rows_of_table, foot=foot,
+    return _table(
+        "" if is_short else f"Error rates at {rates.at}", shown, columns, foot=foot,
         look="rates wide" if has_verdicts else "rates", explanation=" ".join(reading) if is_short else "",
     )  # fmt: skip
 
 
+def _columns_of_rate(
+    evaluation: Evaluated, name: str, side: int, rates: Rates, groups: Sequence[str | None], required: Sequence[Any],
+    different: set[str], *, is_short: bool,
+) -> tuple[list[ColumnOf], Scale]:  # fmt: skip
+    """Make the columns of one rate: drawn, written, and unless short with its errors and the verdicts on it."""
+    each = {group: find(evaluation.quantities, name, group, rates.at) for group in groups}
+    lines = [("all", each[None].estimate), *(("limit", x) for x in dict.fromkeys(row.bound for row in required))]
+    ends = [x for one in each.values() for x in (one.estimate, one.high)]
+    scale = Scale.of(ends, is_logarithmic=name == "fmr", lines=lines)
+
+    def drawn(group: str | None) -> Cell:
+        one, mark = each[group], "diamond" if group in different else "dot"
+        return Cell(drawing=interval(scale, one.estimate, one.low, one.high, look=quantity_cell(one).look, mark=mark))
+
+    def written(group: str | None) -> Cell:
+        return replace(quantity_cell(each[group]), notes=()) if is_short else quantity_cell(each[group])
+
+    level = interval_name(evaluation.settings).partition(" %")[0]
+    heading = f"{name.upper()}, %" + (f" [{level} %]" if level and not is_short else "")
+    columns: list[ColumnOf] = [(Column("", "drawing", side), drawn), (Column(heading, "number", side), written)]
+    if is_short:
+        return columns, scale
+    columns.append((Column("Errors", "number", side), lambda group: _errors_of(each[group])))
+    verdicts: dict[str, dict[str | None, Cell]] = {}
+    for row in required:
+        of_text = verdicts.setdefault(f"{row.relation} {per_cent(row.bound)}?", {})
+        of_text[row.group] = Cell(row.verdict.capitalize(), look=row.verdict)
+    for text, cells in verdicts.items():
+        columns.append((Column(text, "text", side), partial(_verdict, cells)))
+    return columns, scale
+
+
+def _verdict(verdicts: Mapping[str | None, Cell], group: str | None) -> str | Cell:
+    return verdicts.get(group, NONE)
+
+
 def _rates_sections(evaluation: Evaluated, rates: Rates, beside: Beside, tests: Sequence[Any]) -> list[Section]:
-    tables = [rates_of_groups(evaluation, rates, beside, tests, is_short=False)]
     measures = measures_at(evaluation, rates)
-    folded = []
-    if measures:
-        tables.append(_measures(evaluation, rates, measures[:_OPEN_MEASURES]))
-        if measures[_OPEN_MEASURES:]:
-            more = _measures(evaluation, rates, measures[_OPEN_MEASURES:])
-            folded.append(Section(f"More measures at {rates.at}", (), (), [more], is_folded=True))
-    sections = [Section(f"At {rates.at}" if len(evaluation.rates) > 1 else "", (), (), tables), *folded]
-    if evaluation.groups and has_comparisons_between_groups(rates):
-        sections.append(_between_groups(evaluation, rates))
+    open_measures = _measures(evaluation, rates, measures[:_OPEN_MEASURES])
+    tables = [rates_of_groups(evaluation, rates, beside, tests), *open_measures]
+    sections = [Section(f"At {rates.at}" if len(evaluation.rates) > 1 else "", (), (), tables)]
+    more = _measures(evaluation, rates, measures[_OPEN_MEASURES:])
+    if more:
+        sections.append(Section(f"More measures at {rates.at}", (), (), more, is_folded=True))
+    between = _between_groups(evaluation, rates)
+    if between:
+        sections.append(Section(f"False matches between groups at {rates.at}", (), (), between))
     return sections
 
 
-def _measures(evaluation: Evaluated, rates: Rates, measures: Sequence[Quantity]) -> Table:
+def _measures(evaluation: Evaluated, rates: Rates, measures: Sequence[Quantity]) -> list[Table]:
     """Write measures with their distance from the fair value, each on a scale of its own."""
     rows: list[Row] = []
     for one in measures:
-        measure = measure_of(one.name)
-        assert measure is not None
-        fair, drawing, differs = measure.fair_value, "", "–"
-        ends = [math.nan if end is None else end for end in (one.low, one.high)]
-        if math.isfinite(one.estimate):
-            away = [abs(x - fair) for x in (one.estimate, *ends)]
-            largest = max(x for x in away if math.isfinite(x))
-            is_inside = ends[0] <= fair <= ends[1]
-            known = all(map(math.isfinite, away[1:]))
-            near, far = (0.0 if is_inside else min(away[1:]), max(away[1:])) if known else (0.0, 0.0)
-            drawing = distance(away[0], near, far, largest)
-            differs = "–" if math.isnan(ends[0]) else "may be chance" if is_inside else "yes"
-        rows.append([printed_name(one.name), quantity_cell(one), f"{fair:g}", Cell(drawing=drawing), differs])
-    columns: list[str | Column] = [
-        "Measure",
-        "Value",
-        "Fair value",
-        Column("Distance from fair", "drawing"),
-        Column("Differs from fair?", "text"),
-    ]
-    caption = (
-        f"Fairness measures over {len(evaluation.measured_groups)} groups at {rates.at}; each bar has its own scale"
-    )
-    return Table(caption, columns, rows, look="measures")
+        away = distances_from_fair(one)
+        is_known = math.isfinite(one.estimate)
+        differs = NONE if not (is_known and one.has_interval) else "yes" if away[1] else "may be chance"
+        drawing = distance(*away) if is_known else ""
+        fair = f"{measure_of(one.name).fair_value:g}"  # type: ignore[union-attr]
+        rows.append([printed_name(one.name), quantity_cell(one), fair, Cell(drawing=drawing), differs])
+    columns: list[str | Column] = ["Measure", "Value", "Fair value", Column("Distance from fair", "drawing")]
+    columns.append(Column("Differs from fair?", "text"))
+    caption = f"Fairness measures over {len(evaluation.measured_groups)} groups at {rates.at}"
+    return [Table(caption, columns, rows, look="measures", explanation=OWN_SCALES)] if rows else []
 
 
-def _between_groups(evaluation: Evaluated, rates: Rates) -> Section:
+def _between_groups(evaluation: Evaluated, rates: Rates) -> list[Table]:
     """Show the FMR of each pair of groups as a matrix of shades, and the highest cells with their intervals."""
+    if not (evaluation.groups and has_comparisons_between_groups(rates)):
+        return []
     cells = {
         (one.group, one.probe_group): one for one in evaluation.quantities
-        if one.name == "fmr_matrix" and one.at == rates.at
+        if one.name == "fmr_matrix" and one.at == rates.at and one.n_comparisons
     }  # fmt: skip
     groups = evaluation.groups
-    letters = [_letters(k) for k in range(len(groups))]
-    known = [one.estimate for one in cells.values() if (one.n_errors or 0) >= ENOUGH_ERRORS and one.estimate > 0]
-    low, high = (math.log(min(known)), math.log(max(known))) if known else (0.0, 0.0)
+    letters = {group: letter(k).upper() for k, group in enumerate(groups)}
+    enough = [one for one in cells.values() if (one.n_errors or 0) >= ENOUGH_ERRORS]
+    known = [math.log(one.estimate) for one in enough if one.estimate > 0]
+    low, high = (min(known), max(known)) if known else (0.0, 0.0)
 
-    def shade(one: Quantity) -> str:
-        if (one.n_errors or 0) < ENOUGH_ERRORS or one.estimate <= 0:
-            return "few"
-        return f"h{1 + min(4, int(5 * (math.log(one.estimate) - low) / (high - low)))}" if high > low else "h3"
+    def shaded(other: str, group: str) -> str | Cell:
+        one = cells.get((group, other))
+        if one is None:
+            return NONE
+        look = "few" if (one.n_errors or 0) < ENOUGH_ERRORS or one.estimate <= 0 else "h3"
+        if look == "h3" and high > low:
+            look = f"h{1 + min(4, int(5 * (math.log(one.estimate) - low) / (high - low)))}"
+        text = per_cent(one.estimate, 2).removesuffix(" %") if len(groups) <= _MOST_LETTERS else ""
+        return Cell(text, look=look + (" own" if group == other else ""))
 
-    rows: list[Row] = []
-    for letter, group in zip(letters, groups, strict=True):
-        row: Row = [f"{letter}  {visible(group)}"]
-        for other in groups:
-            one = cells.get((group, other))
-            if one is None or not one.n_comparisons:
-                row.append("–")
-                continue
-            text = per_cent(one.estimate, 2).removesuffix(" %") if len(groups) <= _MOST_LETTERS else ""
-            row.append(Cell(text, look=shade(one) + (" own" if group == other else "")))
-        rows.append(row)
-    matrix = Table(
+    columns: list[ColumnOf] = [("Reference", lambda group: f"{letters[group]}  {visible(group)}")]
+    columns += [(letters[other], partial(shaded, other)) for other in groups]
+    matrix = _table(
         f"FMR between groups at {rates.at}, %: group of the reference (rows) and of the probe (columns)",
-        ["Reference", *letters], rows, look="matrix",
+        groups, columns, look="matrix",
         explanation=f"Darker: higher FMR; no shade: fewer than {ENOUGH_ERRORS} false matches; –: no comparisons; "
         "framed: within a group.",
     )  # fmt: skip
-    enough = [one for one in cells.values() if (one.n_errors or 0) >= ENOUGH_ERRORS]
-    enough.sort(key=lambda one: -one.estimate)
-    listed: list[Row] = [
-        [
-            f"{visible(str(one.group))} with {visible(str(one.probe_group))}",
-            quantity_cell(one),
-            f"{one.n_errors:,} of {one.n_comparisons:,}",
-        ]
-        for one in enough[:_HIGHEST]
+    highest: list[ColumnOf] = [
+        ("Reference with probe", lambda one: f"{visible(str(one.group))} with {visible(str(one.probe_group))}"),
+        ("FMR, %", quantity_cell),
+        ("False matches", _errors_of),
     ]
-    tables = [matrix]
-    if listed:
-        columns = ["Reference with probe", "FMR, %", "False matches"]
-        tables.append(Table(f"The highest FMRs with at least {ENOUGH_ERRORS} false matches", columns, listed))
-    return Section(f"False matches between groups at {rates.at}", (), (), tables)
-
-
-def _letters(k: int) -> str:
-    return chr(ord("A") + k) if k < 26 else f"{chr(ord('A') + k // 26 - 1)}{chr(ord('A') + k % 26)}"
+    enough = sorted(enough, key=lambda one: -one.estimate)[:_HIGHEST]
+    caption = f"The highest FMRs with at least {ENOUGH_ERRORS} false matches"
+    return [matrix, *([_table(caption, enough, highest)] if enough else [])]
 
 
 def _test_section(test: Any) -> Section:
     """Show what a test says of each group, folded; its sentences stand above."""
-    rows: list[Row] = []
-    numbers = (test.group_rate, test.low, test.high, test.group_pvalue_adjusted)
-    for group, rate, low, high, adjusted in zip(test.groups, *(array.tolist() for array in numbers), strict=True):
-        text, ends = value_and_interval(rate, low, high, is_rate=True)
-        differs = "yes" if group in test.different else "–" if math.isnan(adjusted) else "not shown"
-        rows.append([visible(group), Cell(text, ends), p_value(adjusted), differs])
     symbol = test.error.upper()
-    columns = ["Group", f"{symbol}, %", "Adjusted p-value", "Differs from the others?"]
+    numbers = zip(test.groups, test.group_rate, test.low, test.high, test.group_pvalue_adjusted, strict=True)
+
+    def differs(row: Any) -> str:
+        return "yes" if row[0] in test.different else NONE if math.isnan(row[4]) else "not shown"
+
+    columns: list[ColumnOf] = [
+        ("Group", lambda row: visible(row[0])),
+        (f"{symbol}, %", lambda row: Cell(*value_and_interval(*row[1:4], is_rate=True))),
+        ("Adjusted p-value", lambda row: p_value(row[4])),
+        (Column("Differs from the others?", "text"), differs),
+    ]
     caption = f"{symbol} of each group within its own comparisons; test of all groups: p = {p_value(test.pvalue)}"
-    return Section(f"Test of equal {symbol}s", (), (), [Table(caption, columns, rows, (3,))], is_folded=True)
+    return Section(f"Test of equal {symbol}s", (), (), [_table(caption, list(numbers), columns)], is_folded=True)
 
 
-def _failures(evaluation: Evaluated) -> Section:
+def _column(
+    evaluation: Evaluated, heading: str, name: str, at: OperatingPoint | None,
+    write: Callable[[Quantity], str | Cell] = quantity_cell,
+) -> ColumnOf:  # fmt: skip
+    """Make the column of a quantity of all comparisons and of groups."""
+    return heading, lambda group: write(find(evaluation.quantities, name, group, at))
+
+
+def _failures(evaluation: Evaluated) -> Table:
+    """Write the shares of comparisons that failed, and the rates in which they count, of all and of each group."""
     points = [rates.at for rates in evaluation.rates] if has_rates_with_failures(evaluation) else []
-    wanted = [(name, None) for name in FAILURE_RATES] + [(name, at) for at in points for name in WITH_FAILURES]
+    kinds = list(zip(FAILURE_RATES, CLASSES, strict=True))
     columns = [
-        "Group",
-        *(f"{kind.capitalize()} that failed, %" for kind in CLASSES),
-        *(f"Failed {kind}" for kind in CLASSES),
+        _GROUP,
+        *(_column(evaluation, f"{kind.capitalize()} that failed, %", name, None) for name, kind in kinds),
+        *(_column(evaluation, f"Failed {kind}", name, None, _errors_of) for name, kind in kinds),
+        *(_column(evaluation, f"{printed_name(name)} at {at}, %", name, at) for at in points for name in WITH_FAILURES),
     ]
-    columns += [f"{printed_name(name)} at {at}, %" for name, at in wanted[len(FAILURE_RATES) :]]
-    rows: list[Row] = []
-    for group in (None, *evaluation.groups):
-        found = [find(evaluation.quantities, name, group, at) for name, at in wanted]
-        cells = list(map(quantity_cell, found))
-        counts = [f"{one.n_errors:,} of {one.n_comparisons:,}" for one in found[: len(FAILURE_RATES)]]
-        rows.append([visible(group or "all"), *cells[: len(counts)], *counts, *cells[len(counts) :]])
     caption = "Shares of comparisons that failed, and rates in which they count"
-    return Section("Failures", sentences_on_failures(evaluation), (), [Table(caption, columns, rows)])
+    return _table(caption, (None, *evaluation.groups), columns)
 
 
-def _metrics(evaluation: Evaluated) -> list[Section]:
-    names = [name for name in ("eer", "min_dcf", "min_cllr") if name in evaluation.settings["metrics"]]
-    if not names or not evaluation.groups:
+def _metrics(evaluation: Evaluated) -> list[Table]:
+    """Write EERs, costs and Cllr of log-likelihood ratios, of all comparisons and of each group."""
+    asked = evaluation.settings
+    # Of scores that are no log-likelihood ratios Cllr tells their scale.
+    shown = ("eer", "min_dcf", "min_cllr", "cllr" if asked["score_kind"] == LOG_LIKELIHOOD_RATIO else "")
+    names = [name for name in shown if name in asked["metrics"]]
+    if not names:
         return []
-    rows: list[Row] = [
-        [visible(group or "all"), *(quantity_cell(find(evaluation.quantities, name, group, None)) for name in names)]
-        for group in (None, *evaluation.groups)
-    ]
-    columns = ["Group", *(printed_name(name) + (", %" if name in IN_PER_CENT else "") for name in names)]
-    normalized = "normalised" if evaluation.settings.get("normalize") else "not normalised"
-    caption = "Summaries of all thresholds" + (f"; minDCF is {normalized}" if "min_dcf" in names else "")
-    title = f"{', '.join(printed_name(name) for name in names)} of groups"
-    return [Section(title, (), (), [Table(caption, columns, rows)], is_folded=True)]
+    headings = {name: printed_name(name) + (", %" if name in IN_PER_CENT else "") for name in names}
+    columns = [_GROUP, *(_column(evaluation, heading, name, None) for name, heading in headings.items())]
+    costs = f"; minDCF: p_target {asked.get('p_target', 0):g}, {'' if asked.get('normalize') else 'not '}normalised"
+    caption = "Summaries of all thresholds" + (costs if "min_dcf" in names else "")
+    return [_table(caption, (None, *evaluation.groups), columns)]
+
+
+def lines_of_tables(evaluation: Evaluated) -> list[str]:
+    """Return the tables that a summary ends with: rates at each operating point, and failures."""
+    tables = [rates_of_groups(evaluation, rates, Beside(groups=evaluation.groups), ()) for rates in evaluation.rates]
+    tables += [_failures(evaluation)] if has_failures(evaluation) else []
+    lines = []
+    for caption, headings, rows in map(printed_of, tables):
+        lines += ["", caption, *in_lines(headings, rows)]
+    return [*lines, "", FEW_ERRORS] if any("*" in line for line in lines) else lines
+
+
+def printed_tables(evaluation: Evaluated) -> list[Printed]:
+    """Return the tables of the terminal below the summary: metrics, measures, and FMRs between groups."""
+    tables = _metrics(evaluation)
+    for rates in evaluation.rates:
+        tables += _measures(evaluation, rates, measures_at(evaluation, rates))
+        tables += _between_groups(evaluation, rates)
+    return list(map(printed_of, tables))
+
+
+def printed_of(table: Table) -> Printed:
+    """Turn a table of a page into one of the terminal, without drawings; stars mark rates of few errors."""
+    kept = [k for k, one in enumerate(table.columns) if not (isinstance(one, Column) and one.kind == "drawing")]
+    headings = [one.title if isinstance(one, Column) else one for one in (table.columns[k] for k in kept)]
+    return table.caption, headings, [[_as_text(row[k]) for k in kept] for row in table.rows]
+
+
+def _as_text(cell: str | Cell) -> str:
+    if isinstance(cell, str):
+        return cell
+    star = "*" if cell.look.startswith("few") and cell.text != NONE else ""
+    return " ".join(filter(None, (cell.text, cell.interval))) + star
 
 
 def det_limits(curves: Sequence[tuple[Floats, Floats]]) -> tuple[float, float]:

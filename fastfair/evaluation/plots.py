@@ -30,12 +30,12 @@ from fastfair._lib.text import drawn, number_with_interval, per_cent, shortened
 from fastfair.error_rates.operating_points import ENOUGH_ERRORS
 from fastfair.error_rates.rates import Rates
 from fastfair.errors import InputError, visible
-from fastfair.measures._registry import METRICS, measure_of, printed_name
+from fastfair.measures._registry import METRICS, printed_name
 from fastfair.uncertainty.quantities import IN_PER_CENT, find
 
 from .contrasts import Contrast, RankedSystem, quantity_in_words
 from .evaluated import Evaluated, outline, spread
-from .summary import has_comparisons_between_groups, interval_name, measures_at
+from .summary import distances_from_fair, has_comparisons_between_groups, interval_name, measures_at
 from .systems_chapter import curves_shown
 
 if TYPE_CHECKING:
@@ -351,13 +351,8 @@ def draw_measures(evaluation: Evaluated, rates: Rates | None, ax: Axes | None, *
         raise InputError("the evaluation has no fairness measures: evaluate comparisons with groups, and measures")
     rows = []
     for quantity in found:
-        measure = measure_of(quantity.name)
-        assert measure is not None
-        away = [abs(x - measure.fair_value) for x in (quantity.estimate, _limit(quantity.low), _limit(quantity.high))]
-        largest = max((x for x in away if math.isfinite(x)), default=0.0) or 1.0
-        value, *ends = (x / largest for x in away)
-        inside = _limit(quantity.low) <= measure.fair_value <= _limit(quantity.high)
-        low, high = (0.0 if inside else min(ends)), max(ends)
+        *away, largest = distances_from_fair(quantity)
+        value, low, high = (x / largest for x in away)
         rows.append(ForestRow(printed_name(quantity.name), value, low, high, instead="not computable: see its note"))
     ax = draw_forest(rows, ax, **kwargs)
     ax.axvline(0, color="black", linestyle="--", linewidth=1.2, zorder=0)

@@ -27,7 +27,7 @@ from fastfair.uncertainty.interval_maker import (
 from fastfair.uncertainty.quantities import Group, Quantity, find, table_of
 
 from .evaluated import Evaluated
-from .summary import summary_of, tables_of
+from .summary import summary_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -268,7 +268,7 @@ class Evaluation(Evaluated, Result):
         return table_of(self.quantities)
 
     def _tables(self) -> list[Printed]:
-        from .summary import printed_tables
+        from .chapter import printed_tables
 
         return printed_tables(self)
 
@@ -300,13 +300,15 @@ class Evaluation(Evaluated, Result):
         >>> told[0]
         '2 mated and 2 non-mated comparisons.'
         >>> print(*told[-5:], sep=chr(10))
-        At threshold=0.35
-        group    FMR   FNMR   EER  minDCF  mated  non-mated  false matches  false non-matches  subjects
-        all    50 %*  50 %*  50 %   0.025      2          2              1                  1
+        Error rates at threshold=0.35
+        Group  People  FNMR, %  Errors  FMR, %  Errors
+        all                50*  1 of 2     50*  1 of 2
         <BLANKLINE>
         * fewer than 30 errors behind the rate (Doddington's rule of 30)
         """
-        return "\n".join([*summary_of(self, self._together), *tables_of(self)])
+        from .chapter import lines_of_tables
+
+        return "\n".join([*summary_of(self, self._together), *lines_of_tables(self)])
 
     def _shown(self) -> tuple[Sequence[str], Mapping[str, Sequence[Any]]]:
         if not self.rates:

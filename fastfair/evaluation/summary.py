@@ -1,4 +1,4 @@
-"""An evaluation in sentences, which terminal, notebook and page share, and the tables of the terminal."""
+"""An evaluation in sentences that follow from its numbers: terminal, notebook and page share them."""
 
 from __future__ import annotations
 
@@ -6,22 +6,18 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from fastfair._lib.text import in_lines, p_value, per_cent, rate_with_interval, typed
-from fastfair._lib.validation import LOG_LIKELIHOOD_RATIO
+from fastfair._lib.text import p_value, per_cent, rate_with_interval, typed
 from fastfair.error_rates.operating_points import ENOUGH_ERRORS, OperatingPoint
 from fastfair.error_rates.rates import Rates
 from fastfair.errors import visible
 from fastfair.measures._registry import METRICS, measure_of, printed_name
-from fastfair.pages.parts import Cell, Column, Table
-from fastfair.results.result import Printed, measures_table
-from fastfair.uncertainty.quantities import FAILURE_RATES, WITH_FAILURES, Quantity, find, in_words
+from fastfair.uncertainty.quantities import FAILURE_RATES, WITH_FAILURES, Quantity, ends_of, find, in_words
 
 from .evaluated import Evaluated
 
 CLASSES = ("mated", "non-mated")
 Said = list[tuple[str, str]]
 _FEW_PEOPLE = 10
-_MOST_COLUMNS = 10  # with more groups a matrix of FMRs does not fit a terminal
 _MOST_NAMED = 4  # groups that a sentence names
 _AS_NONMATCHES = (
     "They count as non-matches at every threshold: FNMR is here the false rejection rate (FRR), and FMR the false "
@@ -241,10 +237,11 @@ def brackets_of(settings: Mapping[str, Any]) -> str:
 
 def sentences_on_failures(evaluation: Evaluated) -> list[str]:
     """Say how many comparisons failed, and what became of them."""
+    failed = [find(evaluation.quantities, name, None, None) for name in FAILURE_RATES]
     parts = [
         f"{one.n_errors:,} of {one.n_comparisons:,} {kind} comparisons failed "
         f"({rate_with_interval(one.estimate, one.low, one.high)})"
-        for one, kind in zip(failure_rates_of(evaluation, None), CLASSES, strict=True)
+        for kind, one in zip(CLASSES, failed, strict=True)
     ]
     said = [f"{' and '.join(parts)}.", _LEFT_OUT if has_rates_with_failures(evaluation) else _AS_NONMATCHES]
     for rates in evaluation.rates if has_rates_with_failures(evaluation) else ():
@@ -258,51 +255,6 @@ def has_rates_with_failures(evaluation: Evaluated) -> bool:
     return any(one.name in WITH_FAILURES for one in evaluation.quantities)
 
 
-def printed_tables(evaluation: Evaluated) -> list[Printed]:
-    """Return the tables of the terminal below the summary: metrics, FMRs between groups, and measures."""
-    metrics = [q for q in evaluation.quantities if q.group is None and q.at is None and measure_of(q.name) is None]
-    if evaluation.settings["score_kind"] != LOG_LIKELIHOOD_RATIO:  # of other scores Cllr tells their scale
-        metrics = [one for one in metrics if one.name != "cllr"]
-    tables: list[Printed] = []
-    if metrics:
-        normalized = "normalised" if evaluation.settings.get("normalize") else "not normalised"
-        about = {"min_dcf": f" (p_target {evaluation.settings.get('p_target', 0):g}, {normalized})"}
-        metrics = [one for one in metrics if one.name not in FAILURE_RATES]
-        rows = [[printed_name(one.name) + about.get(one.name, ""), in_words(one)] for one in metrics]
-        tables.append(("All thresholds", ["metric", "all comparisons"], rows))
-    found = {q.key: q for q in evaluation.quantities}
-    for rates in evaluation.rates if len(evaluation.groups) <= _MOST_COLUMNS else ():
-        if has_comparisons_between_groups(rates):
-            cells = [
-                [found.get(("fmr_matrix", reference, probe, rates.at)) for probe in evaluation.groups]
-                for reference in evaluation.groups
-            ]
-            rows = [
-                [group, *("-" if cell is None else rate_cell(cell) for cell in row)]
-                for group, row in zip(evaluation.groups, cells, strict=True)
-            ]
-            title = f"FMR by group of reference (rows) and of probe (columns) at {rates.at}"
-            tables.append((title, ["", *evaluation.groups], rows))
-    if evaluation.measured_groups and evaluation.settings["measures"]:
-        headings, rows = measures_table(evaluation.quantities, [rates.at for rates in evaluation.rates])
-        tables.append((f"Fairness over {len(evaluation.measured_groups)} groups", headings, rows))
-    return tables
-
-
-def tables_of(evaluation: Evaluated) -> list[str]:
-    """Return the lines of a table of groups at each operating point, and of the note below them."""
-    lines = []
-    for rates in evaluation.rates:
-        lines += ["", f"At {rates.at}", *in_lines(*rates_table(evaluation, rates))]
-    at_points = [one for one in evaluation.quantities if one.name in ("fmr", "fnmr") and one.n_comparisons]
-    if has_failures(evaluation):
-        lines += ["", "Comparisons that failed", *in_lines(*failures_table(evaluation))]
-        at_points += [one for one in evaluation.quantities if one.name in FAILURE_RATES and one.n_comparisons]
-    if any((one.n_errors or 0) < ENOUGH_ERRORS for one in at_points):
-        lines += ["", FEW_ERRORS]
-    return lines
-
-
 def interval_name(settings: dict[str, Any]) -> str:
     """Name the intervals of an evaluation, such as "95 % interval, for all groups together"; empty without."""
     if "confidence_level" not in settings:
@@ -312,88 +264,9 @@ def interval_name(settings: dict[str, Any]) -> str:
     return f"{100 * settings['confidence_level']:g} % {side}{together}"
 
 
-FEW_ERRORS = f"* fewer than {ENOUGH_ERRORS} errors behind the rate (Doddington's rule of {ENOUGH_ERRORS})"
-_METRICS = ("eer", "min_dcf")  # of groups, beside the rates at the first operating point
-
-
-def rates_table(evaluation: Evaluated, rates: Rates) -> tuple[list[str], list[list[str]]]:
-    """Write rates and counts of all comparisons and of each group at an operating point.
-
-    Parameters
-    ----------
-    evaluation : Evaluated
-        The evaluation.
-    rates : Rates
-        Those of one of its operating points; EER and minDCF stand beside those of the first.
-
-    Returns
-    -------
-    headings : list of str
-        The first is that of groups.
-    rows : list of list of str
-        All comparisons, then each group.
-    """
-    found = {one.key: one for one in evaluation.quantities}
-    is_first = rates is evaluation.rates[0]
-    metrics = [name for name in _METRICS if is_first and (name, None, None, None) in found]
-    shown = ["fmr", "fnmr", *(name for name in ("far", "frr") if (name, None, None, rates.at) in found)]
-    headings = ["group", *map(printed_name, (*shown, *metrics))]
-    headings += ["mated", "non-mated", "false matches", "false non-matches", "subjects"]
-    counts = rates.counts
-    numbers: list[tuple[Any, ...]] = [
-        (counts.mated, counts.nonmated, counts.false_matches, counts.false_nonmatches, counts.nonmated_subjects)
-    ]
-    subjects = counts.group_nonmated_subjects
-    for k in range(len(rates.groups)):
-        per_group = counts.group_mated, counts.group_nonmated, counts.group_false_matches, counts.group_false_nonmatches
-        numbers.append((*(column[k] for column in per_group), None if subjects is None else subjects[k]))
-    rows = []
-    for group, behind in zip((None, *rates.groups), numbers, strict=True):
-        row = [group or "all", *(rate_cell(found[name, group, None, rates.at]) for name in shown)]
-        for name in metrics:
-            row.append(in_words(found[name, group, None, None]))
-        rows.append([*row, *("" if number is None else f"{number:,}" for number in behind)])
-    return headings, rows
-
-
-def rate_cell(quantity: Quantity) -> str:
-    """Write a rate with its interval, and a star where fewer than 30 errors are behind it."""
-    few = quantity.n_errors is not None and quantity.n_errors < ENOUGH_ERRORS and bool(quantity.n_comparisons)
-    return in_words(quantity) + ("*" if few else " ")
-
-
 def has_failures(evaluation: Evaluated) -> bool:
     """Return whether an evaluation reports how often comparisons failed."""
     return any(one.name in FAILURE_RATES for one in evaluation.quantities)
-
-
-def failure_rates_of(evaluation: Evaluated, group: str | None) -> list[Quantity]:
-    """Return the shares of mated and of non-mated comparisons that failed, of all or of a group."""
-    return [find(evaluation.quantities, name, group, None) for name in FAILURE_RATES]
-
-
-def failures_table(evaluation: Evaluated) -> tuple[list[str], list[list[str]]]:
-    """Write the rates of failure of all comparisons and of each group, with the numbers behind them.
-
-    Parameters
-    ----------
-    evaluation : Evaluated
-        An evaluation that has them.
-
-    Returns
-    -------
-    headings : list of str
-        The first is that of groups.
-    rows : list of list of str
-        All comparisons, then each group.
-    """
-    headings = ["group", *map(printed_name, FAILURE_RATES), "mated failed", "mated", "non-mated failed", "non-mated"]
-    rows = []
-    for group in (None, *evaluation.groups):
-        found = failure_rates_of(evaluation, group)
-        counts = [f"{number:,}" for one in found for number in (one.n_errors, one.n_comparisons)]
-        rows.append([group or "all", *map(rate_cell, found), *counts])
-    return headings, rows
 
 
 def measures_at(evaluation: Evaluated, rates: Rates | None) -> list[Quantity]:
@@ -402,14 +275,10 @@ def measures_at(evaluation: Evaluated, rates: Rates | None) -> list[Quantity]:
     return [q for q in evaluation.quantities if q.group is None and q.at in points and measure_of(q.name) is not None]
 
 
-def printed_of(table: Table) -> Printed:
-    """Turn a table of a page into one of the terminal, without drawings; stars mark rates of few errors."""
-    kept = [k for k, one in enumerate(table.columns) if getattr(one, "kind", "") != "drawing"]
-    headings = [one.title if isinstance(one, Column) else one for one in (table.columns[k] for k in kept)]
-    return table.caption, headings, [[_as_text(row[k]) for k in kept] for row in table.rows]
-
-
-def _as_text(cell: str | Cell) -> str:
-    if isinstance(cell, str):
-        return cell
-    return " ".join(filter(None, (cell.text, cell.interval))) + ("*" if cell.look == "few" else "")
+def distances_from_fair(one: Quantity) -> tuple[float, float, float, float]:
+    """Return how far a measure, the nearest and the farthest of its interval are from fair; and the largest, or 1."""
+    measure, (low, high) = measure_of(one.name), ends_of(one)
+    assert measure is not None
+    value, *ends = (abs(x - measure.fair_value) for x in (one.estimate, low, high))
+    largest = max((x for x in (value, *ends) if math.isfinite(x)), default=0.0) or 1.0
+    return value, 0.0 if low <= measure.fair_value <= high else min(ends), max(ends), largest

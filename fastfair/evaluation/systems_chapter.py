@@ -15,10 +15,10 @@ from fastfair.pages.parts import Cell, Chapter, Column, FirstScreen, Panels, Row
 from fastfair.results.result import Printed
 from fastfair.uncertainty.quantities import IN_PER_CENT, find, in_words
 
-from .chapter import det_curve, det_limits, left_out_of
+from .chapter import OWN_SCALES, det_curve, det_limits, left_out_of, printed_of
 from .contrasts import REASONS, WITHHELD, Contrast, Pair, RankedSystem, possible_ranks, quantity_in_words
 from .evaluated import Evaluated
-from .summary import Said, brackets_of, facts_of, limits, printed_of, size_of
+from .summary import Said, brackets_of, facts_of, limits, size_of
 
 MOST_CURVES = 8  # more cannot be told apart
 _LINES = (
@@ -144,8 +144,8 @@ def _differences(pair: Pair, contrasts: Sequence[Contrast], settings: Mapping[st
     ]  # fmt: skip
     of = "Fairness measures" if of_measures else printed_name(contrasts[0].name)
     of += "" if contrasts[0].at is None else f" at {contrasts[0].at}"
-    own_scale = "; each bar has its own scale" if of_measures else ""
-    return Table(f"{of}: {visible(pair[0])} minus {visible(pair[1])}{own_scale}", columns, rows, look="measures")
+    caption, explanation = f"{of}: {visible(pair[0])} minus {visible(pair[1])}", OWN_SCALES if of_measures else ""
+    return Table(caption, columns, rows, look="measures", explanation=explanation)
 
 
 def _better(pair: Pair, one: Contrast) -> str:

@@ -401,20 +401,21 @@ class Notes:
         kinds = dict.fromkeys(filter(None, map(kind_of, notes)))
         for kind in kinds:
             self._rows.setdefault(kind, {})[row] = None
-        return [_letter(list(self._rows).index(kind)) for kind in kinds]
+        return [letter(list(self._rows).index(kind)) for kind in kinds]
 
     def listed(self) -> list[tuple[str, str, str]]:
         """Return the letter, the sentence and the rows of each kind."""
         return [
             (
-                _letter(k), kind,
-                ", ".join(map(visible, rows)) if len(rows) <= _MOST_NAMED else f"{len(rows)} rows, marked {_letter(k)}",
+                letter(k), kind,
+                ", ".join(map(visible, rows)) if len(rows) <= _MOST_NAMED else f"{len(rows)} rows, marked {letter(k)}",
             )
             for k, (kind, rows) in enumerate(self._rows.items())
         ]  # fmt: skip
 
 
-def _letter(k: int) -> str:
+def letter(k: int) -> str:
+    """Return a, b, ..., z, aa, ab and so on."""
     return chr(ord("a") + k) if k < 26 else f"{chr(ord('a') + k // 26 - 1)}{chr(ord('a') + k % 26)}"
 
 

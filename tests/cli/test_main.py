@@ -101,10 +101,10 @@ def two_systems(tmp_path_factory) -> tuple[Path, Path]:
 def test_compare_prints_and_writes(two_systems, tmp_path):
     arguments = ["compare", *two_systems, "--score", "a", "--second-score", "b", "--group", "sex", "--seed", 1]
     done = succeeded(*arguments, "--n-resamples", 300, "--at", "fmr=0.05", "--output", tmp_path / "out")
-    eer = next(line.split() for line in done.output.splitlines() if line.startswith("EER "))
-    assert eer[1] == "all"
-    assert eer[-1] == "first"
-    assert "At FMR=0.05" in done.output
+    eer = done.output.partition("\nEER: first system minus second system\n")[2].splitlines()[1].split()
+    assert eer[0] == "all"
+    assert eer[-2:] == ["first", "system"]
+    assert "at FMR=0.05" in done.output
     written = json.loads((tmp_path / "out" / "comparison.json").read_text())
     given = {"groups": ["sex"], "score": "a"}
     systems = [
@@ -170,9 +170,9 @@ def test_cross_group_comparisons_print_a_matrix(write):
     rows = ["0.9,1,f,f", "0.1,0,f,m", "0.7,0,m,f", "0.8,1,m,m", "0.2,0,f,f", "0.6,0,m,m"]
     path = write("s.csv", "score,mated,reference_sex,probe_sex\n" + "\n".join(rows))
     lines = run("evaluate", path, "--group", "sex", "--at", "threshold=0.5", "--n-resamples", 0).output.splitlines()
-    start = next(k for k, line in enumerate(lines) if line.startswith("FMR by group"))
+    start = next(k for k, line in enumerate(lines) if line.startswith("FMR between groups"))
     assert [line.split() for line in lines[start + 1 : start + 4]] == [
-        ["f", "m"], ["f", "0", "%*", "0", "%*"], ["m", "100", "%*", "100", "%*"],
+        ["Reference", "A", "B"], ["A", "f", "0*", "0*"], ["B", "m", "100*", "100*"],
     ]  # fmt: skip
 
 
@@ -213,7 +213,7 @@ def test_few_errors_never_look_like_none(tmp_path):
     path = tmp_path / "s.csv"
     pl.DataFrame({"score": [1.0, *range(100, 100_100)], "mated": [1, *[0] * 100_000]}).write_csv(path)
     done = run_program("evaluate", path, "--at", "fmr=1e-5", "--n-resamples", "0")
-    assert "0.001 %*" in done.stdout
+    assert "0.001 (held)*" in done.stdout
     assert "--score-kind distance" in done.stderr
 
 
