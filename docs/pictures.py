@@ -42,24 +42,6 @@ def decisions() -> Figure:
     return figure
 
 
-def matrix() -> Figure:
-    """Draw the matrix of scores of the sample files, with the mated comparisons on its diagonal."""
-    scores = np.loadtxt("samples/matrix.txt")
-    figure, ax = plt.subplots(figsize=(4.6, 3.4), layout="constrained")
-    for row, column in np.ndindex(scores.shape):
-        mated = row == column
-        ax.add_patch(plt.Rectangle((column - 0.5, row - 0.5), 1, 1, color="C0" if mated else "C1", alpha=0.25))
-        ax.text(column, row, scores[row, column], ha="center", va="center", weight="bold" if mated else "normal")
-    ax.set_xticks(range(len(scores)))
-    ax.set_yticks(range(len(scores)))
-    ax.set(xlim=(-0.5, 3.5), ylim=(3.5, -0.5), xlabel="subject of the probe", ylabel="subject of the reference")
-    ax.tick_params(length=0)
-    ax.legend([plt.Rectangle((0, 0), 1, 1, color=color, alpha=0.25) for color in ("C0", "C1")], ["mated", "non-mated"],
-        loc="upper left", bbox_to_anchor=(1, 1), fontsize="small",
-    )  # fmt: skip
-    return figure
-
-
 def reactions() -> Figure:
     """Draw four measures over the factor by which one of four groups has more false matches."""
     factor = np.geomspace(1, 50, 60)
@@ -159,17 +141,6 @@ def embeddings_by_group() -> Figure:
     return figure
 
 
-def gallery_and_probes() -> Figure:
-    """Draw FNMR over FMR of all pairs of simulated vectors, and of one reference a subject with its probes."""
-    e = _people()
-    role = np.where(np.diff(e.subject, prepend=-1) != 0, "reference", "probe")
-    figure, ax = plt.subplots(figsize=(6.5, 3.4), layout="constrained")
-    for data, label in ((e, "all pairs"), (ff.Embeddings(e.vectors, e.subject, role=role), "references with probes")):
-        ff.roc_band(data, np.geomspace(3e-4, 0.1, 40), rng=0).plot(ax, label=label)
-    ax.legend()
-    return figure
-
-
 def normalized() -> Figure:
     """Draw the error rates of women and men of half of VoxCeleb1-H before and after scores are normalised."""
     with tempfile.TemporaryDirectory() as folder:
@@ -206,18 +177,6 @@ def _speakers() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     people = ff.VonMisesFisherIdentities(drawn.centers, np.where(sex == "f", 0.85, 1) * drawn.concentrations)
     subject = np.repeat(np.arange(160), 6)
     return people.draw(6, rng=1), subject, sex[subject]
-
-
-def every_pair() -> Figure:
-    """Draw the FNMR of women and men over the FMR of all pairs."""
-    vectors, subject, sex = _speakers()
-    e = ff.Embeddings(vectors, subject, group=sex)
-    figure, ax = plt.subplots(figsize=(5.4, 3.4), layout="constrained")
-    for label, group in (("women", "f"), ("men", "m")):
-        ff.roc_band(e, np.geomspace(1e-4, 0.1), group=group, rng=0).plot(ax, label=label)
-    ax.set(xlabel="FMR of all pairs", ylim=(0, None))
-    ax.legend()
-    return figure
 
 
 def enrolled_by_templates() -> Figure:
@@ -377,19 +336,18 @@ _BY_SIZE = {
     "GARBE": ([34.7, 35.3, 43.3, 55.3, 54.0], [97.2, 97.3, 98.6, 98.7, 98.7]),
     "named": ([16.0, 20.7, 17.3, 23.3, 18.0], [2.7, 2.7, 2.7, 2.0, 0.7]),
     "found": ([46.7, 34.7, 42.7, 64.0, 64.7], [67.3, 54.0, 68.0, 77.3, 77.3]),
-    "new people": ([79.3, 81.3, 80.7, 78.7, 78.7], [96.7, 94.3, 95.7, 93.7, 96.0]),
 }
 
 
-def _over_size(panels: dict[str, str], aims: list[float | None], label: str) -> Figure:
+def _over_size(panels: dict[str, str], aims: list[float | None], label: str, methods: tuple[str, str]) -> Figure:
     """Draw how often intervals hold the truth, or tests find something, over the number of subjects of a group."""
     figure, axes = plt.subplots(
         1, len(panels), figsize=(4.2 * len(panels), 3), sharey=True, squeeze=False, layout="constrained"
     )
     for ax, (what, title), aim in zip(axes[0], panels.items(), aims, strict=True):
-        before, now = _BY_SIZE[what]
-        ax.plot(_SUBJECTS, before, "s--", color="0.5", label="before")
-        ax.plot(_SUBJECTS, now, "o-", label="now")
+        other, default = _BY_SIZE[what]
+        ax.plot(_SUBJECTS, other, "s--", color="0.5", label=methods[0])
+        ax.plot(_SUBJECTS, default, "o-", label=methods[1])
         if aim is not None:
             ax.axhline(aim, color="0.3", linestyle=":", label="as it should be")
         ax.set_xscale("log")
@@ -405,18 +363,13 @@ def _over_size(panels: dict[str, str], aims: list[float | None], label: str) -> 
 def intervals_over_size() -> Figure:
     """Draw the coverage of a group's FMR, and of GARBE, where groups have few false matches."""
     panels = {"FMR": "FMR of a group", "GARBE": "GARBE of a fair system"}
-    return _over_size(panels, [95, 95], "intervals that hold the truth (%)")
+    return _over_size(panels, [95, 95], "intervals that hold the truth (%)", ("percentile", "default"))
 
 
 def tests_over_size() -> Figure:
     """Draw how often `fmr_test` names a group that is like all others, and finds two that differ."""
     panels = {"named": "8 groups alike: a group is named", "found": "two of 8 differ: this is found"}
-    return _over_size(panels, [5, None], "data sets (%)")
-
-
-def bands_over_size() -> Figure:
-    """Draw the coverage of FNMR for new people, of intervals over vectors and over people."""
-    return _over_size({"new people": "FNMR at an FMR, for new people"}, [95], "intervals that hold the truth (%)")
+    return _over_size(panels, [5, None], "data sets (%)", ("F", "deviance, the default"))
 
 
 def recentered_coverage() -> Figure:

@@ -121,19 +121,6 @@ def test_theory_of_two_shifted_normals():
     assert 0.9 < ff.min_cllr(llr, 1e-320) <= 1  # whose odds overflow
 
 
-def test_scikit_learn_draws_the_same_curve():
-    from sklearn.metrics import roc_curve
-
-    rng = np.random.default_rng(4)
-    flags = rng.random(5_000) < 0.3
-    scores = np.round(rng.normal(size=5_000) + flags, 2)
-    curve = ff.roc(ff.Comparisons(scores, flags))
-    fpr, tpr, thresholds = roc_curve(flags, scores, drop_intermediate=False)
-    assert np.array_equal(curve.fmr[:-1][::-1], fpr[1:])
-    assert 1 - curve.fnmr[:-1][::-1] == pytest.approx(tpr[1:])
-    assert np.array_equal(curve.threshold[:-1][::-1], thresholds[1:])
-
-
 def test_convex_hull_never_lies_above_the_other_equal_error_rates():
     rng = np.random.default_rng(5)
     for _ in range(20):
@@ -181,16 +168,3 @@ def test_cllr_of_even_odds_is_that_of_the_first_paper_and_others_are_refused():
     assert ff.cllr(ff.Comparisons([0.0, 0.0], [1, 0]), 0.01) == pytest.approx(1, abs=1e-15)
     for function in (ff.cllr, ff.min_cllr):
         refused("p_target", function, c, 1.0)
-
-
-def test_scikit_learns_log_loss_is_cllr():
-    from sklearn.metrics import log_loss
-
-    rng = np.random.default_rng(5)
-    flags = rng.random(2_000) < 0.3
-    scores = 3 * rng.normal(size=2_000) + 4 * flags - 2
-    for p in (0.5, 0.02):
-        posterior = 1 / (1 + np.exp(-scores - math.log(p / (1 - p))))
-        weights = np.where(flags, p / flags.sum(), (1 - p) / (~flags).sum())
-        expected = log_loss(flags, posterior, sample_weight=weights) / calibration.entropy(p)
-        assert ff.cllr(ff.Comparisons(scores, flags), p) == pytest.approx(expected, rel=1e-9)
