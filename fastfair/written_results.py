@@ -22,7 +22,7 @@ _HOMES = (
     "bands.all_bands", "calibration.calibrate", "calibration.evaluate_calibration", "claims.check", "claims.claim",
     "error_models.error_model", "error_models.stratified_rates", "evaluation.result", "evaluation.system_comparison",
     "evaluation.worst_comparisons", "group_tests.equal_rates", "group_tests.margins",
-    "planning.fmr", "planning.plans", "quality.discard_curve", "small_groups", "thresholds",
+    "planning.fmr", "planning.fnmr", "quality.discard_curve", "small_groups", "thresholds",
 )  # fmt: skip
 
 

@@ -385,7 +385,6 @@ class FmrPlan(Result):
         """
         from matplotlib.ticker import LogLocator, NullLocator
 
-        levels = {"claimed": self.claimed, "expected FMR": self.fmr}
         ax = axes_or_new(ax)
         n = [one.n_subjects for one in self.studies]
         kept = f"limit that {100 * self.wanted_assurance:g} % of studies keep"
@@ -393,14 +392,12 @@ class FmrPlan(Result):
         ax.plot(n, [one.limit for one in self.studies], ".-", color="#56B4E9", label="median limit")
         independent = [one.independent_limit for one in self.studies]
         ax.plot(n, independent, ":", color="0.45", label="limit if comparisons were independent")
-        for (name, rate), color, style in zip(levels.items(), ("k", "0.7"), ("--", "-"), strict=True):
-            if rate:
-                ax.axhline(rate, color=color, linestyle=style, linewidth=1.2, zorder=0, label=name)
+        ax.axhline(self.claimed, color="k", linestyle="--", linewidth=1.2, zorder=0, label="claimed")
+        if self.fmr:
+            ax.axhline(self.fmr, color="0.7", linewidth=1.2, zorder=0, label="expected FMR")
         if self.n_subjects is not None:
             ax.axvline(self.n_subjects, color="0.8", linewidth=1, zorder=0)
-            ax.annotate(
-                f"{self.n_subjects:,}", (self.n_subjects, levels["claimed"]), (4, 4), textcoords="offset points"
-            )
+            ax.annotate(f"{self.n_subjects:,}", (self.n_subjects, self.claimed), (4, 4), textcoords="offset points")
         ax.set_xscale("log")
         ax.set_yscale("log")
         ax.set(xlabel="Subjects", ylabel="Upper limit of the FMR")
@@ -566,22 +563,19 @@ def _matches(
     """Check how false matches come about, and take from the pilot what is not given."""
     if (pilot is None) != (at is None):
         raise InputError("pilot and at go together: give both, or neither")
-    if again is None and design.repeats == 1:
-        again = 0.0
-    of_pilot = None
-    if pilot is not None and at is not None and None in (fmr, covariance, again):
+    given = {"fmr": fmr, "covariance": covariance, "again": 0.0 if again is None and design.repeats == 1 else again}
+    missing = [name for name, value in given.items() if value is None]
+    if missing:
+        if pilot is None or at is None:
+            raise InputError(
+                f"give {' and '.join(missing)}, or the comparisons of a pilot, pilot=, and their point, at="
+            )
         of_pilot = matches_of(pilot, at)
-    missing = [name for name, value in (("fmr", fmr), ("covariance", covariance), ("again", again)) if value is None]
-    if missing and of_pilot is None:
-        raise InputError(f"give {' and '.join(missing)}, or the comparisons of a pilot, pilot=, and their point, at=")
-    if of_pilot is not None:
-        fmr = of_pilot.fmr if fmr is None else fmr
-        covariance = of_pilot.covariance if covariance is None else covariance
-        again = of_pilot.again if again is None else again
-    relative = validation.real("covariance", covariance)
+        given |= {name: getattr(of_pilot, name) for name in missing}
+    relative = validation.real("covariance", given["covariance"])
     if relative < 0:
         raise InputError(f"covariance must be at least 0, not {relative:g}")
-    return FalseMatches(validation.rate("fmr", fmr), relative, validation.rate("again", again))
+    return FalseMatches(validation.rate("fmr", given["fmr"]), relative, validation.rate("again", given["again"]))
 
 
 def matches_of(pilot: Comparisons, at: OperatingPoint) -> FalseMatches:

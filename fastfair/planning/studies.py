@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from fastfair._lib import memory, validation
 from fastfair._lib.bisection import least_whole
 from fastfair.errors import InputError
-from fastfair.group_tests.failure_counts import beta_binomial_pmf, squared_deviations
+from fastfair.group_tests.failure_counts import SubjectKinds, beta_binomial_pmf, squared_deviations, sum_kinds
 from fastfair.group_tests.replicates import AT_ONCE, draw_groups
 
 Floats = NDArray[np.float64]
@@ -22,65 +22,29 @@ _OUTSIDE = 1e-16  # probability that may fall outside the window computed
 _SHORT = 1e-12  # by which sums of probabilities may fall short of what they are
 
 
-def bytes_of_law(n: int, m: int, fnmr: float, correlation: float) -> int:
-    """Return about how many bytes the law of n subjects with m attempts takes while it is computed."""
-    low, high = _window(n, m, m * fnmr, m * fnmr * (1 - fnmr) * (1 + (m - 1) * correlation))
-    return 80 * (m + high - low)
+def law_of_failures(n: int, pmf: Floats) -> tuple[int, Floats]:
+    """Raise the law of one subject's failures to its n-th convolution power: that of n alike, independent subjects.
+
+    pmf are the probabilities of 0 to m failures. Returned are the number of failures where a window begins, outside
+    which lies no probability worth a number by Bernstein's inequality, and the probabilities inside. The transform need
+    only span the window: beyond it the convolution wraps round, and what wraps is less than rounding.
+    """
+    from scipy.fft import irfft, next_fast_len, rfft
+
+    m = pmf.size - 1
+    k = np.arange(m + 1)
+    mean = float(k @ pmf)
+    low, high = _window(n, m, mean, float((k - mean) ** 2 @ pmf))
+    length = next_fast_len(max(high - low, m) + 1, real=True)
+    power = np.maximum(irfft(rfft(pmf, length) ** n, length), 0)
+    return low, np.roll(power, -(low % length))[: high - low + 1] / power.sum()
 
 
 def _window(n: int, m: int, mean: float, variance: float) -> tuple[int, int]:
-    """Return the ends of the failures of n subjects that are worth a number, by Bernstein's inequality."""
+    """Return the ends of the window of n subjects' failures, from the mean and variance of one with m attempts."""
     logs = math.log(2 / _OUTSIDE)
     reach = logs * m / 3 + math.sqrt((logs * m / 3) ** 2 + 2 * logs * n * variance)
     return max(0, math.floor(n * mean - reach)), min(n * m, math.ceil(n * mean + reach))
-
-
-@dataclass(frozen=True, eq=False)
-class FailureLaw:
-    """The law of the failures of n alike, independent subjects.
-
-    Attributes
-    ----------
-    first : int
-        The number of failures where the window begins; outside it lies no probability worth a number.
-    pmf : (window,) ndarray
-        Probabilities of `first` failures and so on.
-    """
-
-    first: int
-    pmf: Floats
-
-    @classmethod
-    def of(cls, n: int, pmf: Floats) -> FailureLaw:
-        """Raise the law of one subject to its n-th convolution power.
-
-        The transform's length need only span the window outside which lies next to nothing: beyond it the
-        convolution wraps round, and what wraps is less than rounding.
-        """
-        from scipy.fft import irfft, next_fast_len, rfft
-
-        m = pmf.size - 1
-        k = np.arange(m + 1)
-        mean = float(k @ pmf)
-        low, high = _window(n, m, mean, float((k - mean) ** 2 @ pmf))
-        length = next_fast_len(max(high - low, m) + 1, real=True)
-        power = np.maximum(irfft(rfft(pmf, length) ** n, length), 0)
-        return cls(low, np.roll(power, -(low % length))[: high - low + 1] / power.sum())
-
-    @property
-    def failures(self) -> NDArray[np.int64]:
-        """(window,) numbers of failures."""
-        return self.first + np.arange(self.pmf.size)
-
-    def farthest(self, mean: float, n_groups: NDArray[np.int64], probability: float) -> Floats:
-        """Return the smallest distances from the mean that all of several groups keep with a probability.
-
-        Groups are alike and independent: all keep a distance with the probability of one, to the power of their number.
-        """
-        distance = np.abs(self.failures - mean)
-        order = np.argsort(distance)
-        wanted = probability ** (1 / n_groups) - _SHORT
-        return distance[order[np.searchsorted(np.cumsum(self.pmf[order]), wanted)]]
 
 
 Counts = NDArray[np.int64]
@@ -174,73 +138,22 @@ class Subjects:
         inflation = 1 + (self.attempts.m0 - 1) * self.correlation
         return self.fnmr * (1 - self.fnmr) * inflation / (n * self.attempts.mean)
 
-    def margin(self, n: int, n_groups: Any, probability: float) -> Any:
-        """Compute the exact margins of groups of n, all of whom make as many attempts, where the rate is known."""
+    def margins(self, n: int, n_groups: Counts, probability: float) -> Floats:
+        """Compute the exact margins of (k,) numbers of groups of n, all with as many attempts, where the rate is known.
+
+        Groups are alike and independent: all keep a distance with the probability of one, to the power of their number.
+        """
         m = int(self.attempts.numbers[0])
+        low, high = _window(n, m, m * self.fnmr, m**2 * self.variance(1))
         memory.require(
-            bytes_of_law(n, m, self.fnmr, self.correlation),
-            f"the exact law of the failures of {n:,} subjects with {m:,} attempts each",
+            80 * (m + high - low), f"the exact law of the failures of {n:,} subjects with {m:,} attempts each",
             "plan for fewer attempts or subjects",
-        )
-        law = FailureLaw.of(n, self.law(m))
-        return law.farthest(n * m * self.fnmr, n_groups, probability) / (n * m)
-
-    def simulated_margins(
-        self, n: int, n_groups: Counts, probability: float, n_simulations: int, key: NDArray[np.uint32]
-    ) -> Floats:
-        """Draw studies with groups of n; the first groups of the largest study are the groups of a smaller one."""
-        from fastfair.kernels import clusters
-
-        numbers, number_of = np.unique(n_groups, return_inverse=True)
-        groups = Groups(int(numbers[-1]), self, self)
-        require_memory(groups, n_simulations * numbers.size)
-        largest = np.empty((n_simulations, numbers.size))
-
-        def use(at: slice, sums: Counts) -> None:
-            apart = np.abs(sums[clusters.FAILURES] / sums[clusters.ATTEMPTS] - self.fnmr)
-            largest[at] = np.maximum.accumulate(apart, axis=1)[:, numbers - 1]
-
-        draw_studies(groups, n, n_simulations, key, use)
-        return np.quantile(largest, probability, axis=0, method="inverted_cdf")[number_of]
-
-
-@dataclass(frozen=True)
-class Groups:
-    """Groups of which the first may have other subjects than the rest.
-
-    Attributes
-    ----------
-    number : int
-        Number of groups.
-    first, others : Subjects
-        The subjects of the first group, and of every other; all make as many attempts.
-    """
-
-    number: int
-    first: Subjects
-    others: Subjects
-
-
-def require_memory(groups: Groups, n_studies: int) -> None:
-    """Refuse studies that `draw_studies` has no memory for, with five numbers kept of each."""
-    n_kinds = int(groups.others.attempts.numbers.sum()) + groups.others.attempts.numbers.size
-    memory.require(
-        groups.number * (40 * n_kinds + 64 * min(AT_ONCE, n_studies)) + 200 * n_kinds + 40 * n_studies,
-        f"{n_studies:,} studies of {groups.number:,} groups with up to {groups.others.attempts.numbers[-1]:,} attempts "
-        "of each subject",
-        "plan for fewer, or margins with the exact method",
-    )
-
-
-def draw_studies(groups: Groups, n: int, n_studies: int, key: NDArray[np.uint32], use: Any) -> None:
-    """Draw studies with groups of n subjects, and pass on sums over them as `draw_groups` does."""
-    from fastfair.kernels import clusters
-
-    n_kinds = groups.others.kinds[0].size
-    parts = zip(groups.first.kinds, groups.others.kinds, strict=True)
-    failures, attempts, share = (np.concatenate((first, np.tile(others, groups.number - 1))) for first, others in parts)
-    kinds = clusters.Kinds(failures, attempts, share, n_kinds * np.arange(1, groups.number + 1))
-    draw_groups(kinds, np.full(groups.number, n), _GROUPS_OF_STUDIES, n_studies, key, use)
+        )  # fmt: skip
+        first, pmf = law_of_failures(n, self.law(m))
+        distance = np.abs(first + np.arange(pmf.size) - n * m * self.fnmr)
+        order = np.argsort(distance)
+        wanted = probability ** (1 / n_groups) - _SHORT
+        return np.asarray(distance[order[np.searchsorted(np.cumsum(pmf[order]), wanted)]] / (n * m))
 
 
 SETTINGS = ("n_groups", "n_subjects", "n_attempts", "fnmr", "correlation")
@@ -380,12 +293,14 @@ class Studies:
 
 @dataclass(frozen=True, eq=False)
 class Study:
-    """A study that can be made with any number of subjects.
+    """A study of groups, of which the first may differ, that can be made with any number of subjects.
 
     Attributes
     ----------
-    groups : Groups
-        The groups, of which the first may differ.
+    n_groups : int
+        Number of groups.
+    first, others : Subjects
+        The subjects of the first group, and of every other; all make as many attempts.
     probability : float
         Which quantile of the largest differences the margin is.
     n_simulations : int
@@ -394,10 +309,42 @@ class Study:
         Key of the random stream.
     """
 
-    groups: Groups
+    n_groups: int
+    first: Subjects
+    others: Subjects
     probability: float
     n_simulations: int
     key: NDArray[np.uint32]
+
+    def _draw(self, n: int, use: Callable[[slice, Counts], None], n_kept: int = 1) -> None:
+        """Draw studies with groups of n subjects, and pass on sums over them as `draw_groups` does; n_kept of each."""
+        from fastfair.kernels import clusters
+
+        numbers, n_studies = self.others.attempts.numbers, n_kept * self.n_simulations
+        n_kinds = int(numbers.sum()) + numbers.size
+        memory.require(
+            self.n_groups * (40 * n_kinds + 64 * min(AT_ONCE, n_studies)) + 200 * n_kinds + 40 * n_studies,
+            f"{n_studies:,} studies of {self.n_groups:,} groups with up to {numbers[-1]:,} attempts of each subject",
+            "plan for fewer, or margins with the exact method",
+        )
+        parts = zip(self.first.kinds, self.others.kinds, strict=True)
+        columns = (np.concatenate((first, np.tile(others, self.n_groups - 1))) for first, others in parts)
+        kinds = clusters.Kinds(*columns, n_kinds * np.arange(1, self.n_groups + 1))
+        draw_groups(kinds, np.full(self.n_groups, n), _GROUPS_OF_STUDIES, self.n_simulations, self.key, use)
+
+    def margins_of_known_rate(self, n: int, n_groups: Counts) -> Floats:
+        """Draw margins of (k,) numbers of alike groups; the first groups of this study are those of a smaller one."""
+        from fastfair.kernels import clusters
+
+        numbers, number_of = np.unique(n_groups, return_inverse=True)
+        largest = np.empty((self.n_simulations, numbers.size))
+
+        def use(at: slice, sums: Counts) -> None:
+            apart = np.abs(sums[clusters.FAILURES] / sums[clusters.ATTEMPTS] - self.others.fnmr)
+            largest[at] = np.maximum.accumulate(apart, axis=1)[:, numbers - 1]
+
+        self._draw(n, use, numbers.size)
+        return np.asarray(np.quantile(largest, self.probability, axis=0, method="inverted_cdf")[number_of])
 
     def simulate(self, n: int) -> Studies:
         """Draw studies with n subjects in each group.
@@ -407,7 +354,6 @@ class Study:
         """
         from fastfair.kernels import clusters
 
-        require_memory(self.groups, self.n_simulations)
         margin, apart = np.empty((2, self.n_simulations))
 
         def use(at: slice, sums: Counts) -> None:
@@ -415,8 +361,8 @@ class Study:
             margin[at] = self._normal_margins(sums)
             apart[at] = e[:, 0] / m[:, 0] - e.sum(axis=1) / m.sum(axis=1)
 
-        draw_studies(self.groups, n, self.n_simulations, self.key, use)
-        equal = self.groups.others.attempts
+        self._draw(n, use)
+        equal = self.others.attempts
         return Studies(
             n, margin * self._factor(n), apart, expected=self._difference(),
             step=1 / (n * int(equal.numbers[0])) if equal.are_equal else 0.0,
@@ -424,7 +370,7 @@ class Study:
 
     def _difference(self) -> float:
         """Return how much the first group's true rate differs from that of all groups together."""
-        return (self.groups.first.fnmr - self.groups.others.fnmr) * (1 - 1 / self.groups.number)
+        return (self.first.fnmr - self.others.fnmr) * (1 - 1 / self.n_groups)
 
     def _normal_margins(self, sums: Any) -> Floats:
         """Compute (studies,) the distance that all groups' rates keep, if normal, from (5, studies, groups) sums."""
@@ -439,7 +385,7 @@ class Study:
         rng = np.random.default_rng([*self.key.tolist(), n])
         by_replicates, normal = [], []
         for study in range(min(_STUDIES_RESAMPLED, self.n_simulations)):
-            kinds, sums = _draw_kinds(self.groups, n, rng)
+            kinds, sums = self._draw_kinds(n, rng)
             if not sums[clusters.FAILURES].any():
                 continue
             own = sums[clusters.FAILURES] / sums[clusters.ATTEMPTS]
@@ -450,26 +396,42 @@ class Study:
                 largest[at] = np.abs(rates - own).max(axis=1)
 
             key = np.array([self.key[0], self.key[1] ^ np.uint32(study)], np.uint32)
-            draw_groups(kinds, np.full(self.groups.number, n), _REPLICATES_OF_PLANS, _REPLICATES, key, use)
+            draw_groups(kinds, np.full(self.n_groups, n), _REPLICATES_OF_PLANS, _REPLICATES, key, use)
             by_replicates.append(np.quantile(largest, self.probability))
             normal.append(self._normal_margins(sums[:, None])[0])
         return float(np.sum(by_replicates) / np.sum(normal)) if by_replicates else 1.0
 
+    def _draw_kinds(self, n: int, rng: np.random.Generator) -> tuple[Any, Counts]:
+        """Draw n subjects of each group: kinds, as `kernels.clusters` has them, and (5, groups) sums over them."""
+        from fastfair.kernels import clusters
+
+        parts = []
+        for g in range(self.n_groups):
+            failures, attempts, share = (self.others if g else self.first).kinds
+            times = rng.multinomial(n, share / share.sum())
+            parts.append([values[times > 0] for values in (failures, attempts, times)])
+        end = np.cumsum([times.size for _, _, times in parts])
+        failures, attempts, times = map(np.concatenate, zip(*parts, strict=True))
+        sums = sum_kinds(SubjectKinds(failures, attempts, times, end))
+        return clusters.Kinds(failures, attempts, times.astype(np.float64), end), sums
+
     def subjects_for_margin(self, wanted: float, share: float, most: int) -> tuple[int | None, Studies]:
         """Find how many subjects keep the margin at or below `wanted` in a share of studies."""
-        inside = distance_kept(np.ones((1, self.groups.number)), self.probability)[0]
-        about = self.groups.others.variance(1) * (inside / wanted) ** 2
+        about = self.others.variance(1) * (self._errors_inside() / wanted) ** 2
         return self._smallest(lambda studies: studies.keep(wanted) >= share, about, wanted, most)
 
     def subjects_for_power(self, wanted: float, most: int) -> tuple[int | None, Studies]:
         """Find how many subjects the first group is found with in the share of studies `wanted`."""
         from scipy.special import ndtri
 
-        inside = distance_kept(np.ones((1, self.groups.number)), self.probability)[0]
         difference = abs(self._difference())
-        errors = max(1.0, inside + float(ndtri(wanted)))  # that the difference has to be large
-        about = max(self.groups.others.variance(1), self.groups.first.variance(1)) * (errors / difference) ** 2
+        errors = max(1.0, self._errors_inside() + float(ndtri(wanted)))  # that the difference has to be large
+        about = max(self.others.variance(1), self.first.variance(1)) * (errors / difference) ** 2
         return self._smallest(lambda studies: studies.find() >= wanted, about, difference, most)
+
+    def _errors_inside(self) -> float:
+        """Return how many standard errors all groups keep within."""
+        return float(distance_kept(np.ones((1, self.n_groups)), self.probability)[0])
 
     def _smallest(
         self, is_enough: Callable[[Studies], bool], about: float, distance: float, most: int
@@ -524,19 +486,3 @@ def distance_kept(error: Floats, probability: float) -> Floats:
         is_kept = np.prod(1 - outside, axis=1) >= probability
         low, high = np.where(is_kept, low, middle), np.where(is_kept, middle, high)
     return np.where(largest > 0, high, np.inf)
-
-
-def _draw_kinds(groups: Groups, n: int, rng: np.random.Generator) -> tuple[Any, Counts]:
-    """Draw n subjects of each group: their kinds, as `kernels.clusters` has them, and (5, groups) sums over them."""
-    from fastfair.kernels import clusters
-
-    parts, sums = [], np.empty((5, groups.number), np.int64)
-    for g in range(groups.number):
-        failures, attempts, share = (groups.others if g else groups.first).kinds
-        times = rng.multinomial(n, share / share.sum())
-        e, m, times = (values[times > 0] for values in (failures, attempts, times))
-        sums[:, g] = np.array([m, e, e * e, e * m, m * m]) @ times
-        parts.append((e, m, times))
-    end = np.cumsum([times.size for _, _, times in parts])
-    failures, attempts, times = map(np.concatenate, zip(*parts, strict=True))
-    return clusters.Kinds(failures, attempts, times.astype(np.float64), end), sums

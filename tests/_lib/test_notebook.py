@@ -18,7 +18,7 @@ from fastfair.evaluation.system_comparison import PairedEvaluation
 from fastfair.group_tests.equal_rates import FmrTest, FnmrTest
 from fastfair.group_tests.margins import MarginOfError
 from fastfair.planning.fmr import FmrPlan
-from fastfair.planning.plans import MarginPlan, PowerPlan, SubjectsPlan
+from fastfair.planning.fnmr import MarginPlan, PowerPlan, SubjectsPlan
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "fuzz"))
 import valid_calls

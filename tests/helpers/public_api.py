@@ -31,7 +31,7 @@ from fastfair.evaluation.worst_comparisons import WorstComparisons
 from fastfair.group_tests.equal_rates import FmrTest, FnmrTest, GroupTest
 from fastfair.group_tests.margins import MarginOfError
 from fastfair.planning.fmr import FmrPlan, FmrStudy
-from fastfair.planning.plans import MarginPlan, PowerPlan, SubjectsPlan
+from fastfair.planning.fnmr import MarginPlan, PowerPlan, SubjectsPlan
 from fastfair.quality.discard_curve import DiscardArea, DiscardCurve, DiscardedRate
 from fastfair.small_groups import ShrunkenRates
 from fastfair.synthesis.coverage import CoverageExperiment

@@ -15,7 +15,7 @@ from oracles.planned_studies import compared
 import fastfair as ff
 from fastfair.claims.claim import SUPPORTED
 from fastfair.planning.fmr import FmrPlan
-from fastfair.planning.plans import SubjectsPlan
+from fastfair.planning.fnmr import SubjectsPlan
 
 from .processes import chosen, shares, study_parser
 from .tables import percents, print_table

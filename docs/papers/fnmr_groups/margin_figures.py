@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, NullLocator
 from numpy.typing import NDArray
 
-from fastfair.planning.plans import MarginPlan
+from fastfair.planning.fnmr import MarginPlan
 from papers.figure_style import per_cent
 
 TITLES = {

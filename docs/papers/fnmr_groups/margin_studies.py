@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastfair import plan_margin
-from fastfair.planning.plans import MarginPlan
+from fastfair.planning.fnmr import MarginPlan
 from papers.page_parts import Figure, Table, Verdict
 from papers.settings import Settings
 from papers.verdict_rules import Outcome
