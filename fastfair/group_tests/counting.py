@@ -9,14 +9,11 @@ from numpy.typing import NDArray
 
 from fastfair._lib.threads import count_threads, in_order
 from fastfair._lib.warnings import warn
-from fastfair._lib.workers import Workers
-from fastfair.data import score_keys
 from fastfair.data.comparisons import Comparisons
-from fastfair.data.embeddings import Embeddings
 from fastfair.data.scanned_comparisons import KeptComparisons
 from fastfair.data.scanning import Reader
 from fastfair.data.vector_pairs import PairsOfVectors
-from fastfair.error_rates.operating_points import OperatingPoint, allowed_errors, threshold_key
+from fastfair.error_rates.operating_points import OperatingPoint, threshold_key
 from fastfair.errors import DependentGroupsWarning, DroppedWarning, InputError
 
 Counts = NDArray[np.int64]
@@ -86,29 +83,3 @@ def _attempts(kept: KeptComparisons) -> Counts:
     if not all(alike for _, alike in found):
         raise InputError(_OF_TWO)
     return np.asarray(np.sum([attempts for attempts, _ in found], axis=0), np.int64)[numbers]
-
-
-def of_embeddings(embeddings: Embeddings, at: OperatingPoint, n_threads: int | None) -> Counted:
-    """Count rejected mated pairs of vectors where a rate or the threshold is held, as `from_embeddings` does."""
-    if not embeddings.groups:
-        raise InputError("the embeddings have no groups to compare: give group")
-    n, n_nonmated = embeddings.subjects.size, embeddings.n_nonmated
-    finder = embeddings._finder(Workers(n_threads))
-    accepted = allowed_errors(at.value, n_nonmated) if at.rate == "fmr" else 0
-    kept = accepted + 1.0
-    while True:
-        mated, nonmated = finder.find(min(1, (kept + _SPARE_DEVIATIONS * kept**0.5) / n_nonmated))
-        if nonmated.complete or nonmated.keys.size > accepted:
-            break
-        kept *= 2
-    if at.rate == "fmr":
-        key = -nonmated.keys[accepted]  # keys of non-mated pairs are inverted: this accepts only what is above
-    elif at.rate == "fnmr":
-        key = mated.keys[allowed_errors(at.value, embeddings.n_mated)]
-    else:
-        key = score_keys.first_key_at_least(at.value, mated.keys)
-    subject = embeddings.pairing.subject[mated.first]
-    attempts = np.bincount(subject, minlength=n)
-    failures = np.bincount(subject[mated.keys < key], minlength=n)
-    there = np.flatnonzero(attempts)
-    return failures[there], attempts[there], embeddings.subject_group[there]

@@ -561,14 +561,11 @@ class FailureCounts(OfFailures, Shown):
         >>> counts.failures, counts.attempts
         (array([1, 0]), array([1, 1]))
         """
-        from .counting import of_embeddings
-
-        if at.rate is None and not at.is_given:
-            workers = Workers(n_threads)
-            return with_enough_pairs(
-                [embeddings], [at], False, lambda scans: cls.from_comparisons(scans[0], at), workers
-            )
-        return cls._of(*of_embeddings(embeddings, at, n_threads), embeddings.groups, embeddings.grouping)
+        if not embeddings.groups:
+            raise InputError("the embeddings have no groups to compare: give group")
+        return with_enough_pairs(
+            [embeddings], [at], False, lambda scans: cls.from_comparisons(scans[0], at), Workers(n_threads)
+        )
 
     def _set(
         self, failures: Counts, attempts: Counts, code: NDArray[Any], groups: tuple[str, ...],
