@@ -410,7 +410,7 @@ def _deliver_tests(run: Run, found: Mapping[str, Any], at: OperatingPoint | None
         say(repr(of_failures.counts) if of_failures is not None else f"{sum(found['fmr_test'].n_trials):,} comparisons")
         where = "" if at is None else f" at {at}"
         for name, result in found.items():
-            symbol = f"{result.error.upper()}s" if name != "margin" else ""
+            symbol = f"{result.rate_name.upper()}s" if name != "margin" else ""
             print_result(
                 result, "By more than the margin of error?" if name == "margin" else f"Do {symbol} differ{where}?"
             )

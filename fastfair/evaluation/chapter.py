@@ -140,7 +140,7 @@ def rates_of_groups(
     for side, name in enumerate(_RATES, start=1):
         required = [row for row in beside.required(name, str(rates.at)) if row.group in groups]
         has_limits = has_limits or any(math.isfinite(row.bound) for row in required)
-        different = {group for test in tests if test.error == name for group in test.different}
+        different = {group for test in tests if test.rate_name == name for group in test.different}
         of_rate, scale = _columns_of_rate(evaluation, name, side, rates, groups, required, different, is_short=is_short)
         columns += of_rate
         foot += [Cell(drawing=axis(scale)), *[Cell()] * (len(of_rate) - 1)]
@@ -269,7 +269,7 @@ def _between_groups(evaluation: Evaluated, rates: Rates) -> list[Table]:
 
 def _test_section(test: Any) -> Section:
     """Show what a test says of each group, folded; its sentences stand above."""
-    symbol = test.error.upper()
+    symbol = test.rate_name.upper()
     numbers = zip(test.groups, test.group_rate, test.low, test.high, test.group_pvalue_adjusted, strict=True)
 
     def differs(row: Any) -> str:

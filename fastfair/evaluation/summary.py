@@ -114,7 +114,7 @@ def of_groups(evaluation: Evaluated, together: Evaluated, tests: Sequence[Any]) 
         at = f"At {rates.at}: " if len(evaluation.rates) > 1 else ""
         found = []
         for name in ("fnmr", "fmr"):
-            here = [one for one in tests if one.error == name] if k == 0 else []
+            here = [one for one in tests if one.rate_name == name] if k == 0 else []
             found += [extremes(evaluation, together, name, rates.at, is_tested=bool(here)), *map(_tested, here)]
         said.append(at + " ".join(found))
     return [(grouping_of(evaluation)[:1].upper() + grouping_of(evaluation)[1:], " ".join(said))]

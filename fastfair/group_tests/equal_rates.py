@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -31,9 +30,8 @@ from fastfair.resampling.units import require_units
 from fastfair.results.result import Printed, Result, printed
 from fastfair.results.written import UNWRITTEN, nothing
 
-from .failure_counts import FailureCounts, OfFailures, beta_binomial_pmf, failure_rate
-from .false_matches import count_false_matches
-from .frailty import Roots, common_rate, draw_roots
+from .failure_counts import FailureCounts, beta_binomial_pmf, failure_rate, squared_deviations
+from .frailty import Roots, common_rate, count_false_matches, draw_roots
 from .replicates import (
     GroupRates,
     IncompleteGroups,
@@ -71,12 +69,11 @@ def inflation_of(sums: NDArray[np.int64]) -> tuple[Floats, Floats]:
     inflation : (..., g) ndarray
         (1 - p) (1 + (m0 - 1) correlation), with the rate p of all groups and sum m^2 / sum m = m0.
     """
-    m, e, ee, em, mm = sums.astype(np.float64)
+    m, e, _, _, mm = sums.astype(np.float64)
     rate = share_of(e, m)
-    squares = ee - 2 * rate * em + rate**2 * mm
-    of_single = e * (1 - rate) ** 2 + (m - e) * rate**2
-    over = (rate * (1 - rate) * (mm - m)).sum(axis=-1)
-    correlation = np.clip(share_of((squares - of_single).sum(axis=-1), over), 0.0, 1.0)
+    spread = rate * (1 - rate)
+    within = squared_deviations(sums) - m * spread
+    correlation = np.clip(share_of(within.sum(axis=-1), (spread * (mm - m)).sum(axis=-1)), 0.0, 1.0)
     pooled = share_of(e.sum(axis=-1), m.sum(axis=-1))[..., None]
     return correlation, np.maximum(1 - pooled, 1e-3) * (1 + (share_of(mm, m) - 1) * correlation[..., None])
 
@@ -131,6 +128,8 @@ class GroupTest(Result):
         Share of the replicates, drawn as if all groups had the same rate, with a statistic at least as large.
     statistic_name : str
         "deviance", "f", "max-difference" or "max-ratio".
+    rate_name : str
+        What rate it is: "fnmr", "fmr", "fta" or "fte".
     groups : tuple of str
         The groups, sorted.
     rate : float
@@ -165,6 +164,7 @@ class GroupTest(Result):
     statistic: float
     pvalue: float
     statistic_name: str
+    rate_name: str
     groups: tuple[str, ...]
     rate: float
     group_rate: Floats
@@ -186,12 +186,7 @@ class GroupTest(Result):
     replicates: Floats = field(default_factory=nothing, repr=False, metadata=UNWRITTEN)
 
     trials: ClassVar[str]
-    _derived = ("error", "different")
-
-    @property
-    @abstractmethod
-    def error(self) -> str:
-        """Name of the error rate, as in tables: "fnmr", "fmr", "fta" or "fte"."""
+    _derived = ("different",)
 
     @property
     def level(self) -> float:
@@ -210,21 +205,21 @@ class GroupTest(Result):
         return tuple(group for group, is_different in zip(self.groups, found, strict=True) if is_different)
 
     def _tables(self) -> list[Printed]:
-        names = f"group n_subjects n_{self.trials} n_errors {self.error} group_pvalue group_pvalue_adjusted"
-        return [printed(self._columns(), names.split(), of=self.error)]
+        names = f"group n_subjects n_{self.trials} n_errors {self.rate_name} group_pvalue group_pvalue_adjusted"
+        return [printed(self._columns(), names.split(), of=self.rate_name)]
 
     def _columns(self) -> dict[str, list[Any]]:
         names = (
             "n_subjects", "n_trials", "n_errors", "group_rate", "low", "high", "simultaneous_low", "simultaneous_high",
             "bootstrap_low", "bootstrap_high", "standard_error", "difference", "group_pvalue", "group_pvalue_adjusted",
         )  # fmt: skip
-        called = {"n_trials": f"n_{self.trials}", "group_rate": self.error}
+        called = {"n_trials": f"n_{self.trials}", "group_rate": self.rate_name}
         columns = {called.get(name, name): getattr(self, name).tolist() for name in names}
         return {"group": list(self.groups), **columns}
 
     def _sentences(self) -> list[str]:
         """Return the sentences of the summary."""
-        rate, n = self.error.upper(), len(self.groups)
+        rate, n = self.rate_name.upper(), len(self.groups)
         if np.isnan(self.pvalue):
             return [f"The test cannot say whether the {rate}s of {n} groups differ: see the warnings."]
         level = f"the {100 * self.level:g} % level"
@@ -291,7 +286,7 @@ class GroupTest(Result):
             for row, rate in enumerate(self.group_rate)
         ]
         bars += rate_marks(self.groups, self.group_rate, self.different, "differs from the others")
-        return draw_rows(ax, self.groups, bars, [Line(self.rate, color="0.3")], xlabel=rate_title(self.error))
+        return draw_rows(ax, self.groups, bars, [Line(self.rate, color="0.3")], xlabel=rate_title(self.rate_name))
 
 
 def rate_title(error: str) -> str:
@@ -308,41 +303,30 @@ def rate_marks(groups: Sequence[str], rates: Floats, apart: Sequence[str], label
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class FnmrTest(OfFailures, GroupTest):
+class FnmrTest(GroupTest):
     """The result of `fnmr_test`. It has the attributes of `GroupTest`, and:
 
     Attributes
     ----------
-    rate_name : {"fnmr", "fta", "fte"}
-        What rate it is.
     remarks : tuple of str
         What there is to know about the failure counts.
     counts : FailureCounts or None
         The failure counts that were tested; None in what was read from a file.
-    fnmr, group_fnmr : float, (g,) ndarray
-        `rate` and `group_rate`, where these are FNMRs; results on failures to acquire or to enrol have no such
-        attributes.
     icc, design_effect : (g,) ndarray
         As in `FailureCounts`.
     """
 
-    rate_name: str
     icc: Floats
     design_effect: Floats
     remarks: tuple[str, ...] = ()
     counts: FailureCounts | None = field(default=None, repr=False, metadata=UNWRITTEN)
     trials: ClassVar[str] = "attempts"
 
-    @property
-    def error(self) -> str:
-        """Name of the error rate, as in tables: "fnmr", "fta" or "fte"."""
-        return self.rate_name
-
     def _columns(self) -> dict[str, list[Any]]:
         return super()._columns() | {"icc": self.icc.tolist(), "design_effect": self.design_effect.tolist()}
 
     def _question(self) -> str:
-        return f"Do {self.called.title.lower()}s differ between groups?"
+        return f"Do {failure_rate(self.rate_name).title.lower()}s differ between groups?"
 
     def _remarks(self) -> list[str]:
         return [*super()._remarks(), *self.remarks]
@@ -356,30 +340,11 @@ class FmrTest(GroupTest):
     ----------
     threshold : float
         The threshold at which the rates were computed.
-    fmr : float
-        False matches divided by non-mated comparisons within groups.
-    group_fmr : (g,) ndarray
-        FMR of each group.
     """
 
     threshold: float
     trials: ClassVar[str] = "comparisons"
     _title = "Do false match rates differ between groups?"
-
-    @property
-    def error(self) -> str:
-        """Name of the error rate, as in tables: "fmr"."""
-        return "fmr"
-
-    @property
-    def fmr(self) -> float:
-        """False matches divided by non-mated comparisons within groups."""
-        return self.rate
-
-    @property
-    def group_fmr(self) -> Floats:
-        """(g,) FMR of each group."""
-        return self.group_rate
 
 
 def significance_level(confidence_level: float) -> float:
@@ -666,7 +631,8 @@ def _test_of_false_matches(
     return FmrTest(
         **_compare(observed, replicated, values, settings, "non-mated comparisons", roots, interval),
         groups=tuple(comparisons.groups[k] for k in kept), n_subjects=subjects[kept],
-        n_errors=np.asarray(found.group_false_matches)[kept], standard_error=error, threshold=rates.threshold,
+        n_errors=np.asarray(found.group_false_matches)[kept], standard_error=error, rate_name="fmr",
+        threshold=rates.threshold,
     )  # fmt: skip
 
 

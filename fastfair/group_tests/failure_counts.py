@@ -11,7 +11,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal, Self, TypeVar, get_args
+from typing import Any, Literal, Self, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,18 +21,20 @@ from fastfair._lib import arrays, validation
 from fastfair._lib.arguments import Array, checked
 from fastfair._lib.notebook import Shown
 from fastfair._lib.text import rate_with_interval
+from fastfair._lib.threads import count_threads, in_order
+from fastfair._lib.warnings import warn
 from fastfair._lib.workers import Workers
 from fastfair.data import group_labels
 from fastfair.data.comparisons import Comparisons
 from fastfair.data.embeddings import Embeddings
-from fastfair.data.scanned_comparisons import ScannedComparisons
+from fastfair.data.scanned_comparisons import KeptComparisons, ScannedComparisons
+from fastfair.data.scanning import Reader
 from fastfair.data.sorted_scores import read_only
+from fastfair.data.vector_pairs import PairsOfVectors
 from fastfair.error_rates.enough_pairs import with_enough_pairs
-from fastfair.error_rates.operating_points import OperatingPoint
-from fastfair.errors import InputError, visible
+from fastfair.error_rates.operating_points import OperatingPoint, threshold_key
+from fastfair.errors import DependentGroupsWarning, DroppedWarning, InputError, visible
 from fastfair.measures._registry import METRICS
-
-Values = TypeVar("Values")
 
 
 @dataclass(frozen=True)
@@ -69,19 +71,12 @@ class FailureRate:
         """What can fail, in the plural."""
         return f"{self.attempt}s"
 
-    def if_fnmr(self, values: Values) -> Values:
-        """Return values of an attribute named after the FNMR, or raise that there is no such attribute."""
-        if self is not FNMR:
-            raise AttributeError(f"there is no FNMR: what failed are {self.attempts}. Use rate and group_rate")
-        return values
 
-
-FNMR = FailureRate("fnmr", METRICS["fnmr"].long_title, "attempt", "mated comparisons")
 RateOfFailure = Literal["fnmr", "fta", "fte"]
 _RATES = {
     one.name: one
     for one in (
-        FNMR,
+        FailureRate("fnmr", METRICS["fnmr"].long_title, "attempt", "mated comparisons"),
         FailureRate("fta", "Failure-to-acquire rate", "acquisition", "acquisitions"),
         FailureRate("fte", "Failure-to-enrol rate", "enrolment", "enrolments", repeated=False),
     )
@@ -94,51 +89,11 @@ def failure_rate(name: str) -> FailureRate:
 
 
 Counts = NDArray[np.int64]
+Floats = NDArray[np.float64]
 GroupLabels = validation.Labels | Mapping[str, validation.Labels]
 
 
-def of_attempts(
-    failed: validation.Labels, subject: validation.Labels, group: GroupLabels, failed_value: str | None = None
-) -> tuple[Counts, Counts, dict[str, validation.Coded]]:
-    """Count the failed and all attempts of each subject, and find its group; see `FailureCounts.from_failures`."""
-    decisions = _decisions(failed) if failed_value is None else _with_value(failed, failed_value)
-    who = validation.encode("subject", subject)
-    columns = group_labels.columns_of("group", group)
-    coded = {name: validation.encode(f"group {name!r}", column) for name, column in columns.items()}
-    sizes = {"failed": decisions.size, "subject": who.codes.size}
-    sizes |= {f"group {name!r}": column.codes.size for name, column in coded.items()}
-    validation.same_length(sizes, "attempt")
-    of_subject = {
-        name: validation.Coded(column.labels, group_labels.one_for_each(who, name, column))
-        for name, column in coded.items()
-    }
-    n = who.labels.size
-    failures = np.bincount(who.codes[decisions == 1], minlength=n)
-    return failures, np.bincount(who.codes, minlength=n), of_subject
-
-
-def _decisions(failed: object) -> Counts:
-    """Require 0 and 1, or truth values."""
-    decisions = whole_numbers("failed", failed)
-    if decisions.size and decisions.max() > 1:
-        row = int(decisions.argmax())
-        raise InputError(f"failed must be 0 or 1, but row {row} (counted from 0) is {decisions[row]}", row=row)
-    return decisions
-
-
-def _with_value(failed: validation.Labels, value: str) -> Counts:
-    """Return 1 where a label is that of failed attempts, and 0 elsewhere."""
-    column = validation.encode("failed", failed)
-    labels = [str(label) for label in column.labels]
-    if value not in labels:
-        raise InputError(
-            f"no row of failed is {value!r}, which failed_value declares to be that of failed attempts"
-            f"{validation.did_you_mean(value, labels)}; if none failed, give zeros"
-        )
-    return (column.codes == labels.index(value)).astype(np.int64)
-
-
-def whole_numbers(name: str, values: object) -> Counts:
+def _whole_numbers(name: str, values: object) -> Counts:
     """Turn integers of at least 0, of any number type, into int64."""
     array = arrays.column(name, values)
     if array.dtype.kind == "b":
@@ -154,7 +109,17 @@ def whole_numbers(name: str, values: object) -> Counts:
     return array.astype(np.int64)
 
 
-Floats = NDArray[np.float64]
+def _coded_groups(group: GroupLabels) -> dict[str, validation.Coded]:
+    """Code the labels of each attribute."""
+    columns = group_labels.columns_of("group", group)
+    return {name: validation.encode(f"group {name!r}", column) for name, column in columns.items()}
+
+
+def _require_same_length(sizes: dict[str, int], coded: dict[str, validation.Coded], entry: str) -> None:
+    of_groups = {f"group {name!r}": column.codes.size for name, column in coded.items()}
+    validation.same_length(sizes | of_groups, entry)
+
+
 _CELLS_A_SUBJECT = 8  # of failures x attempts x groups, up to which counting takes no sort
 _ROUNDING = 1e-13  # share of the squares that sums of squared deviations of 0 may be off by
 
@@ -250,28 +215,7 @@ RateOfSamples = Literal["fta", "fte"]
 RATES_OF_SAMPLES: tuple[RateOfSamples, ...] = get_args(RateOfSamples)
 
 
-class OfFailures:
-    """What has a rate of failure, of all people and of each group, which may be the FNMR."""
-
-    rate_name: str
-
-    @property
-    def called(self) -> FailureRate:
-        """What results say of the rate."""
-        return failure_rate(self.rate_name)
-
-    @property
-    def fnmr(self) -> float:
-        """The overall rate, where it is the FNMR."""
-        return self.called.if_fnmr(self.rate)  # type: ignore[attr-defined]
-
-    @property
-    def group_fnmr(self) -> Floats:
-        """(g,) rate of each group, where it is the FNMR."""
-        return self.called.if_fnmr(self.group_rate)  # type: ignore[attr-defined]
-
-
-class FailureCounts(OfFailures, Shown):
+class FailureCounts(Shown):
     """The number of attempts and of failed attempts of every subject, and the subjects' groups.
 
     An attempt is a mated comparison, and fails if it is rejected; or it is a subject's try to have a sample acquired,
@@ -308,8 +252,6 @@ class FailureCounts(OfFailures, Shown):
         All failures divided by all attempts; NaN without attempts.
     group_rate : (g,) ndarray
         Failures divided by attempts of each group; NaN without attempts.
-    fnmr, group_fnmr
-        The same, where it is the FNMR.
     icc : (g,) ndarray
         Intra-class correlation of the attempts of a subject; 0 where it is not defined, as no subject of the group has
         two attempts, or no attempt, or every attempt, of the group failed.
@@ -341,7 +283,7 @@ class FailureCounts(OfFailures, Shown):
     >>> counts = ff.FailureCounts([0, 2, 1, 0], [4, 4, 4, 3], group=["f", "f", "m", "m"])
     >>> counts
     FailureCounts(4 subjects, 15 attempts, 3 failures, 2 groups)
-    >>> counts.group_fnmr.round(3)
+    >>> counts.group_rate.round(3)
     array([0.25 , 0.143])
     """
 
@@ -353,14 +295,11 @@ class FailureCounts(OfFailures, Shown):
 
     @checked
     def __init__(self, failures: Array, attempts: Array, group: GroupLabels, *, rate: RateOfFailure = "fnmr") -> None:
-        e, m = (whole_numbers(name, values) for name, values in (("failures", failures), ("attempts", attempts)))
-        columns = group_labels.columns_of("group", group)
-        if not columns:
+        e, m = (_whole_numbers(name, values) for name, values in (("failures", failures), ("attempts", attempts)))
+        coded = _coded_groups(group)
+        if not coded:
             raise InputError("group has no attributes: give the group of each subject")
-        coded = {name: validation.encode(f"group {name!r}", column) for name, column in columns.items()}
-        sizes = {"failures": e.size, "attempts": m.size}
-        sizes |= {f"group {name!r}": column.codes.size for name, column in coded.items()}
-        validation.same_length(sizes, "subject")
+        _require_same_length({"failures": e.size, "attempts": m.size}, coded, "subject")
         if e.size == 0:
             raise InputError("failures is empty: there is nothing to test")
         for wrong, what in ((m < 1, "attempts must be at least 1 (leave subjects without any out)"),
@@ -477,7 +416,29 @@ class FailureCounts(OfFailures, Shown):
         failed_value: str | None = None,
     ) -> FailureCounts:  # fmt: skip
         """Count attempts of which each row has one; see `from_failures`, but here of any rate."""
-        failures, attempts, groups = of_attempts(failed, subject, group, failed_value)
+        if failed_value is None:
+            decisions = _whole_numbers("failed", failed)
+            if decisions.max(initial=0) > 1:
+                row = int(decisions.argmax())
+                raise InputError(f"failed must be 0 or 1, but row {row} (counted from 0) is {decisions[row]}", row=row)
+        else:
+            column = validation.encode("failed", failed)
+            labels = [str(label) for label in column.labels]
+            if failed_value not in labels:
+                raise InputError(
+                    f"no row of failed is {failed_value!r}, which failed_value declares to be that of failed attempts"
+                    f"{validation.did_you_mean(failed_value, labels)}; if none failed, give zeros"
+                )
+            decisions = (column.codes == labels.index(failed_value)).astype(np.int64)
+        who = validation.encode("subject", subject)
+        coded = _coded_groups(group)
+        _require_same_length({"failed": decisions.size, "subject": who.codes.size}, coded, "attempt")
+        groups = {
+            name: validation.Coded(column.labels, group_labels.one_for_each(who, name, column))
+            for name, column in coded.items()
+        }
+        attempts = np.bincount(who.codes, minlength=who.labels.size)
+        failures = np.bincount(who.codes[decisions == 1], minlength=who.labels.size)
         if not failure_rate(rate).repeated:
             failures, attempts = (failures == attempts).astype(np.int64), np.ones_like(attempts)
         return cls(failures, attempts, groups, rate=rate)
@@ -522,10 +483,8 @@ class FailureCounts(OfFailures, Shown):
         >>> counts.failures, counts.attempts
         (array([1, 0]), array([2, 2]))
         """
-        from .counting import of_comparisons
-
         counted = comparisons.kept if isinstance(comparisons, ScannedComparisons) else comparisons
-        return cls._of(*of_comparisons(counted, at), comparisons.groups, comparisons.grouping)
+        return cls._of(*_count_rejected(counted, at), comparisons.groups, comparisons.grouping)
 
     @classmethod
     @checked
@@ -581,6 +540,11 @@ class FailureCounts(OfFailures, Shown):
         made = object.__new__(cls)
         made._set(*parts)
         return made
+
+    @property
+    def called(self) -> FailureRate:
+        """What results say of the rate."""
+        return failure_rate(self.rate_name)
 
     @cached_property
     def kinds(self) -> SubjectKinds:
@@ -745,3 +709,69 @@ class FailureCounts(OfFailures, Shown):
             (int(self.n_failures.sum()), "failure"), (len(self.groups), "group"),
         )  # fmt: skip
         return f"{type(self).__name__}({', '.join(f'{n} {what}{chr(115) * (n != 1)}' for n, what in parts)})"
+
+
+_OF_TWO = "some mated comparisons are of two subjects and cannot be attempts of one: leave them out"
+
+
+def _count_rejected(comparisons: Comparisons, at: OperatingPoint) -> tuple[Counts, Counts, NDArray[Any]]:
+    """Return (subjects,) failures, attempts and group of those who have attempts; see `from_comparisons`."""
+    if isinstance(comparisons, KeptComparisons):
+        return _count_rejected_of_scan(comparisons, at)
+    comparisons.require_groups()
+    if comparisons.subjects is None:
+        raise InputError("the comparisons have no subjects, so attempts cannot be counted: give reference and probe")
+    by_group = comparisons.mated_by_group
+    side = by_group.side
+    assert side.reference is not None
+    assert side.probe is not None
+    if not np.array_equal(side.reference, side.probe):
+        raise InputError(_OF_TWO)
+    n_groups = len(comparisons.groups)
+    inside = by_group.reference_group == by_group.probe_group
+    unit = side.reference * np.int64(n_groups) + by_group.reference_group
+    rejected = inside & (side.keys < threshold_key(comparisons, at))
+    attempts = np.bincount(unit[inside], minlength=comparisons.subjects.size * n_groups)
+    failures = np.bincount(unit[rejected], minlength=attempts.size)
+    if not inside.all():
+        warn(
+            f"{np.count_nonzero(~inside)} of {inside.size} mated comparisons are between two groups and left out",
+            DroppedWarning,
+        )
+    there = np.flatnonzero(attempts)
+    in_several = there.size - np.unique(there // n_groups).size
+    if in_several:
+        warn(
+            "some subjects have mated comparisons in more than one group, and each group counts them as its own "
+            "subjects; but the tests assume that groups share no subjects",
+            DependentGroupsWarning,
+        )
+    return failures[there], attempts[there], there % n_groups
+
+
+def _count_rejected_of_scan(kept: KeptComparisons, at: OperatingPoint) -> tuple[Counts, Counts, NDArray[Any]]:
+    """Do the same for a scan, whose subjects have one group each."""
+    kept.require_groups()
+    assert kept.group_of_subject is not None
+    attempts = _attempts(kept)
+    rejected = kept.mated.keys < threshold_key(kept, at)
+    assert kept.mated.reference is not None
+    failures = np.bincount(kept.mated.reference[rejected], minlength=attempts.size)
+    there = np.flatnonzero(attempts)
+    return failures[there], attempts[there], kept.group_of_subject[there]
+
+
+def _attempts(kept: KeptComparisons) -> Counts:
+    """Count the mated comparisons of each subject, with those that a scan has not kept."""
+    pairs, numbers = kept.pairs[0], kept.of_subjects.numbers
+    if isinstance(pairs, PairsOfVectors):
+        return pairs.of_subjects()
+
+    def count(read: Reader) -> tuple[Counts, bool]:
+        reference, probe, _ = read()
+        return np.bincount(reference, minlength=numbers.size), np.array_equal(reference, probe)
+
+    found = list(in_order(count, *pairs.buckets(count_threads(None))))
+    if not all(alike for _, alike in found):
+        raise InputError(_OF_TWO)
+    return np.asarray(np.sum([attempts for attempts, _ in found], axis=0), np.int64)[numbers]

@@ -25,7 +25,7 @@ from fastfair.results.result import Result
 from fastfair.results.written import UNWRITTEN, nothing
 
 from .equal_rates import rate_marks, rate_title
-from .failure_counts import FailureCounts, OfFailures
+from .failure_counts import FailureCounts, failure_rate
 from .replicates import IncompleteGroups, counts_to_test, of_counts, replicate, warn_of_small_groups
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ def share_inside(confidence_level: float, quantile: str) -> float:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class MarginOfError(OfFailures, Result):
+class MarginOfError(Result):
     """The result of `margin_of_error`: the margin, and the groups whose rates are outside of it.
 
     Attributes
@@ -81,8 +81,6 @@ class MarginOfError(OfFailures, Result):
         The groups, sorted.
     group_rate : (g,) ndarray
         Failures divided by attempts of each group.
-    fnmr, group_fnmr
-        The same, where these are FNMRs; results on failures to acquire or to enrol have no such attributes.
     rate_name : {"fnmr", "fta", "fte"}
         What rate it is.
     n_subjects, n_attempts, n_failures : (g,) ndarray of int64
@@ -121,13 +119,13 @@ class MarginOfError(OfFailures, Result):
     replicates: Floats = field(default_factory=nothing, repr=False, metadata=UNWRITTEN)
 
     def _question(self) -> str:
-        return f"Do {self.called.title.lower()}s of groups differ by more than the margin of error?"
+        return f"Do {failure_rate(self.rate_name).title.lower()}s of groups differ by more than the margin of error?"
 
     def _sentences(self) -> list[str]:
         """Return the sentences of the summary."""
         if np.isnan(self.margin):
             return ["There is no margin of error: see the warnings."]
-        n, called = len(self.groups), self.called
+        n, called = len(self.groups), failure_rate(self.rate_name)
         text = [
             f"The overall {called.symbol} is {per_cent(self.rate)}: {self.n_failures.sum():,} of "
             f"{self.n_attempts.sum():,} {called.attempts} of {self.n_subjects.sum():,} people failed.",
@@ -244,7 +242,7 @@ def margin_of_error(
     >>> import fastfair as ff
     >>> counts = ff.FailureCounts([0, 1, 0, 0, 2, 3, 1, 2], [4] * 8, group=list("ffffmmmm"))
     >>> found = ff.margin_of_error(counts, rng=0)
-    >>> found.fnmr, found.outside
+    >>> found.rate, found.outside
     (0.28125, ('f', 'm'))
     """
     share = share_inside(confidence_level, quantile)

@@ -54,7 +54,8 @@ def draw_plan(columns: Columns, over: str, given: Sequence[str], value: str, ax:
     ax = axes_or_new(ax)
     colormap = validation.require("matplotlib", "cli", "drawing").colormaps["viridis"]
     others = [name for name in given if name != over and np.ptp(columns[name])]
-    combinations, line = np.zeros((0, 1)), np.zeros(columns[value].size)
+    combinations: NDArray[Any] = np.zeros((0, 1))
+    line: NDArray[Any] = np.zeros(columns[value].size)
     if others:
         combinations, line = np.unique(np.stack([columns[name] for name in others]), axis=1, return_inverse=True)
     colors = colormap(np.linspace(0, 0.75, combinations.shape[1]))  # in an order that all see, none too light for paper

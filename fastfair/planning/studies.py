@@ -328,8 +328,10 @@ class Study:
             "plan for fewer, or margins with the exact method",
         )
         parts = zip(self.first.kinds, self.others.kinds, strict=True)
-        columns = (np.concatenate((first, np.tile(others, self.n_groups - 1))) for first, others in parts)
-        kinds = clusters.Kinds(*columns, n_kinds * np.arange(1, self.n_groups + 1))
+        failures, attempts, share = (
+            np.concatenate((first, np.tile(others, self.n_groups - 1))) for first, others in parts
+        )
+        kinds = clusters.Kinds(failures, attempts, share, n_kinds * np.arange(1, self.n_groups + 1))
         draw_groups(kinds, np.full(self.n_groups, n), _GROUPS_OF_STUDIES, self.n_simulations, self.key, use)
 
     def margins_of_known_rate(self, n: int, n_groups: Counts) -> Floats:

@@ -416,15 +416,15 @@ def test_false_matches_of_groups_are_tested_with_the_replicates_of_evaluations(n
     test = ff.fmr_test(c, at, statistic=name, n_resamples=150, rng=3)
     rates = ff.rates(c, at)
     assert (test.threshold, test.groups) == (rates.threshold, rates.groups)
-    np.testing.assert_array_equal(test.group_fmr, rates.group_fmr)
+    np.testing.assert_array_equal(test.group_rate, rates.group_fmr)
     np.testing.assert_array_equal(test.n_trials, rates.counts.group_nonmated)
     np.testing.assert_array_equal(test.n_errors, rates.counts.group_false_matches)
     np.testing.assert_array_equal(test.n_subjects, rates.counts.group_nonmated_subjects)
-    assert test.fmr == pytest.approx(test.n_errors.sum() / test.n_trials.sum())
+    assert test.rate == pytest.approx(test.n_errors.sum() / test.n_trials.sum())
     drawn = Resampler(c, [ff.at_threshold(rates.threshold)], metrics=NO_METRICS).replicate(150, seeds.stream(3)[0])
     replicates = drawn.fmr[0, 1:4]
     np.testing.assert_allclose(test.standard_error, replicates.std(axis=1, ddof=1))
-    n, rate = test.n_trials, test.group_fmr
+    n, rate = test.n_trials, test.group_rate
     effect = test.standard_error**2 / (rate * (1 - rate) / n)
 
     def statistic(x: np.ndarray) -> float:
@@ -437,7 +437,7 @@ def test_false_matches_of_groups_are_tested_with_the_replicates_of_evaluations(n
         return (n * (x - center) ** 2).sum() / 2 / within if within > 0 else math.inf
 
     assert test.statistic == pytest.approx(statistic(rate))
-    expected = [statistic(x) for x in (replicates.T - rate + test.fmr)]
+    expected = [statistic(x) for x in (replicates.T - rate + test.rate)]
     np.testing.assert_allclose(test.replicates, expected, rtol=1e-9)
     assert test.pvalue == (1 + sum(value >= test.statistic for value in expected)) / 151
     rest = (test.n_errors.sum() - test.n_errors) / (n.sum() - n)
@@ -460,7 +460,7 @@ def test_a_group_without_false_matches():
     test = ff.fmr_test(c, ff.at_threshold(1.5), n_resamples=99, rng=0)
     assert 0 < test.pvalue <= 1
     assert ((test.group_pvalue > 0) & (test.group_pvalue_adjusted <= 1)).all()
-    assert test.group_fmr[2] == 0
+    assert test.group_rate[2] == 0
     json.loads(test.to_json(), parse_constant=pytest.fail)
     test.plot().figure.canvas.draw()
 
@@ -485,9 +485,9 @@ def test_groups_with_two_subjects():
         test = ff.fmr_test(c, ff.at_threshold(0.5), incomplete_groups="drop", n_resamples=32, rng=0)
     assert told[0].filename == __file__
     assert test.groups == ("m", "x")
-    np.testing.assert_array_equal(test.group_fmr, ff.rates(c, ff.at_threshold(0.5)).group_fmr[1:])
+    np.testing.assert_array_equal(test.group_rate, ff.rates(c, ff.at_threshold(0.5)).group_fmr[1:])
     assert test.n_trials.tolist() == [10, 10]
-    assert test.fmr == test.n_errors.sum() / 20
+    assert test.rate == test.n_errors.sum() / 20
     assert (test.bootstrap_low.size, test.group_pvalue.size) == (2, 2)
 
 
@@ -546,7 +546,7 @@ def test_tables_json_and_sentences_of_a_test(tmp_path):
     frame = test.to_frame("pandas")
     assert frame["group"].tolist() == ["f", "m", "x"]
     for column, expected in (
-        ("n_attempts", counts.n_attempts), ("n_errors", counts.n_failures), ("fnmr", counts.group_fnmr),
+        ("n_attempts", counts.n_attempts), ("n_errors", counts.n_failures), ("fnmr", counts.group_rate),
         ("icc", counts.icc), ("group_pvalue_adjusted", test.group_pvalue_adjusted), ("low", test.low),
     ):  # fmt: skip
         np.testing.assert_array_equal(frame[column], expected)
@@ -554,7 +554,7 @@ def test_tables_json_and_sentences_of_a_test(tmp_path):
     assert (tmp_path / "test.json").read_text().strip() == text.strip()
     content = json.loads(text, parse_constant=pytest.fail)
     assert content["pvalue"] == test.pvalue
-    assert (content["rate"], content["error"]) == (counts.fnmr, "fnmr")
+    assert (content["rate"], content["rate_name"]) == (counts.rate, "fnmr")
     assert content["different"] == list(test.different)
     assert content["groups"] == frame["group"].tolist()
     assert content["low"] == frame["low"].tolist()
@@ -565,7 +565,7 @@ def test_tables_json_and_sentences_of_a_test(tmp_path):
     assert "p = 0.005" in said
     assert f"F = {test.statistic:.3g}, 199 replicates" in said
     assert "The differences are significant at the 5 % level." in said
-    rates = dict(zip(test.groups, (f"{100 * rate:.3g} %" for rate in test.group_fnmr), strict=True))
+    rates = dict(zip(test.groups, (f"{100 * rate:.3g} %" for rate in test.group_rate), strict=True))
     assert f"Significantly higher than in the other groups (3 tested): x ({rates['x']})." in said
     assert test.different == ("x",)
 
@@ -590,8 +590,8 @@ def test_quantiles_of_the_same_replicates():
     assert usual.margin == np.quantile(usual.replicates, 0.9)
     assert paper.margin == pytest.approx(np.quantile(usual.replicates, 0.95))
     for found in (usual, paper):
-        assert (found.low, found.high) == (found.fnmr - found.margin, found.fnmr + found.margin)
-        expected = np.abs(counts.group_fnmr - counts.fnmr) > found.margin
+        assert (found.low, found.high) == (found.rate - found.margin, found.rate + found.margin)
+        expected = np.abs(counts.group_rate - counts.rate) > found.margin
         assert found.outside == tuple(np.array(counts.groups)[expected].tolist())
-        assert np.array_equal(found.group_fnmr, counts.group_fnmr)
+        assert np.array_equal(found.group_rate, counts.group_rate)
     assert "x" in usual.outside

@@ -72,10 +72,7 @@ def test_results_speak_of_the_rate(rate, attempts, tmp_path):
         assert again.to_frame("polars")[rate].to_list() == counts.group_rate.tolist()
         assert again.summary().splitlines() == [line for line in result.summary().splitlines() if line]
         assert again._chapter().title == result._chapter().title
-    for result in (counts, test, margin):
-        assert not hasattr(result, "fnmr")
-        with pytest.raises(AttributeError, match=f"what failed are {attempts}. Use rate and group_rate"):
-            _ = result.group_fnmr
+    assert test.rate_name == margin.rate_name == rate
 
 
 def test_remarks_on_enrolments_do_not_ask_for_a_second_one():

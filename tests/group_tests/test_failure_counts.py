@@ -15,9 +15,9 @@ from oracles.strategies import from_rows, grouped
 from scipy.special import logit
 
 import fastfair as ff
+from fastfair.error_rates import enough_pairs
 from fastfair.error_rates.operating_points import threshold_key
 from fastfair.errors import DependentGroupsWarning, DroppedWarning
-from fastfair.error_rates import enough_pairs
 from fastfair.group_tests import failure_counts
 
 
@@ -31,12 +31,12 @@ def subjects_of(counts: ff.FailureCounts) -> dict[str, list[tuple[int, int]]]:
 def test_rates_and_variances_are_the_oracles(groups):
     counts = counts_of(groups)
     assert counts.groups == tuple(LABELS[: len(groups)])
-    assert counts.fnmr == pytest.approx(float(slow.overall_rate(groups)))
+    assert counts.rate == pytest.approx(float(slow.overall_rate(groups)))
     assert counts.n_subjects.tolist() == [len(group) for group in groups]
     assert counts.n_attempts.tolist() == [slow.attempts(group) for group in groups]
     for g, group in enumerate(groups):
         assert counts.n_failures[g] == slow.rate(group) * slow.attempts(group)
-        assert counts.group_fnmr[g] == pytest.approx(float(slow.rate(group)))
+        assert counts.group_rate[g] == pytest.approx(float(slow.rate(group)))
         assert counts.icc[g] == pytest.approx(float(slow.icc(group)), abs=1e-9)
         assert counts.design_effect[g] == pytest.approx(float(slow.design_effect(group)), abs=1e-9)
         assert counts.standard_error[g] ** 2 == pytest.approx(float(slow.variance(group)), abs=1e-12)
@@ -110,7 +110,7 @@ def test_attributes_make_intersections():
         [0, 1, 1], [7, 7, 8], {"gender": list("ffm"), "country": ["UK", "UK", "USA"]}
     )
     assert decided.groups == ("f & UK", "m & USA")
-    assert decided.group_fnmr.tolist() == [0.5, 1]
+    assert decided.group_rate.tolist() == [0.5, 1]
 
 
 def counted(rows, threshold: float) -> dict[str, list[tuple[int, int]]]:
@@ -155,12 +155,12 @@ def test_groups_without_mated_comparisons_stay_and_can_be_left_out():
     counts = ff.FailureCounts.from_comparisons(c, ff.at_threshold(0.5))
     assert counts.groups == ("f", "m", "x")
     assert counts.n_subjects.tolist() == [1, 0, 0]
-    np.testing.assert_array_equal(counts.group_fnmr, [0.5, np.nan, np.nan])
+    np.testing.assert_array_equal(counts.group_rate, [0.5, np.nan, np.nan])
     np.testing.assert_array_equal(counts.standard_error, [0, np.nan, np.nan])
     assert np.isnan(counts.confidence_interval()).all()
     kept = counts.without(["m"])
     assert kept.groups == ("f", "x")
-    assert kept.fnmr == 0.5
+    assert kept.rate == 0.5
 
 
 def test_nobody_left():
@@ -169,7 +169,7 @@ def test_nobody_left():
     with pytest.warns(DroppedWarning):
         counts = ff.FailureCounts.from_comparisons(c, ff.at_threshold(0.5))
     assert repr(counts) == "FailureCounts(0 subjects, 0 attempts, 0 failures, 2 groups)"
-    assert np.isnan([counts.fnmr, *counts.group_fnmr]).all()
+    assert np.isnan([counts.rate, *counts.group_rate]).all()
     assert counts.kinds.end.tolist() == [0, 0]
 
 

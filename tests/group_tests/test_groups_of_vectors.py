@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import fastfair as ff
 from fastfair._lib import seeds
 from fastfair.data import pair_search
-from fastfair.group_tests import false_matches, frailty
+from fastfair.group_tests import frailty
 
 pytestmark = pytest.mark.filterwarnings("ignore::fastfair.errors.FastfairWarning")  # of few errors in small data
 KEY = seeds.stream(0)[0]
@@ -38,8 +38,7 @@ def same(one, other):
 def test_counts_and_draws_are_those_of_a_list(seed, roles, groups, steps, threshold, kept):
     e = two_systems(seed, roles=roles, groups=groups, steps=steps)[0]
     found = [
-        false_matches.count_false_matches(data, threshold, np.array(kept))
-        for data in (e.comparisons(), e.scanned().kept)
+        frailty.count_false_matches(data, threshold, np.array(kept)) for data in (e.comparisons(), e.scanned().kept)
     ]
     (listed, errors), (counted, others) = found
     assert errors.tolist() == others.tolist()

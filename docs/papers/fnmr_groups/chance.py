@@ -147,7 +147,7 @@ def fair_studies(settings: Settings, design: Design = FAIR) -> Findings:
             margin = margin_of_error(
                 data, n_resamples=_REPLICATES, center=cast("Literal['data', 'replicate']", center), rng=key
             )
-            farthest = float(np.abs(margin.group_fnmr - margin.fnmr).max())
+            farthest = float(np.abs(margin.group_rate - margin.rate).max())
             for name, quantile in names.items():
                 found[name] += farthest > _margin(margin.replicates, quantile)
     return Findings(settings.n_datasets, found)

@@ -94,8 +94,8 @@ def group_table(found: SystemTests) -> Table:
     rows = [
         (
             group, int(test.n_subjects[k]), int(test.n_trials[k]),
-            Range(100 * test.group_fnmr[k], 100 * test.low[k], 100 * test.high[k]),
-            Range(100 * naive.group_fnmr[k], 100 * naive.low[k], 100 * naive.high[k]),
+            Range(100 * test.group_rate[k], 100 * test.low[k], 100 * test.high[k]),
+            Range(100 * naive.group_rate[k], 100 * naive.low[k], 100 * naive.high[k]),
             float(test.icc[k]), float(test.design_effect[k]),
             _yes(group in test.different), _yes(group in naive.different),
             _yes(group in found.clustered.margin.outside), _yes(group in found.naive.margin.outside),
@@ -229,7 +229,7 @@ def formulas(counts: FailureCounts) -> tuple[Floats, Floats]:
     four, six = np.empty((2, len(counts.groups)))
     for k in range(len(counts.groups)):
         of_group = counts.subject_group == k
-        m, rate, rho = counts.attempts[of_group], counts.group_fnmr[k], counts.icc[k]
+        m, rate, rho = counts.attempts[of_group], counts.group_rate[k], counts.icc[k]
         n, spread = m.sum(), rate * (1 - rate)
         four[k] = spread * (n + rho * (m * (m - 1)).sum()) / n**2
         six[k] = spread * (1 + ((m**2).sum() / n - 1) * rho) / n
