@@ -4,7 +4,8 @@ from sphinx.application import Sphinx
 from sphinx.errors import ExtensionError
 from table_directive import TableDirective
 
-from fastfair.measures import MEASURES, METRICS, Estimand, limitations_table
+from fastfair.measures import MEASURES, METRICS, Estimand
+from papers.sed.limitations import limitations_table
 
 
 def formula(measure: Estimand) -> str:

@@ -77,7 +77,6 @@ Method = Literal["percentile", "basic", "normal", "bca", "recentered", "dyadic",
 METHODS: tuple[Method, ...] = get_args(Method)
 METHODS_FOR_ANYTHING = ("percentile", "basic", "normal", "bca")
 MethodOfEvaluations = Literal["auto", "percentile", "basic", "normal", "bca", "dyadic"]
-METHODS_OF_EVALUATIONS: tuple[MethodOfEvaluations, ...] = get_args(MethodOfEvaluations)
 _VERY_LARGE = 2.0**600
 
 

@@ -25,7 +25,6 @@ from fastfair.error_rates.operating_points import at_threshold, threshold_key
 from fastfair.error_rates.rates import rates_at_key
 from fastfair.error_rates.score_metrics import (
     Costs,
-    RatioCostPrior,
     least_cost,
     log_likelihood_ratio_cost,
     mean_cost,
@@ -587,12 +586,12 @@ class ReplicatedCosts:
     ) -> None:  # fmt: skip
         self.application, self._measured = application, measured
         self._costs = costs = replace(application, normalize=normalize)
-        self._prior = RatioCostPrior(application.effective_prior)
+        self._prior = application.effective_prior
         points = [at_threshold(costs.threshold + float(shift)) for shift in (0.0, *SHIFTS)]
         self._at_points = [rates_at_key(comparisons, point, threshold_key(comparisons, point)) for point in points]
         self.at_bayes = self._at_points[0]
         self.groups: tuple[str | None, ...] = (None, *self.at_bayes.groups)  # all comparisons, and the groups
-        metrics = Metrics(("min_dcf", "cllr"), costs=costs, prior=self._prior)
+        metrics = Metrics(("min_dcf", "cllr"), costs=costs, p_target=self._prior)
         resampler = Resampler(comparisons, points, unit=unit, metrics=metrics, measured=measured, workers=workers)
         drawn = resampler.replicate(n_resamples, key, workers)
         cells = different_groups(comparisons) if comparisons.groups else ()
@@ -612,7 +611,7 @@ class ReplicatedCosts:
         return {
             "min_dcf": np.array([least_cost(self._costs, keys)[0] if all(keys.sizes) else np.nan for keys in lists]),
             "cllr": np.array(
-                [log_likelihood_ratio_cost(keys, prior=self._prior) if all(keys.sizes) else np.nan for keys in lists]
+                [log_likelihood_ratio_cost(keys, p_target=self._prior) if all(keys.sizes) else np.nan for keys in lists]
             ),
         }
 

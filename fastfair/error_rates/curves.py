@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
+from fastfair._lib import validation
 from fastfair._lib.arguments import checked
 from fastfair._lib.plots import axes_or_new, probit_axes, roc_axes
 from fastfair._lib.threads import both
@@ -389,8 +390,8 @@ def cllr(comparisons: Comparisons, p_target: float = 0.5) -> float:
     0.4775
     """
     require_scores(comparisons.failed, "Cllr", NO_CLLR)
-    prior = score_metrics.RatioCostPrior(p_target)
-    return score_metrics.log_likelihood_ratio_cost(keys_of(comparisons), prior=prior)
+    prior = validation.open_fraction("p_target", p_target)
+    return score_metrics.log_likelihood_ratio_cost(keys_of(comparisons), p_target=prior)
 
 
 @checked
@@ -427,7 +428,7 @@ def min_cllr(comparisons: Comparisons, p_target: float = 0.5) -> float:
     0.0
     """
     require_scores(comparisons.failed, "min Cllr", NO_CLLR)
-    prior = score_metrics.RatioCostPrior(p_target)
+    prior = validation.open_fraction("p_target", p_target)
     return score_metrics.least_log_likelihood_ratio_cost(keys_of(comparisons), prior)
 
 

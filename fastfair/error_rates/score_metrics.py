@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import threading
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, get_args
+from typing import Any, ClassVar, Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -128,33 +128,21 @@ EerMethod = Literal["nearest", "nearest-max", "interpolated", "convex-hull"]
 EER_METHODS: tuple[EerMethod, ...] = get_args(EerMethod)
 
 
-@dataclass(frozen=True)
-class EqualErrorPoint:
-    """The ROC point where FMR and FNMR are nearest: its threshold as a key, and its rates."""
+class RocPoint(NamedTuple):
+    """A threshold as a key, and how many mated and non-mated comparisons lie below it."""
 
     key: np.signedinteger[Any]
-    fmr: float
-    fnmr: float
+    below_mated: int
+    below_nonmated: int
 
 
-def nearest_equal_error(keys: ClassKeys) -> EqualErrorPoint:
-    """Find the lowest key at which |FMR - FNMR| is smallest, comparing exactly.
-
-    Parameters
-    ----------
-    keys : ClassKeys
-        Sorted keys of comparisons of both classes.
-
-    Returns
-    -------
-    EqualErrorPoint
-    """
+def nearest_equal_error(keys: ClassKeys) -> RocPoint:
+    """Find the point of the lowest key at which |FMR - FNMR| is smallest, comparing exactly."""
     low, high = _bracket(keys)
     m, n = keys.sizes
     gap_low = (n - low.below_nonmated) * m - low.below_mated * n
     gap_high = high.below_mated * n - (n - high.below_nonmated) * m
-    point = low if gap_low <= gap_high and low.key != score_keys.failed_key(keys.mated) else high
-    return EqualErrorPoint(point.key, (n - point.below_nonmated) / n, point.below_mated / m)
+    return low if gap_low <= gap_high and low.key != score_keys.failed_key(keys.mated) else high
 
 
 def equal_error(keys: ClassKeys, method: str) -> tuple[float, float]:
@@ -174,7 +162,8 @@ def equal_error(keys: ClassKeys, method: str) -> tuple[float, float]:
     m, n = keys.sizes
     if method in ("nearest", "nearest-max"):
         point = nearest_equal_error(keys)
-        value = (point.fmr + point.fnmr) / 2 if method == "nearest" else max(point.fmr, point.fnmr)
+        fmr, fnmr = (n - point.below_nonmated) / n, point.below_mated / m
+        value = (fmr + fnmr) / 2 if method == "nearest" else max(fmr, fnmr)
         return value, float(score_keys.decode(np.array([point.key]))[0])
     if method == "interpolated":
         low, high = _bracket(keys)
@@ -194,77 +183,35 @@ def equal_error(keys: ClassKeys, method: str) -> tuple[float, float]:
     return float(x[after - 1] + share * (x[after] - x[after - 1])), float("nan")
 
 
-@dataclass(frozen=True)
-class RatioCostPrior:
-    """The prior at which Cllr is computed.
-
-    Attributes
-    ----------
-    p_target : float
-        Prior probability of a mated comparison, in (0, 1).
-    """
-
-    p_target: float = 0.5
-
-    def __post_init__(self) -> None:
-        validation.open_fraction("p_target", self.p_target)
-
-    @property
-    def log_odds(self) -> float:
-        """The prior log odds of a mated comparison."""
-        return float(np.log(self.p_target) - np.log1p(-self.p_target)) if self.p_target != 0.5 else 0.0
-
-    def combine(self, of_mated: Any, of_nonmated: Any) -> Any:
-        """Return the Cllr of mean costs in nats: a share of what scores that say nothing would cost."""
-        p, q = self.p_target, 1 - self.p_target
-        return (2 * p * of_mated + 2 * q * of_nonmated) / (-2 * float(p * np.log(p) + q * np.log(q)))
+def prior_log_odds(p_target: float) -> float:
+    """Return the log odds of a mated comparison at a prior."""
+    return float(np.log(p_target) - np.log1p(-p_target)) if p_target != 0.5 else 0.0
 
 
-EVEN_ODDS = RatioCostPrior()
+def ratio_cost(p_target: float, of_mated: Any, of_nonmated: Any) -> Any:
+    """Return the Cllr of mean costs in nats: a share of what scores that say nothing would cost at the prior."""
+    p, q = p_target, 1 - p_target
+    return (2 * p * of_mated + 2 * q * of_nonmated) / (-2 * float(p * np.log(p) + q * np.log(q)))
 
 
 def log_likelihood_ratio_cost(
-    keys: ClassKeys, exact: tuple[ExactCosts, ExactCosts] | None = None, prior: RatioCostPrior = EVEN_ODDS
+    keys: ClassKeys, exact: tuple[ExactCosts, ExactCosts] | None = None, p_target: float = 0.5
 ) -> float:
     """Compute the Cllr of sorted keys of comparisons of both classes.
 
-    Parameters
-    ----------
-    keys : ClassKeys
-        Sorted keys.
-    exact : tuple of ExactCosts, optional
-        What mated, and non-mated, comparisons cost at the prior, where the keys are of a group; found in the keys by
-        default.
-    prior : RatioCostPrior
-        The prior.
-
-    Returns
-    -------
-    float
+    exact: what mated, and non-mated, comparisons cost at the prior, where the keys are of a group.
     """
     keys.require_all("Cllr")
-    of_mated, of_nonmated = exact_costs(keys, prior.log_odds) if exact is None else exact
-    return float(prior.combine(of_mated.mean(keys.mated), of_nonmated.mean(keys.nonmated)))
+    of_mated, of_nonmated = exact_costs(keys, prior_log_odds(p_target)) if exact is None else exact
+    return float(ratio_cost(p_target, of_mated.mean(keys.mated), of_nonmated.mean(keys.nonmated)))
 
 
-def least_log_likelihood_ratio_cost(keys: ClassKeys, prior: RatioCostPrior = EVEN_ODDS) -> float:
-    """Compute the min Cllr of sorted keys of comparisons of both classes.
-
-    Parameters
-    ----------
-    keys : ClassKeys
-        Sorted keys.
-    prior : RatioCostPrior
-        The prior.
-
-    Returns
-    -------
-    float
-    """
+def least_log_likelihood_ratio_cost(keys: ClassKeys, p_target: float = 0.5) -> float:
+    """Compute the min Cllr of sorted keys of comparisons of both classes."""
     keys.require_all("min Cllr")
-    of_classes = calibrated_costs(keys.mated, keys.nonmated, prior.log_odds)
+    of_classes = calibrated_costs(keys.mated, keys.nonmated, prior_log_odds(p_target))
     means = [float(costs @ counts / counts.sum()) for costs, counts in of_classes]
-    return float(prior.combine(*means) * np.log(2))  # bits to nats
+    return float(ratio_cost(p_target, *means) * np.log(2))  # bits to nats
 
 
 def calibrated_costs(
@@ -419,14 +366,7 @@ def least_cost(costs: Costs, keys: ClassKeys, miss: float | None = None) -> tupl
     return cost / costs.unit, key
 
 
-@dataclass(frozen=True)
-class _Point:
-    key: np.signedinteger[Any]
-    below_mated: int
-    below_nonmated: int
-
-
-def _bracket(keys: ClassKeys) -> tuple[_Point, _Point]:
+def _bracket(keys: ClassKeys) -> tuple[RocPoint, RocPoint]:
     from fastfair.kernels import curves as kernels
 
     mated, nonmated = keys.mated, keys.nonmated
@@ -438,7 +378,7 @@ def _bracket(keys: ClassKeys) -> tuple[_Point, _Point]:
         raise not_kept("the EER", keys)
     keys.require("the EER", low, high)
     kind = mated.dtype.type
-    return _Point(kind(low), i, j), _Point(kind(high + 1 if above_all else high), k, m)
+    return RocPoint(kind(low), i, j), RocPoint(kind(high + 1 if above_all else high), k, m)
 
 
 def ratio_costs_of_groups(comparisons: Comparisons) -> NDArray[np.float64]:

@@ -19,10 +19,10 @@ The papers named in the references are
 from . import _fairness
 from ._fairness import *  # noqa: F403 - its `__all__` lists the measures
 from ._fairness import ZERO_POLICIES, replace_zeros
-from ._registry import MEASURES, METRICS, Estimand, limitations_table, measure
+from ._registry import MEASURES, METRICS, Estimand, measure
 from ._table import table
 
 __all__ = [
-    "MEASURES", "METRICS", "ZERO_POLICIES", "Estimand", "limitations_table", "measure", "replace_zeros", "table",
+    "MEASURES", "METRICS", "ZERO_POLICIES", "Estimand", "measure", "replace_zeros", "table",
 ]  # fmt: skip
 __all__ += _fairness.__all__

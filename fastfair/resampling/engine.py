@@ -22,6 +22,7 @@ from fastfair._lib.workers import Arrays, Report, Workers, do_job
 from fastfair.data import score_keys
 from fastfair.data.comparisons import Comparisons
 from fastfair.error_rates.operating_points import OperatingPoint
+from fastfair.error_rates.score_metrics import ratio_cost
 from fastfair.errors import InputError
 
 from .dependence import CountModel, count_models, effective_sample_size
@@ -371,7 +372,7 @@ class BlockSweep:
             with np.errstate(invalid="ignore"):
                 weighted = of_lists / side.totals[: shrinkage.size]
             means.append(((1 - shrinkage) * mean)[:, None] + shrinkage[:, None] * weighted)
-        return np.asarray(prepared.prior.combine(*means))
+        return np.asarray(ratio_cost(prepared.p_target, *means))
 
 
 def _without_first(side: Side, summed: Summed, shares: Floats) -> tuple[Side, Summed, Floats]:

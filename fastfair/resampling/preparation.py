@@ -49,14 +49,14 @@ class Metrics:
         As in `eer`; thresholds are those of "nearest".
     costs : Costs
         The costs of minDCF.
-    prior : RatioCostPrior
+    p_target : float
         The prior of Cllr.
     """
 
     names: tuple[str, ...] = METRICS
     eer_method: str = "nearest"
     costs: score_metrics.Costs = field(default_factory=score_metrics.Costs)
-    prior: score_metrics.RatioCostPrior = score_metrics.EVEN_ODDS
+    p_target: float = 0.5
 
 
 ALL_METRICS, NO_METRICS = Metrics(), Metrics(())
@@ -107,7 +107,7 @@ class Preparation:
         self.points = tuple(points)
         self.rates = np.array([point.value for point in points], np.float64)
         self.metrics, self.eer_method, self.costs = metrics.names, metrics.eer_method, metrics.costs
-        self.prior = metrics.prior
+        self.p_target = metrics.p_target
         self.measured = np.asarray(measured, np.intp)
         n_groups = len(comparisons.groups) if with_groups else 0
         self.score_kind = comparisons.score_kind
@@ -128,7 +128,11 @@ class Preparation:
             of_all.require_all(" and ".join(metrics.names))
         if "cllr" in metrics.names:
             comparisons._require("costs")
-        exact = exact_costs(of_all, self.prior.log_odds) if "cllr" in metrics.names else (None, None)
+        exact = (
+            exact_costs(of_all, score_metrics.prior_log_odds(self.p_target))
+            if "cllr" in metrics.names
+            else (None, None)
+        )
         n_kept = (of_all.mated.size, of_all.nonmated.size) if all_kept else self._numbers_to_keep(with_eer)
         self._require_memory(sum(n_kept))
         of_classes = zip(comparisons.pairs, self._sources, exact, strict=True)

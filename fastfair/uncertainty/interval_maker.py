@@ -8,7 +8,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import Any, cast
 
@@ -61,151 +61,23 @@ BY_PERCENTILES = "a group has no errors, so the interval is of percentiles: like
 CLOSED_FORM = "closed form"  # what that of intervals without replicates is called
 
 
-@dataclass(frozen=True)
-class Case:
-    """A quantity, the interval computed from its replicates, and all else that the rules depend on.
-
-    Attributes
-    ----------
-    quantity : Quantity
-        The quantity with its standard error and without interval.
-    low, high : float
-        Limits of the interval; NaN where the method could not compute them.
-    made_by, method : str
-        The method that computed the interval, and the `method` given to `evaluate`, such as "auto".
-    shift : float
-        Mean of the replicates minus the estimate.
-    varies, held : bool
-        Whether the replicates differ from each other, and whether the operating point fixes the quantity.
-    unit, confidence_level
-        As in `evaluate`.
-    independent : float
-        The effective sample size of a rate or EER of 0 or 1, and of a rate with one to four errors; else NaN.
-    concentrated, few : bool
-        Whether few subjects cause most of the false matches that a minDCF, a threshold or a fairness measure rests on,
-        and whether there are fewer than 30 of these, or of an FMR's own, so that it is not known.
-    costs : Costs, optional
-        The costs of DCFs, which bound them.
-    raised, freedom : float
-        By how much one more subject raises a rate of failure, NaN for other quantities; and degrees of freedom.
-    """
-
-    quantity: Quantity
-    low: float
-    high: float
-    made_by: str
-    method: str
-    shift: float
-    varies: bool
-    held: bool
-    unit: str
-    confidence_level: float
-    independent: float
-    concentrated: bool
-    few: bool
-    costs: Costs | None = None
-    raised: float = math.nan
-    freedom: float = math.inf
-
-    @property
-    def is_inverted(self) -> bool:
-        """Whether the interval was computed by test inversion, which needs no warning of shifted replicates."""
-        return self.made_by in (INVERSION, FEW_DRAWN)
-
-
-def with_interval(case: Case) -> Quantity:
-    """Return the quantity with the interval and the notes that the rules choose."""
-    quantity, costs = case.quantity, case.costs
-    if case.held:
-        return replace(quantity, low=quantity.estimate, high=quantity.estimate)
-    if not math.isfinite(quantity.estimate):
-        return replace(quantity, low=math.nan, high=math.nan)
-    if quantity.estimate in (0, 1) and not math.isnan(case.independent):
-        return _without_errors(case)
-    reason = _why_none(case)
-    if reason:
-        return noted(replace(quantity, low=math.nan, high=math.nan), f"no interval: {reason}")
-    low, high = case.low, case.high
-    if case.method == "auto":
-        raised = math.nan if quantity.name in FITTED else case.raised
-        of_rate = quantity.standard_error or 0.0, case.freedom, case.independent, raised
-        low, high = widened_for_few_errors((low, high), quantity.estimate, of_rate, case.confidence_level)
-    least, most = range_of(quantity.name, costs)
-    low, high = (min(max(end, least), most) for end in (low, high))
-    if quantity.name == "threshold":  # which is a score or a decimal near one, and replicates' are scores
-        low, high = min(low, quantity.estimate), max(high, quantity.estimate)
-    if case.is_inverted and abs(low) < _ROUNDING:  # of a fair system's standard deviation, which is 0
-        low = 0.0
-    quantity = replace(quantity, low=low, high=high, method=INVERSION if case.is_inverted else case.made_by)
-    for note, flag in _notes(case, quantity):
-        quantity = noted(quantity, note, flag)
-    return quantity
-
-
-def _why_none(case: Case) -> str:
-    """Say why a quantity has no interval; nothing where it has the one computed."""
-    if case.made_by == NO_GROUP_ERRS:
-        return NO_SUCH_ERRORS
-    if case.made_by == FEW_GROUP_ERRORS:
-        return FEW_GROUP_ERRORS
-    if case.unit == "subject" and case.quantity.n_subjects == 1:
-        return "there is one subject, so replicates do not vary"
-    if not case.varies:
-        return "the rate does not vary between units" if case.made_by == CLOSED_FORM else "replicates do not vary"
-    if math.isnan(case.low) or math.isnan(case.high):
-        return "too few replicates have a computable value for this method"
-    return ""
-
-
-def _without_errors(case: Case) -> Quantity:
+def _without_errors(quantity: Quantity, independent: float, confidence_level: float) -> Quantity:
     """Give a rate or EER of 0 or 1, which is the same in all replicates, Clopper and Pearson's interval."""
-    quantity, confidence_level = case.quantity, case.confidence_level
-    upper = intervals.upper_limit_without_errors(case.independent, confidence_level)
+    upper = intervals.upper_limit_without_errors(independent, confidence_level)
     kind = "failures" if quantity.name in FAILURE_RATES else "errors"
     what = f"no {kind}" if quantity.estimate == 0 else f"nothing but {kind}"
     # Only where subjects are drawn is it known how much their errors come together.
-    known = case.independent != quantity.n_comparisons
-    number = f"{case.independent:,.0f} " if known else ""
+    known = independent != quantity.n_comparisons
+    number = f"{independent:,.0f} " if known else ""
     note = f"{what}: the interval is Clopper and Pearson's, for {number}independent comparisons"
     if quantity.n_subjects and quantity.n_comparisons and not known:
-        independent = quantity.n_subjects if quantity.name in OF_MATED else quantity.n_subjects // 2
-        if 0 < independent < quantity.n_comparisons:
-            widest = intervals.upper_limit_without_errors(independent, confidence_level)
+        fewest = quantity.n_subjects if quantity.name in OF_MATED else quantity.n_subjects // 2
+        if 0 < fewest < quantity.n_comparisons:
+            widest = intervals.upper_limit_without_errors(fewest, confidence_level)
             limit = widest if quantity.estimate == 0 else 1 - widest
             note += f"; if only subjects are independent, it extends to {limit:.3g}"
     low, high = (0.0, upper) if quantity.estimate == 0 else (1 - upper, 1.0)
     return noted(replace(quantity, low=low, high=high, method="clopper-pearson"), note)
-
-
-def _notes(case: Case, quantity: Quantity) -> Iterator[tuple[str, str]]:
-    """Yield what there is to say of a quantity with its interval, and the code of each note."""
-    few_effective, concentrated = has_few_effective_errors(quantity), has_concentrated_errors(quantity)
-    measure, not_computable = measure_of(quantity.name), quantity.not_computable or 0.0
-    if few_effective:
-        yield f"fewer than {ENOUGH_EFFECTIVE_ERRORS} effective errors: likely too narrow", NARROW
-    if case.made_by == FEW_DRAWN:
-        note = "fewer than 10 errors in all groups, and none in one: likely too narrow where few subjects cause most"
-        yield note, NARROW
-    if concentrated:
-        share = f"{100 * (quantity.concentration or 0.0):.0f} %"
-        yield f"{share} of the errors involve the 5 % of subjects with most: likely too narrow", NARROW
-    if case.concentrated:
-        yield "few subjects cause most false matches: likely too narrow", NARROW
-    is_noted = case.concentrated or few_effective or concentrated or case.made_by == FEW_DRAWN
-    if case.few and case.unit == "subject" and not is_noted:
-        yield NOT_KNOWN_WHOSE if quantity.name in RATES else OF_FEW_FALSE_MATCHES, UNKNOWN_CONCENTRATION
-    if quantity.name.endswith("(min_dcf)"):
-        yield METRICS["min_dcf"].note, NARROW
-    if measure is not None and not case.is_inverted:
-        if case.method == "auto" and measure.fairer != "nearer":
-            yield BY_PERCENTILES, NARROW
-        if abs(case.shift) > _SHIFTED * (quantity.standard_error or 0.0):
-            to_one_side = "replicates lie mostly to one side of the estimate, as chance makes groups differ"
-            yield f"{to_one_side}: see Coverage in the docs", ""
-    if not_computable > _OFTEN:
-        yield f"not computable in {100 * not_computable:.0f} % of replicates", ""
-    if quantity.low == -math.inf or quantity.high == math.inf:
-        yield "the interval is unbounded, as groups have no errors in some replicates", ""
 
 
 def one_sided(quantity: Quantity, alternative: str, costs: Costs | None) -> Quantity:
@@ -409,35 +281,108 @@ class IntervalMaker:
             made_by = [CLOSED_FORM] * len(rows)
         else:
             low, high, made_by = self._limits_of_replicates(rows, confidence_level, method)
-        errors, shift, varies, not_computable = self._spread
-        found = []
-        for k, least, most, made in zip(rows, low.tolist(), high.tolist(), made_by, strict=True):
-            quantity = self.quantities[k]
-            held = self._is_held(quantity)
-            if self._replicates is not None:
-                share = float(not_computable[k])
-                quantity = replace(quantity, standard_error=float(errors[k]), not_computable=share)
-            elif not held:
-                if math.isnan(errors[k]):
-                    found.append(self._within_few_held(quantity, k, confidence_level))
-                    continue
-                quantity = replace(quantity, standard_error=float(errors[k]))
-            of_few = quantity.name not in FITTED and rests_on_any(quantity, self._of_few_false_matches)
-            case = Case(
-                quantity, least, most, made_by=made, method=method, shift=float(shift[k]), varies=bool(varies[k]),
-                held=held, unit=self.sizes.unit, confidence_level=confidence_level,
-                independent=float(self.sizes.effective[k]),
-                concentrated=rests_on_any(quantity, self._concentrated),
-                few=has_few_false_matches(quantity) or of_few, costs=self.costs, raised=float(self.sizes.raised[k]),
-                freedom=float(self.sizes.degrees_of_freedom[k]),
-            )  # fmt: skip
-            quantity = with_interval(case)
-            if method == "auto":
-                if self._replicates is not None and _is_at_held_threshold(quantity):
-                    quantity = widened_to_quantiles(quantity, self._replicates[k], confidence_level)
-                quantity = self._within_few_held(quantity, k, confidence_level)
-            found.append(quantity)
-        return found
+        made = zip(rows, low.tolist(), high.tolist(), made_by, strict=True)
+        return [self._with_interval(k, (least, most), by, confidence_level, method) for k, least, most, by in made]
+
+    def _with_interval(
+        self, k: int, ends: tuple[float, float], made_by: str, confidence_level: float, method: str
+    ) -> Quantity:
+        """Return a quantity with the interval and the notes that the rules choose; ends: the limits by its method."""
+        quantity, (errors, _, _, not_computable) = self.quantities[k], self._spread
+        held, independent = self._is_held(quantity), float(self.sizes.effective[k])
+        if self._replicates is not None:
+            share = float(not_computable[k])
+            quantity = replace(quantity, standard_error=float(errors[k]), not_computable=share)
+        elif not held:
+            if math.isnan(errors[k]):
+                return self._within_few_held(quantity, k, confidence_level)
+            quantity = replace(quantity, standard_error=float(errors[k]))
+        if held:
+            quantity = replace(quantity, low=quantity.estimate, high=quantity.estimate)
+        elif not math.isfinite(quantity.estimate):
+            quantity = replace(quantity, low=math.nan, high=math.nan)
+        elif quantity.estimate in (0, 1) and not math.isnan(independent):
+            quantity = _without_errors(quantity, independent, confidence_level)
+        elif reason := self._why_none(k, ends, made_by):
+            quantity = noted(replace(quantity, low=math.nan, high=math.nan), f"no interval: {reason}")
+        else:
+            quantity = self._as_computed(k, quantity, ends, made_by, confidence_level, method)
+        if method != "auto":
+            return quantity
+        if self._replicates is not None and _is_at_held_threshold(quantity):
+            quantity = widened_to_quantiles(quantity, self._replicates[k], confidence_level)
+        return self._within_few_held(quantity, k, confidence_level)
+
+    def _why_none(self, k: int, ends: tuple[float, float], made_by: str) -> str:
+        """Say why a quantity has no interval; nothing where it has the one computed."""
+        if made_by == NO_GROUP_ERRS:
+            return NO_SUCH_ERRORS
+        if made_by == FEW_GROUP_ERRORS:
+            return FEW_GROUP_ERRORS
+        if self.sizes.unit == "subject" and self.quantities[k].n_subjects == 1:
+            return "there is one subject, so replicates do not vary"
+        if not self._spread[2][k]:
+            return "the rate does not vary between units" if made_by == CLOSED_FORM else "replicates do not vary"
+        if any(map(math.isnan, ends)):
+            return "too few replicates have a computable value for this method"
+        return ""
+
+    def _as_computed(
+        self, k: int, quantity: Quantity, ends: tuple[float, float], made_by: str, confidence_level: float, method: str
+    ) -> Quantity:
+        """Return a quantity with the interval by its method, widened for few errors and within what is possible."""
+        if method == "auto":
+            raised = math.nan if quantity.name in FITTED else float(self.sizes.raised[k])
+            freedom, independent = float(self.sizes.degrees_of_freedom[k]), float(self.sizes.effective[k])
+            of_rate = quantity.standard_error or 0.0, freedom, independent, raised
+            ends = widened_for_few_errors(ends, quantity.estimate, of_rate, confidence_level)
+        least, most = range_of(quantity.name, self.costs)
+        low, high = (min(max(end, least), most) for end in ends)
+        if quantity.name == "threshold":  # which is a score or a decimal near one, and replicates' are scores
+            low, high = min(low, quantity.estimate), max(high, quantity.estimate)
+        is_inverted = made_by in (INVERSION, FEW_DRAWN)
+        if is_inverted and abs(low) < _ROUNDING:  # of a fair system's standard deviation, which is 0
+            low = 0.0
+        quantity = replace(quantity, low=low, high=high, method=INVERSION if is_inverted else made_by)
+        for note, flag in self._notes(k, quantity, made_by, method):
+            quantity = noted(quantity, note, flag)
+        return quantity
+
+    def _notes(self, k: int, quantity: Quantity, made_by: str, method: str) -> Iterator[tuple[str, str]]:
+        """Yield what there is to say of a quantity with its interval, and the code of each note."""
+        few_effective, concentrated = has_few_effective_errors(quantity), has_concentrated_errors(quantity)
+        rests_on_concentrated = rests_on_any(quantity, self._concentrated)
+        few = has_few_false_matches(quantity) or (
+            quantity.name not in FITTED and rests_on_any(quantity, self._of_few_false_matches)
+        )
+        measure, not_computable = measure_of(quantity.name), quantity.not_computable or 0.0
+        if few_effective:
+            yield f"fewer than {ENOUGH_EFFECTIVE_ERRORS} effective errors: likely too narrow", NARROW
+        if made_by == FEW_DRAWN:
+            note = (
+                "fewer than 10 errors in all groups, and none in one: likely too narrow where few subjects cause most"
+            )
+            yield note, NARROW
+        if concentrated:
+            share = f"{100 * (quantity.concentration or 0.0):.0f} %"
+            yield f"{share} of the errors involve the 5 % of subjects with most: likely too narrow", NARROW
+        if rests_on_concentrated:
+            yield "few subjects cause most false matches: likely too narrow", NARROW
+        is_noted = rests_on_concentrated or few_effective or concentrated or made_by == FEW_DRAWN
+        if few and self.sizes.unit == "subject" and not is_noted:
+            yield NOT_KNOWN_WHOSE if quantity.name in RATES else OF_FEW_FALSE_MATCHES, UNKNOWN_CONCENTRATION
+        if quantity.name.endswith("(min_dcf)"):
+            yield METRICS["min_dcf"].note, NARROW
+        if measure is not None and made_by not in (INVERSION, FEW_DRAWN):
+            if method == "auto" and measure.fairer != "nearer":
+                yield BY_PERCENTILES, NARROW
+            if abs(self._spread[1][k]) > _SHIFTED * (quantity.standard_error or 0.0):
+                to_one_side = "replicates lie mostly to one side of the estimate, as chance makes groups differ"
+                yield f"{to_one_side}: see Coverage in the docs", ""
+        if not_computable > _OFTEN:
+            yield f"not computable in {100 * not_computable:.0f} % of replicates", ""
+        if quantity.low == -math.inf or quantity.high == math.inf:
+            yield "the interval is unbounded, as groups have no errors in some replicates", ""
 
     def _widen_to_hold_together(self, made: list[Quantity], confidence_level: float, method: str) -> None:
         """Widen the intervals of quantities that two or more groups have at one operating point, in place.
@@ -527,9 +472,9 @@ class IntervalMaker:
 
         low, high = self._in_stretches(general_limits, rows)
         made_by = [general] * len(rows)
-        special, has_it = _SPECIAL.get(method, ("", lambda _: False))
-        places = [place for place, k in enumerate(rows) if has_it(self.quantities[k])]
+        places = [place for place, k in enumerate(rows) if _has_method(self.quantities[k], method)]
         if places:
+            special: Method = "logit" if method == "auto" else "dyadic"
             some = [rows[place] for place in places]
             low[places], high[places] = intervals.confidence_interval(
                 self.replicates[some], self._estimates[some], confidence_level, special,
@@ -592,24 +537,16 @@ class IntervalMaker:
         return noted(quantity, limits.missing, BELOW_RESOLUTION) if limits.missing else quantity
 
 
-def _is_rate(quantity: Quantity) -> bool:
-    return "logit" in methods_of(quantity.name) and HELD not in quantity.note and 0 < quantity.estimate < 1
-
-
 def _is_at_held_threshold(quantity: Quantity) -> bool:
     at_held = quantity.at is not None and not quantity.at.is_given
     return quantity.name in (*RATES, *WITH_FAILURES) and at_held and HELD not in quantity.note
 
 
-def _is_false_match_rate(quantity: Quantity) -> bool:
-    return "dyadic" in methods_of(quantity.name) and HELD not in quantity.note and quantity.estimate > 0
-
-
-# What a method makes of the quantities that it is meant for.
-_SPECIAL: dict[str, tuple[str, Callable[[Quantity], bool]]] = {
-    "auto": ("logit", _is_rate),
-    "dyadic": ("dyadic", _is_false_match_rate),
-}
+def _has_method(quantity: Quantity, method: str) -> bool:
+    """Return whether a method is meant for a quantity: for "auto", the logit interval of a rate."""
+    name = "logit" if method == "auto" else method
+    inside = 0 < quantity.estimate < (1 if name == "logit" else math.inf)
+    return name in methods_of(quantity.name) and HELD not in quantity.note and inside
 
 
 def _with_failures(quantity: Quantity, scored: float, rate: float) -> float:

@@ -202,7 +202,6 @@ def calls() -> dict[str, dict[str, Any]]:
         "fastfair.von_mises_fisher_embeddings": {"n_subjects": 4, "n_samples": 2, "dim": 3,
                                                  "concentration": 5.0, "rng": 0},
         "fastfair.write_comparisons": {"comparisons": c, "path": "scores.csv"},
-        "fastfair.measures.limitations_table": {},
         "fastfair.measures.table": {"frame": wide, "fmr": "FMR.{group}", "fnmr": "FNMR.{group}", "by": "who"},
         "fastfair.measures.replace_zeros": {"rates": [0.0, 0.1], "policy": "clopper-pearson", "comparisons": [10, 10]},
         "fastfair.measures.measure": {"of": "fmr", "range": (0, 1), "fair_value": 0},

@@ -37,7 +37,6 @@ _WORDS = (
     "to_junit",
     "write_comparisons",
     "remarks",
-    "limitations_table",
 )
 POINTS = (ff.at_fmr(0.05), ff.at_threshold(1.0))
 # Many numbers, of functions that have their own records.

@@ -73,23 +73,6 @@ def test_a_nan_rate_makes_the_measure_nan():
         assert np.isnan(np.atleast_1d(values)[0]), name
 
 
-def test_table_one_of_paper_one_comes_from_the_facts():
-    rows = {row.pop("method"): "".join("x" if row[k] else "." for k in ("C1", "C2", "C3", "L1", "L2", "L3"))
-            for row in m.limitations_table()}  # fmt: skip
-    assert rows == {
-        "STD in FMR": "x..xxx",
-        "STD in FNMR": "x..xxx",
-        "STD in TMR": "x..xxx",
-        "STD in EER": "x...x.",
-        "IR": ".x..xx",
-        "FDR": ".x..xx",
-        "SER": ".x.xxx",
-        "MAPE": "..xx.x",
-        "GARBE": "..x.xx",
-        "SED": "x.x...",
-    }
-
-
 def test_percentages_and_arrays_that_do_not_fit_are_refused():
     refused("divide percentages by 100", m.fdr, [1.22, 0.68], [0.01, 0.02])
     refused("alpha", m.fdr, [0.1, 0.2], [0.1, 0.2], alpha=50)

@@ -9,7 +9,6 @@ import numpy as np
 from scipy.stats import spearmanr
 
 from fastfair import OperatingPoint
-from fastfair.measures import limitations_table
 from papers.page_parts import Cell, Page, Part, Range, Table, Verdict, verdict_table
 from papers.settings import Settings
 from papers.verdict_rules import Outcome
@@ -18,6 +17,7 @@ from . import claims
 from .audit_parts import audit_parts
 from .figures import draw_beside_printed, draw_sets
 from .law import lawful_scores
+from .limitations import limitations_table
 from .printed import COLUMNS, OVERALL_FMR, OVERALL_NONMATED, SET_SIZE, SYSTEMS
 from .systems import AT, AT_A_POINT, SEEDS_ELSEWHERE, Floats, Runs, Scores, equal_error_rates, run
 
