@@ -71,6 +71,12 @@ class NotKept:
     limit: int
 
 
+def pair_codes(first: NDArray[Any], second: NDArray[Any], n: int) -> NDArray[np.int64]:
+    """Return one number for each pair of two of n subjects, in either order."""
+    first, second = first.astype(np.int64), second.astype(np.int64)
+    return np.asarray(np.minimum(first, second) * n + np.maximum(first, second))
+
+
 @dataclass(frozen=True, eq=False)
 class SortedSide:
     """The mated, or the non-mated, comparisons in ascending order of similarity.
@@ -127,6 +133,33 @@ class SortedSide:
     def similarities(self) -> NDArray[np.floating[Any]]:
         """(n,) ascending scores as similarities: distances are negated."""
         return read_only(score_keys.decode(self.keys))
+
+    def of_subjects(self) -> NDArray[np.int64]:
+        """Count the comparisons of each subject; one of a subject with himself counts once."""
+        assert self.reference is not None
+        assert self.probe is not None
+        n = 1 + int(max(self.reference.max(initial=-1), self.probe.max(initial=-1)))
+        others = self.probe[self.reference != self.probe]
+        return np.bincount(self.reference, minlength=n) + np.bincount(others, minlength=n)
+
+    def of_two(self, first: NDArray[Any], second: NDArray[Any]) -> NDArray[np.int64]:
+        """Count the comparisons of two subjects with each other, of whom there are some."""
+        n, known, counts = self._pairs_of_subjects
+        return counts[np.searchsorted(known, pair_codes(first, second, n))]
+
+    @property
+    def sum_of_squares(self) -> int:
+        """The squared numbers of comparisons of two subjects with each other, summed over all pairs."""
+        counts = self._pairs_of_subjects[2]
+        return int(counts @ counts)
+
+    @cached_property
+    def _pairs_of_subjects(self) -> tuple[int, NDArray[np.int64], NDArray[np.int64]]:
+        """What codes are made with, the pairs of subjects as ascending codes, and how often each occurs."""
+        assert self.reference is not None
+        assert self.probe is not None
+        n = 1 + int(max(self.reference.max(initial=-1), self.probe.max(initial=-1)))
+        return n, *np.unique(pair_codes(self.reference, self.probe, n), return_counts=True)
 
     def take(self, positions: NDArray[np.intp], keys: score_keys.Keys | None = None) -> SortedSide:
         """Keep some of the comparisons, or all in another order, with their keys or with others, which ascend."""

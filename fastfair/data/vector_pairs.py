@@ -229,6 +229,11 @@ class PairsOfVectors:
             + 2 * r * p * ((r_others * p_others).sum() - r_others * p_others)
         )
 
+    @property
+    def sum_of_squares(self) -> int:
+        """The squared numbers of pairs of two subjects, summed over all pairs of them; of non-mated ones."""
+        return int(self.squares().sum() // 2)
+
     def with_groups(self, group: NDArray[np.uint16], n_groups: int) -> tuple[Counts, Counts]:
         """Count the non-mated pairs of each subject with every group of others.
 

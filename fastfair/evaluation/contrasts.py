@@ -28,7 +28,7 @@ from fastfair.uncertainty.inversion import joint_pvalues
 from fastfair.uncertainty.quantities import HELD, RATES, Estimated, Quantity
 
 from .evaluated import Evaluated
-from .score_tests import UNITS_TESTED, Decisions, score_pvalues
+from .score_tests import UNITS_TESTED, DecidedSystem, Trials, decisions, score_pvalues
 
 
 class ComparedSystem:
@@ -56,8 +56,12 @@ class ComparedSystem:
         self.comparisons, self.evaluation, self._n_threads = comparisons, evaluation, n_threads
         self._points = [result.at for result in evaluation.rates]
         self._unit = evaluation.settings["unit"]
-        shared = None if like is None else like.decisions
-        self.decisions: Decisions = Decisions(comparisons, self._points, self._unit, shared)
+        self.trials: Trials = Trials(comparisons, self._unit) if like is None else like.trials
+
+    @cached_property
+    def decisions(self) -> dict[OperatingPoint, DecidedSystem]:
+        """The decisions at operating points that score tests know."""
+        return decisions(self.comparisons, self._points, self.trials)
 
     @cached_property
     def linearized(self) -> LinearizedRates | None:

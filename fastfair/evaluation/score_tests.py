@@ -12,7 +12,7 @@ both add, so it takes the products of these vectors of every two systems, and th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import Any
@@ -21,9 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastfair.data.comparisons import Comparisons
-from fastfair.data.scanned_comparisons import KeptComparisons
-from fastfair.data.sorted_scores import GroupedSide, SortedSide
-from fastfair.data.vector_pairs import PairsOfVectors
+from fastfair.data.sorted_scores import SortedSide, pair_codes
 from fastfair.error_rates.operating_points import Cell, HeldThreshold, OperatingPoint, cells_of
 from fastfair.uncertainty.quantities import RATES, Quantity
 
@@ -32,112 +30,39 @@ Integers = NDArray[np.int64]
 UNITS_TESTED = ("subject", "comparison")
 
 
-class Decisions:
-    """The decisions of one system, for score tests against any other.
-
-    Parameters
-    ----------
-    comparisons : Comparisons
-        The comparisons as the system scored them.
-    points : sequence of OperatingPoint
-        The operating points.
-    unit : str
-        What is independent: "subject" or "comparison"; with others nothing is tested.
-    like : Decisions, optional
-        Those of a system that scored the same comparisons, numbered alike by `matching.match`, whose counts of
-        comparisons are used.
-    """
-
-    def __init__(
-        self, comparisons: Comparisons, points: Sequence[OperatingPoint], unit: str, like: Decisions | None = None
-    ) -> None:
-        self.unit, self.groups = unit, comparisons.groups
-        self.trials: Trials = Trials(comparisons, unit) if like is None else like.trials
-        self._comparisons = comparisons
-        self._points = [point for point in points if point.rule.signs is not None and unit in UNITS_TESTED]
-
-    @cached_property
-    def at(self) -> dict[OperatingPoint, DecidedSystem]:
-        """The decisions at each operating point that fixes a threshold in a way that is known here."""
-        return {point: DecidedSystem(self._comparisons, point, self.trials) for point in self._points}
-
-
 class Trials:
-    """The non-mated comparisons, whichever system scores them: how often each pair of units occurs."""
+    """How often units, and pairs of units, occur among comparisons, whichever system scores them."""
 
     def __init__(self, comparisons: Comparisons, unit: str) -> None:
-        self.comparisons = comparisons
+        self.comparisons, self.unit = comparisons, unit
         self.n_units = len(comparisons.subjects) if unit == "subject" and comparisons.subjects is not None else 0
-        self.unit = unit
-        kept = comparisons.pairs if isinstance(comparisons, KeptComparisons) else ()
-        of_vectors = [pairs for pairs in kept if isinstance(pairs, PairsOfVectors)]
-        self._of_vectors = (of_vectors[0], of_vectors[1]) if of_vectors else None
 
     @cached_property
-    def occurrences(self) -> tuple[Floats, Floats]:
-        """Return the (units,) numbers of mated, and of non-mated, comparisons of each."""
-        if self._of_vectors is not None:
-            of_mated, of_nonmated = (pairs.of_subjects().astype(np.float64) for pairs in self._of_vectors)
-            return of_mated, of_nonmated
-        mated, nonmated = (self._occurrences(side) for side in (self.comparisons.mated, self.comparisons.nonmated))
-        return mated, nonmated
-
-    def _occurrences(self, side: SortedSide) -> Floats:
-        """Count the comparisons of each unit; one of a unit with itself counts once."""
-        assert side.reference is not None
-        assert side.probe is not None
-        found = np.bincount(side.reference, minlength=self.n_units)
-        found += np.bincount(side.probe[side.reference != side.probe], minlength=self.n_units)
-        return found.astype(np.float64)
+    def occurrences(self) -> list[Floats]:
+        """(units,) numbers of mated, and of non-mated, comparisons of each."""
+        counts = [side.of_subjects().astype(np.float64) for side in self.comparisons.pairs]
+        return [np.pad(one, (0, self.n_units - one.size)) for one in counts]
 
     def repeats(self, codes: Integers) -> Floats:
-        """Return how often pairs of units occur, by their codes."""
-        if self._of_vectors is not None:
-            return self._of_vectors[1].of_two(codes // self.n_units, codes % self.n_units).astype(np.float64)
-        known, repeats = self._listed
-        return np.asarray(repeats[np.searchsorted(known, codes)])
+        """Return how often pairs of units of non-mated comparisons occur, by their codes."""
+        if not self.n_units:
+            return np.ones(codes.size)
+        of_two: Integers = self.comparisons.pairs[1].of_two(*np.divmod(codes, self.n_units))
+        return of_two.astype(np.float64)
 
     @cached_property
     def repeats_squared(self) -> float:
-        """Sum the squares of how often each pair of units occurs."""
-        if self._of_vectors is not None:
-            return float(self._of_vectors[1].squares().sum() // 2)
-        _, repeats = self._listed
-        return float(repeats @ repeats)
+        """The squares of how often each pair of units of non-mated comparisons occurs, summed."""
+        return float(self.comparisons.pairs[1].sum_of_squares if self.n_units else len(self.comparisons.nonmated))
 
-    @cached_property
-    def _listed(self) -> tuple[Integers, Floats]:
-        """The pairs of units of non-mated comparisons, sorted, and how often each occurs."""
-        side = self.comparisons.nonmated
-        codes, counts = np.unique(_codes(side, slice(None), self.unit, self.n_units), return_counts=True)
-        return codes, counts.astype(np.float64)
-
-
-def _codes(side: SortedSide, rows: Any, unit: str, n_units: int) -> Integers:
-    """Return one number for each pair of units that was compared; those of two systems agree."""
-    if unit == "comparison":
-        assert side.rows is not None
-        return side.rows[rows].astype(np.int64)
-    assert side.reference is not None
-    assert side.probe is not None
-    reference, probe = side.reference[rows].astype(np.int64), side.probe[rows].astype(np.int64)
-    return np.asarray(np.minimum(reference, probe) * n_units + np.maximum(reference, probe))
-
-
-@dataclass(frozen=True)
-class Errors:
-    """The errors of one system among the mated, or the non-mated, comparisons.
-
-    Attributes
-    ----------
-    codes : (errors,) ndarray of int64
-        The pair of units of each.
-    cells : (errors,) ndarray of int64, or None
-        The cell of the group-by-group matrix; None without groups.
-    """
-
-    codes: Integers
-    cells: Integers | None
+    def codes(self, side: SortedSide, rows: slice) -> Integers:
+        """Return one number for each pair of units that was compared; those of two systems agree."""
+        if not self.n_units:
+            assert side.rows is not None
+            return side.rows[rows].astype(np.int64)
+        assert side.reference is not None
+        assert side.probe is not None
+        return pair_codes(side.reference[rows], side.probe[rows], self.n_units)
 
 
 class DecidedSystem(HeldThreshold):
@@ -148,20 +73,14 @@ class DecidedSystem(HeldThreshold):
         self.trials = trials
         self._aim = point.value if point.rule.takes_value else 0.0
 
-    @cached_property
-    def errors(self) -> tuple[Errors, Errors]:
-        """The false non-matches and the false matches."""
-        rows, comparisons = self.error_rows(), self.comparisons
-        grouped: tuple[GroupedSide | None, GroupedSide | None] = (None, None)
-        if comparisons.groups:
-            grouped = comparisons.mated_by_group, comparisons.nonmated_by_group
-        return tuple(  # type: ignore[return-value]
-            Errors(
-                _codes(side, row, self.trials.unit, self.trials.n_units),
-                cells_of(by_group, row, len(comparisons.groups)),
-            )
-            for side, row, by_group in zip((comparisons.mated, comparisons.nonmated), rows, grouped, strict=True)
-        )
+    def errors(self, side: int) -> tuple[Integers, Integers | None]:
+        """Return the pairs of units of the false non-matches (0) or false matches (1), and their cells of groups."""
+        of_side = (self.comparisons.mated, self.comparisons.nonmated)[side]
+        rows, n_groups = self.error_rows()[side], len(self.comparisons.groups)
+        by_group = None
+        if n_groups:
+            by_group = self.comparisons.nonmated_by_group if side else self.comparisons.mated_by_group
+        return self.trials.codes(of_side, rows), cells_of(by_group, rows, n_groups)
 
     @cached_property
     def missed(self) -> float:
@@ -173,18 +92,28 @@ class DecidedSystem(HeldThreshold):
         return cache(self.slopes(spread))
 
 
+def decisions(
+    comparisons: Comparisons, points: Sequence[OperatingPoint], trials: Trials
+) -> dict[OperatingPoint, DecidedSystem]:
+    """Return a system's decisions at each operating point that fixes a threshold in a way that is known here."""
+    known = [point for point in points if point.rule.signs is not None and trials.unit in UNITS_TESTED]
+    return {point: DecidedSystem(comparisons, point, trials) for point in known}
+
+
 _ROUNDING = 1e-12  # of a variance, relative to its parts: below it nothing is left
 
 
 def score_pvalues(
-    systems: Sequence[Decisions], quantities: Sequence[Sequence[Quantity]], pairs: Sequence[tuple[int, int]]
+    systems: Sequence[Mapping[OperatingPoint, DecidedSystem]],
+    quantities: Sequence[Sequence[Quantity]],
+    pairs: Sequence[tuple[int, int]],
 ) -> Floats:
     """Compute the p-values of the hypotheses that two systems have the same error rate, for pairs of systems.
 
     Parameters
     ----------
-    systems : sequence of Decisions
-        The decisions of each system on the same comparisons.
+    systems : sequence of dict of DecidedSystem
+        The decisions of each system on the same comparisons, by the operating points.
     quantities : sequence of sequences of Quantity
         The quantities of each system, in the same order.
     pairs : sequence of pairs of int
@@ -200,16 +129,16 @@ def score_pvalues(
     ----------
     Aronow, Samii and Assenova, "Cluster-robust variance estimation for dyadic data", Political Analysis 23 (2015).
     """
-    first, of_first = systems[0], quantities[0]
-    found = np.full((len(pairs), len(of_first)), np.nan)
+    found = np.full((len(pairs), len(quantities[0])), np.nan)
     place = np.array(pairs, np.intp).reshape(-1, 2).T
-    tests = {point: _ScoreTests([system.at[point] for system in systems], place) for point in first.at}
-    position = {group: k for k, group in enumerate(first.groups)}
-    for k, one in enumerate(of_first):
+    tests = {point: _ScoreTests([system[point] for system in systems], place) for point in systems[0]}
+    for k, one in enumerate(quantities[0]):
         if one.name in RATES and one.at in tests and one.n_comparisons:
-            cell = None if one.group is None else (position[one.group], position[one.probe_group or one.group])
-            strata = max(1, len(position)) if cell is None else len(set(cell))
-            size = one.n_comparisons if first.unit == "comparison" else one.n_subjects or 0
+            trials = systems[0][one.at].trials
+            groups = trials.comparisons.groups
+            cell = None if one.group is None else (groups.index(one.group), groups.index(one.probe_group or one.group))
+            strata = max(1, len(groups)) if cell is None else len(set(cell))
+            size = one.n_comparisons if trials.unit == "comparison" else one.n_subjects or 0
             rates = np.array([each[k].estimate for each in quantities])
             found[:, k] = tests[one.at].pvalues(one.name == "fnmr", cell, rates, one.n_comparisons, size, size - strata)
     return found
@@ -230,10 +159,9 @@ class _Side:
 
     def __init__(self, systems: Sequence[DecidedSystem], side: int) -> None:
         trials = systems[0].trials
-        errors = [system.errors[side] for system in systems]
-        codes, where = np.unique(np.concatenate([one.codes for one in errors]), return_inverse=True)
-        ends = np.cumsum([one.codes.size for one in errors])[:-1]
-        self.place, self.cells = np.split(where.ravel(), ends), [one.cells for one in errors]
+        each, self.cells = zip(*(system.errors(side) for system in systems), strict=True)
+        codes, where = np.unique(np.concatenate(each), return_inverse=True)
+        self.place = np.split(where.ravel(), np.cumsum([one.size for one in each])[:-1])
         self.n_codes, self._codes, self._n_units = codes.size, codes, trials.n_units
         self.times = trials.repeats(codes) if side else np.ones(codes.size)
 
@@ -262,73 +190,56 @@ class _Side:
 
 
 @dataclass(frozen=True, eq=False)
-class _Added:
-    """What each system adds to a sum over comparisons.
+class _Part:
+    """What each system adds to a sum over the mated, or the non-mated, comparisons.
 
     Attributes
     ----------
-    of_pairs : two sparse (systems, pairs) matrices, or None
-        What mated, and non-mated, errors add.
-    constants : two (systems,) ndarrays
-        What every mated, and every non-mated, comparison adds besides.
-    times : two (systems,) ndarrays
+    of_pairs : sparse (systems, pairs) matrix
+        What errors add.
+    constants : (systems,) ndarray
+        What every comparison adds besides.
+    times : (systems,) ndarray
         What errors add, times how often their pairs of units occur.
-    of_units : two (systems, units) ndarrays, or None
-        The sums over the mated, and the non-mated, comparisons of each unit; None where nothing is added.
+    of_units : (systems, units) ndarray
+        The sums over the comparisons of each unit.
     """
 
-    of_pairs: tuple[Any, Any]
-    constants: tuple[Floats, Floats]
-    times: tuple[Floats, Floats]
-    of_units: tuple[Floats | None, Floats | None]
+    of_pairs: Any
+    constants: Floats
+    times: Floats
+    of_units: Floats
 
 
-class _Forms:
-    """Variances of differences of what systems add, by both of the forms of which the larger counts.
-
-    Attributes
-    ----------
-    forms : (2, systems, systems) ndarray
-        Covariances of what the first, and the second, of two systems add.
-    """
-
-    def __init__(self, trials: Trials, one: _Added, other: _Added) -> None:
-        n_mated = len(trials.comparisons.mated)
-        if trials.n_units == 0:  # every comparison on its own
-            both = _of_pairs(one, other, 0, n_mated) + _of_pairs(one, other, 1, trials.repeats_squared)
-            self.forms = np.array([both, both])
-            return
-        of_pairs = _of_pairs(one, other, 1, trials.repeats_squared)
-        of_mated = _product(one.of_units[0], other.of_units[0], of_pairs.shape)
-        together = [_together(each.of_units) for each in (one, other)]
-        of_all = _product(together[0], together[1], of_pairs.shape)
-        self.forms = np.array([of_all - of_pairs, of_pairs + of_mated])
-
-    def at(self, first: Integers, second: Integers) -> Floats:
-        """Return the (2, n) covariances of some systems with others."""
-        return np.asarray(self.forms[:, first, second])
+_Added = list[_Part | None]  # of mated and non-mated comparisons; None where nothing is added
 
 
-def _of_pairs(one: _Added, other: _Added, side: int, squared: float) -> Floats:
-    """Sum over the pairs of units of one side what two systems add; `squared`: how often they occur, squared."""
-    c, d = one.constants[side], other.constants[side]
-    found = np.multiply.outer(c, other.times[side]) + np.multiply.outer(one.times[side], d)
-    found += squared * np.multiply.outer(c, d)
-    if one.of_pairs[side] is not None and other.of_pairs[side] is not None:
-        found += (one.of_pairs[side] @ other.of_pairs[side].T).toarray()
-    return np.asarray(found)
+def _covariances(trials: Trials, one: _Added, other: _Added, n_systems: int) -> Floats:
+    """Return the (2, systems, systems) covariances of what systems add, by both forms, of which the larger counts."""
+    nothing = np.zeros((n_systems, n_systems))
 
+    def over_pairs(side: int, squared: float) -> Floats:
+        """Sum over the pairs of units of a side; `squared`: how often they occur, squared."""
+        a, b = one[side], other[side]
+        if a is None or b is None:
+            return nothing
+        found = np.multiply.outer(a.constants, b.times) + np.multiply.outer(a.times, b.constants)
+        found += squared * np.multiply.outer(a.constants, b.constants)
+        return np.asarray(found + (a.of_pairs @ b.of_pairs.T).toarray())
 
-def _together(of_units: tuple[Floats | None, Floats | None]) -> Floats | None:
-    known = [one for one in of_units if one is not None]
-    return sum(known[1:], known[0]) if known else None
+    def over_units(sides: slice) -> Floats:
+        """Sum in this thread: libraries of matrix products wake others, which takes longer for few systems."""
+        sums = [[part.of_units for part in added[sides] if part is not None] for added in (one, other)]
+        if not all(sums):
+            return nothing
+        a, b = (sum(known[1:], known[0]) for known in sums)
+        return np.einsum("iu,ju->ij", a, b)
 
-
-def _product(one: Floats | None, other: Floats | None, shape: tuple[int, ...]) -> Floats:
-    """Sum products in this thread: libraries of matrix products wake others, which takes longer for few systems."""
-    if one is None or other is None:
-        return np.zeros(shape)
-    return np.einsum("iu,ju->ij", one, other)
+    of_pairs = over_pairs(1, trials.repeats_squared)
+    if not trials.n_units:  # every comparison on its own
+        both = over_pairs(0, len(trials.comparisons.mated)) + of_pairs
+        return np.array([both, both])
+    return np.array([over_units(slice(0, 2)) - of_pairs, of_pairs + over_units(slice(0, 1))])
 
 
 class _ScoreTests:
@@ -351,35 +262,30 @@ class _ScoreTests:
 
     def _added(self, what: Sequence[tuple[int | None, Floats] | None], constants: Floats) -> _Added:
         """Put together what mated and non-mated errors of a cell add, and what every comparison does."""
-        trials, times = self._trials, []
-        of_pairs: list[Any] = []
-        of_units: list[Floats | None] = []
-        for side, asked in enumerate(what):
+        parts: _Added = []
+        for k, (side, asked) in enumerate(zip(self._sides, what, strict=True)):
             if asked is None:
-                of_pairs.append(None)
-                times.append(np.zeros(len(self._systems)))
-                of_units.append(None)
+                parts.append(None)
                 continue
-            added = self._sides[side].added(*asked)
-            of_pairs.append(added)
-            times.append(np.asarray(added @ self._sides[side].times))
-            if trials.n_units:
-                sums = (added @ self._sides[side].units).toarray()
-                if constants[side].any():
-                    sums += np.multiply.outer(constants[side], trials.occurrences[side])
-                of_units.append(sums)
-            else:
-                of_units.append(None)
-        return _Added(tuple(of_pairs), tuple(constants), tuple(times), tuple(of_units))  # type: ignore[arg-type]
+            added, sums = side.added(*asked), np.zeros((len(self._systems), 0))
+            if self._trials.n_units:
+                sums = (added @ side.units).toarray()
+                if constants[k].any():
+                    sums += np.multiply.outer(constants[k], self._trials.occurrences[k])
+            parts.append(_Part(added, constants[k], np.asarray(added @ side.times), sums))
+        return parts
+
+    def _forms(self, one: _Added, other: _Added) -> Floats:
+        return _covariances(self._trials, one, other, len(self._systems))
 
     @cached_property
-    def _held_forms(self) -> _Forms:
-        return _Forms(self._trials, self._held, self._held)
+    def _held_forms(self) -> Floats:
+        return self._forms(self._held, self._held)
 
     @cached_property
     def _slopes(self) -> list[Any]:
         """The slopes of the rates of each system over what is held."""
-        spreads = np.sqrt(np.diagonal(self._held_forms.forms, axis1=1, axis2=2).max(axis=0).clip(0))
+        spreads = np.sqrt(np.diagonal(self._held_forms, axis1=1, axis2=2).max(axis=0).clip(0))
         return [system.slope_with(float(spread)) for system, spread in zip(self._systems, spreads, strict=True)]
 
     def pvalues(self, mated: bool, cell: Cell, rates: Floats, n: int, size: int, freedom: float) -> Floats:
@@ -392,20 +298,20 @@ class _ScoreTests:
         each = np.full(len(self._systems), 1 / n)
         what = [(code, each) if side == (0 if mated else 1) else None for side in (0, 1)]
         errors = self._added(what, np.zeros((2, each.size)))
-        own = _Forms(self._trials, errors, errors)
-        parts = own.at(i, i) + own.at(j, j)
-        forms = parts - 2 * own.at(i, j)
+        own = self._forms(errors, errors)
+        parts = own[:, i, i] + own[:, j, j]
+        forms = parts - 2 * own[:, i, j]
         difference, of_held, errors_held = rates[i] - rates[j], np.zeros(i.size), np.full(i.size, np.inf)
         if not self._is_given:
             slopes = np.array([slope(mated, cell) for slope in self._slopes])
             s, t = _shrunk(slopes[i], slopes[j])
             held = self._held_forms
-            squares = s**2 * held.at(i, i) + t**2 * held.at(j, j)
-            among_held = squares - 2 * s * t * held.at(i, j)
+            squares = s**2 * held[:, i, i] + t**2 * held[:, j, j]
+            among_held = squares - 2 * s * t * held[:, i, j]
             of_held = among_held.max(axis=0).clip(0)
-            crossed = _Forms(self._trials, errors, self._held)
-            forms = forms + among_held - 2 * s * (crossed.at(i, i) - crossed.at(j, i))
-            forms += 2 * t * (crossed.at(i, j) - crossed.at(j, j))
+            crossed = self._forms(errors, self._held)
+            forms = forms + among_held - 2 * s * (crossed[:, i, i] - crossed[:, j, i])
+            forms += 2 * t * (crossed[:, i, j] - crossed[:, j, j])
             parts = parts + squares
             behind = np.array([system.errors_held() for system in self._systems], np.float64)
             errors_held = np.minimum(behind[i], behind[j])

@@ -13,7 +13,7 @@ import fastfair as ff
 from fastfair.data import matching
 from fastfair.error_rates import operating_points
 from fastfair.evaluation import score_tests
-from fastfair.evaluation.score_tests import Decisions
+from fastfair.evaluation.score_tests import Trials, decisions
 
 POINTS = (ff.at_threshold(3.0), ff.at_fmr(0.3), ff.at_fnmr(0.2), ff.at_eer())
 
@@ -34,8 +34,8 @@ def agree(found, enough):
         ff.evaluate(c, POINTS, [], metrics=[], n_resamples=0, incomplete_groups="nan") for c in (first, second)
     )
     pairs = list(zip(one.quantities, other.quantities, strict=True))
-    decided = Decisions(first, POINTS, "subject")
-    both = [decided, Decisions(second, POINTS, "subject", decided)]
+    trials = Trials(first, "subject")
+    both = [decisions(system, POINTS, trials) for system in (first, second)]
     (pvalues,) = score_tests.score_pvalues(both, [one.quantities, other.quantities], [(0, 1)])
     tested = 0
     for (mine, theirs), pvalue in zip(pairs, pvalues, strict=True):
