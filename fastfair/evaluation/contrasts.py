@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, cast
 
@@ -18,17 +18,30 @@ from fastfair.data.class_keys import ClassKeys, keys_of
 from fastfair.data.comparisons import Comparisons
 from fastfair.error_rates import score_metrics
 from fastfair.error_rates.operating_points import FEWEST_ERRORS, OperatingPoint
-from fastfair.error_rates.rates import Rates
 from fastfair.errors import FewResamplesWarning
 from fastfair.intervals import Method
 from fastfair.measures._registry import is_fairer_above, measure_of, printed_name
 from fastfair.resampling.linearized_rates import LinearizedRates
 from fastfair.resampling.preparation import NO_METRICS, Preparation
 from fastfair.uncertainty.inversion import joint_pvalues
-from fastfair.uncertainty.quantities import HELD, RATES, Estimated, Quantity
+from fastfair.uncertainty.quantities import HELD, RATES, Estimated, Quantity, ends_of
 
 from .evaluated import Evaluated
-from .score_tests import UNITS_TESTED, DecidedSystem, Trials, decisions, score_pvalues
+from .score_tests import UNITS_TESTED, DecidedSystem, Trials, cell_of, decisions, score_pvalues
+
+Floats = NDArray[np.float64]
+WITHHELD = "withheld"
+NO_SPREAD = "no interval, as replicates of a system, or of the difference, are all the same"
+NO_DIFFERENCE = "no interval, as the two systems do not differ, in the data or in what is drawn from them"
+OF_MEASURES = "no p-value and no verdict for a measure that chance moves to either side"
+NOTHING_TO_DRAW = "no p-value and no verdict for a measure where a group has no errors and numbers cannot be drawn"
+OF_FEW_ERRORS = f"no p-value and no verdict where one of the systems has fewer than {FEWEST_ERRORS} errors"
+OF_THRESHOLDS = (
+    f"no p-value and no verdict where the threshold of one of the systems is held by fewer than {FEWEST_ERRORS} errors"
+)
+OF_FEW_SUBJECTS = "no p-value and no verdict for a rate of one subject"
+WITHOUT_REPLICATES = "no p-value and no verdict without replicates"
+REASONS = (OF_MEASURES, NOTHING_TO_DRAW, OF_FEW_ERRORS, OF_THRESHOLDS, OF_FEW_SUBJECTS, WITHOUT_REPLICATES)
 
 
 class ComparedSystem:
@@ -75,10 +88,14 @@ class ComparedSystem:
             Preparation(self.comparisons, self._points, self._unit, "product", NO_METRICS, measured, True, workers)
         )
 
-    @cached_property
-    def points_held_by_few(self) -> frozenset[OperatingPoint]:
-        """The operating points whose thresholds too few errors fix."""
-        return frozenset(result.at for result in self.evaluation.rates if _held_by_few(result))
+    def is_held_by_few(self, at: OperatingPoint | None) -> bool:
+        """Return whether too few errors fix the threshold of an operating point; one that was given needs none."""
+        behind = [(rates.at.rule.holds, rates.counts) for rates in self.evaluation.rates if rates.at == at]
+        return any(
+            (counts.false_matches if name == "fmr" else counts.false_nonmatches) < FEWEST_ERRORS
+            for holds, counts in behind
+            for name in holds
+        )
 
     @cached_property
     def errors_behind(self) -> tuple[int | None, ...]:
@@ -113,12 +130,6 @@ class ComparedSystem:
         return tuple(map(count, evaluation.quantities))
 
 
-def _held_by_few(result: Rates) -> bool:
-    """Return whether too few errors fix the threshold of an operating point; a threshold that was given needs none."""
-    errors = {"fmr": result.counts.false_matches, "fnmr": result.counts.false_nonmatches}
-    return any(errors[name] < FEWEST_ERRORS for name in result.at.rule.holds)
-
-
 def rate_correlations(first: ComparedSystem, second: ComparedSystem) -> NDArray[np.float64]:
     """Compute the correlation of each rate of two systems in closed form.
 
@@ -140,25 +151,13 @@ def rate_correlations(first: ComparedSystem, second: ComparedSystem) -> NDArray[
     if one is None or other is None:
         return found
     points = [result.at for result in first.evaluation.rates]
-    position = {group: k for k, group in enumerate(first.evaluation.groups)}
     pairs = zip(first.evaluation.quantities, second.evaluation.quantities, strict=True)
     for k, (mine, theirs) in enumerate(pairs):
         if mine.name in RATES and mine.at is not None and mine.at.rule.signs is not None:
-            cell = None if mine.group is None else (position[mine.group], position[mine.probe_group or mine.group])
+            cell = cell_of(mine, first.evaluation.groups)
             if np.isfinite(mine.estimate) and np.isfinite(theirs.estimate):
                 found[k] = one.correlation(other, mine.name == "fnmr", points.index(mine.at), cell)
     return found
-
-
-OF_MEASURES = "no p-value and no verdict for a measure that chance moves to either side"
-NOTHING_TO_DRAW = "no p-value and no verdict for a measure where a group has no errors and numbers cannot be drawn"
-OF_FEW_ERRORS = f"no p-value and no verdict where one of the systems has fewer than {FEWEST_ERRORS} errors"
-OF_THRESHOLDS = (
-    f"no p-value and no verdict where the threshold of one of the systems is held by fewer than {FEWEST_ERRORS} errors"
-)
-OF_FEW_SUBJECTS = "no p-value and no verdict for a rate of one subject"
-WITHOUT_REPLICATES = "no p-value and no verdict without replicates"
-REASONS = (OF_MEASURES, NOTHING_TO_DRAW, OF_FEW_ERRORS, OF_THRESHOLDS, OF_FEW_SUBJECTS, WITHOUT_REPLICATES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,7 +238,7 @@ def _bootstrap_test(first: ComparedSystem, second: ComparedSystem, k: int) -> Di
     errors = [system.errors_behind[k] for system in both]
     if any(number is None or number < FEWEST_ERRORS for number in errors):
         return DifferenceTest(math.nan, OF_FEW_ERRORS)
-    if any(quantity.at in system.points_held_by_few for system in both):
+    if any(system.is_held_by_few(quantity.at) for system in both):
         return DifferenceTest(math.nan, OF_THRESHOLDS)
     with np.errstate(invalid="ignore"):
         drawn = np.subtract(*(system.evaluation.maker.replicates[k] for system in both))
@@ -254,12 +253,6 @@ def _of_measures(first: ComparedSystem, second: ComparedSystem) -> dict[int, flo
     rows, quantities = both[0].rows, [system.evaluation.maker.quantities for system in (first, second)]
     finite = {key for key, k in rows.items() if all(math.isfinite(of_system[k].estimate) for of_system in quantities)}
     return {rows[key]: pvalue for key, pvalue in joint_pvalues(both[0], both[1], finite).items()}
-
-
-Floats = NDArray[np.float64]
-WITHHELD = "withheld"
-NO_SPREAD = "no interval, as replicates of a system, or of the difference, are all the same"
-NO_DIFFERENCE = "no interval, as the two systems do not differ, in the data or in what is drawn from them"
 
 
 @dataclass(frozen=True)
@@ -317,82 +310,53 @@ def contrasts_of(
     method: str,
     adjusted: Floats,
 ) -> tuple[Contrast, ...]:
-    """Compute the differences between two evaluations with the same replicates.
+    """Compute the differences between two evaluations with the same replicates, or without any.
 
-    Parameters
-    ----------
-    evaluations : two Evaluated
-        The evaluations, with the same replicates or without any.
-    tests : sequence of DifferenceTest
-        The test of each quantity.
-    correlations : (quantities,) ndarray
-        The correlations of rates in closed form; NaN where replicates have to tell.
-    level : float
-        Confidence level of the intervals; verdicts need p-values of at most one minus it.
-    method : str
-        Method of the intervals.
-    adjusted : (quantities,) ndarray
-        Adjusted p-values.
-
-    Returns
-    -------
-    tuple of Contrast
-        For every quantity but thresholds and the rates that operating points hold.
+    Of each of their quantities there are the test, the correlation of rates in closed form, NaN where replicates have
+    to tell, and the adjusted p-value. Thresholds and rates that operating points hold are left out.
     """
-    first, second = evaluations
-    rows = compared_rows(first.quantities, second.quantities)
-    if first.settings["n_resamples"]:
-        found = _of_replicates(evaluations, rows, correlations[rows], level, method)
-    else:
-        found = _in_closed_form(evaluations, rows, correlations[rows])
-    contrasts = []
+    each = [evaluation.quantities for evaluation in evaluations]
+    rows = [k for k, both in enumerate(zip(*each, strict=True)) if _is_compared(both[0]) and both[0].key == both[1].key]
+    found, contrasts = _intervals(evaluations, rows, correlations[rows], level, method), []
     for n, k in enumerate(rows):
-        one, other, test = first.quantities[k], second.quantities[k], tests[k]
+        one, other, test, pvalue = each[0][k], each[1][k], tests[k], float(adjusted[k])
         difference, known = one.estimate - other.estimate, bool(np.isfinite(one.estimate - other.estimate))
-        notes = [note for quantity in (one, other) for note in quantity.note.split("; ") if note]
-        notes += [test.reason] if known and test.reason else []
-        notes += [found.note[n]] if known and found.note[n] else []
+        notes = [note for quantity in (one, other) for note in quantity.note.split("; ")]
+        notes += [test.reason, found.note[n]] if known else []
+        with np.errstate(invalid="ignore", divide="ignore"):
+            ratio = float(np.float64(one.estimate) / np.float64(other.estimate))
+        if known and test.reason:
+            verdict = WITHHELD
+        elif math.isnan(pvalue):
+            verdict = ""
+        elif pvalue > 1 - level:
+            verdict = "undecided"
+        else:
+            verdict = "first" if (difference < 0) != is_fairer_above(one.name) else "second"
         contrasts.append(
             Contrast(
-                name=one.name,
-                group=one.group,
-                at=one.at,
-                first=one.estimate,
-                second=other.estimate,
-                difference=difference if known else math.nan,
-                low=float(found.low[n]),
-                high=float(found.high[n]),
-                pvalue=test.pvalue if known else math.nan,
-                pvalue_adjusted=float(adjusted[k]),
-                ratio=_ratio(one.estimate, other.estimate),
-                ratio_low=float(found.ratio_low[n]),
-                ratio_high=float(found.ratio_high[n]),
-                not_computable=float(found.not_computable[n]),
-                verdict=WITHHELD if known and test.reason else "",
-                note="; ".join(dict.fromkeys(notes)),
-                probe_group=one.probe_group,
+                one.name, one.group, one.at, one.estimate, other.estimate,
+                difference=difference if known else math.nan, low=float(found.low[n]), high=float(found.high[n]),
+                pvalue=test.pvalue if known else math.nan, pvalue_adjusted=pvalue,
+                ratio=ratio, ratio_low=float(found.ratio_low[n]), ratio_high=float(found.ratio_high[n]),
+                not_computable=float(found.not_computable[n]), verdict=verdict,
+                note="; ".join(dict.fromkeys(filter(None, notes))), probe_group=one.probe_group,
             )
-        )
-    return tuple(_with_verdict(contrast, 1 - level) for contrast in contrasts)
-
-
-def compared_rows(first: Sequence[Quantity], second: Sequence[Quantity]) -> list[int]:
-    """Return which quantities of two evaluations are compared: not thresholds, and not rates that both hold."""
-    return [
-        k
-        for k, (one, other) in enumerate(zip(first, second, strict=True))
-        if _is_compared(one) and one.key == other.key
-    ]
+        )  # fmt: skip
+    return tuple(contrasts)
 
 
 def _is_compared(quantity: Quantity) -> bool:
     return quantity.name != "threshold" and HELD not in quantity.note
 
 
-def pvalues_of(
-    evaluations: Sequence[Evaluated], pairs: Sequence[tuple[int, int]], tests: Sequence[Sequence[DifferenceTest]]
+def adjusted_pvalues(
+    evaluations: Sequence[Evaluated],
+    pairs: Sequence[tuple[int, int]],
+    tests: Sequence[Sequence[DifferenceTest]],
+    significance: float,
 ) -> Floats:
-    """Return the p-values of the tests of pairs of systems, NaN for what is not compared or has no test.
+    """Adjust p-values by Holm's procedure, separately for each quantity of all, and of groups, at an operating point.
 
     Parameters
     ----------
@@ -401,57 +365,36 @@ def pvalues_of(
     pairs : sequence of pairs of int
         The systems of each pair, by their positions.
     tests : sequence of sequence of DifferenceTest
-        The tests of each pair.
-
-    Returns
-    -------
-    (pairs, quantities) ndarray
-    """
-    keys = [one.key for one in evaluations[0].quantities]
-    each = [evaluation.quantities for evaluation in evaluations]
-    is_same = np.array([[one.key == key for one, key in zip(of_one, keys, strict=True)] for of_one in each])
-    is_compared = np.array([[_is_compared(one) for one in of_one] for of_one in each])
-    estimates = np.array([[one.estimate for one in of_one] for of_one in each])
-    first, second = np.array(pairs, np.intp).T
-    with np.errstate(invalid="ignore"):
-        known = np.isfinite(estimates[first] - estimates[second])
-    known &= is_compared[first] & is_same[first] & is_same[second]
-    return np.where(known, np.array([[test.pvalue for test in of_pair] for of_pair in tests]), np.nan)
-
-
-def adjusted_pvalues(
-    quantities: Sequence[Quantity],
-    pvalues: Floats,
-    tests: Sequence[Sequence[DifferenceTest]],
-    significance: float,
-) -> Floats:
-    """Adjust p-values by Holm's procedure, separately for each quantity of all, and of groups, at an operating point.
-
-    Parameters
-    ----------
-    quantities : sequence of Quantity
-        What is compared.
-    pvalues : (pairs, quantities) ndarray
-        For each pair of systems; NaN where withheld, which does not count as a test.
-    tests : sequence of sequence of DifferenceTest
-        The tests that gave them.
+        The tests of each pair; those that were withheld do not count.
     significance : float
         The largest p-value that is a finding.
 
     Returns
     -------
     (pairs, quantities) ndarray
+        NaN for what is not compared or has no test.
 
     Warns
     -----
     FewResamplesWarning
         Where replicates are too few for any adjusted p-value to be as small as `significance`.
     """
+    quantities = evaluations[0].quantities
+    about = [
+        [(one.estimate, _is_compared(one), one.key == first.key) for one, first in zip(of_one, quantities, strict=True)]
+        for of_one in (evaluation.quantities for evaluation in evaluations)
+    ]
+    estimates, is_compared, is_same = np.moveaxis(np.array(about, np.float64), -1, 0)
+    first, second = np.array(pairs, np.intp).T
+    with np.errstate(invalid="ignore"):
+        known = np.isfinite(estimates[first] - estimates[second])
+    known &= (is_compared[first] * is_same[first] * is_same[second]).astype(bool)
+    pvalues = np.where(known, np.array([[test.pvalue for test in of_pair] for of_pair in tests]), np.nan)
     families: dict[Any, list[int]] = {}
     for k, one in enumerate(quantities):
         families.setdefault((one.name, one.at, one.group is None), []).append(k)
     adjusted = np.full(pvalues.shape, np.nan)
-    out_of_reach: list[str] = []
+    out_of_reach: dict[str, None] = {}
     for (name, _, is_of_all), family in families.items():
         of_family = pvalues[:, family]
         tested = int(np.count_nonzero(~np.isnan(of_family)))
@@ -459,12 +402,11 @@ def adjusted_pvalues(
         if not tested or (len(pvalues) == 1 and is_of_all):
             continue
         if tested * max(of_pair[k].least for of_pair in tests for k in family) > significance:
-            out_of_reach.append(name)
+            out_of_reach[name] = None
     if out_of_reach:
-        many = "groups many" if len(pvalues) == 1 else "pairs of systems many"
         warn(
-            f"no adjusted p-value of {', '.join(dict.fromkeys(out_of_reach))} can be as small as {significance:g}, "
-            f"as replicates are few and {many}: raise n_resamples",
+            f"no adjusted p-value of {', '.join(out_of_reach)} can be as small as {significance:g}, as replicates are "
+            f"few and {'groups' if len(pvalues) == 1 else 'pairs of systems'} many: raise n_resamples",
             FewResamplesWarning,
         )
     return adjusted
@@ -482,52 +424,33 @@ class _Intervals:
     not_computable: Floats
 
 
-def _in_closed_form(evaluations: Sequence[Evaluated], rows: list[int], correlations: Floats) -> _Intervals:
-    """Compute the intervals of rates from those of the systems; other quantities have none."""
-    here, there = (
-        np.array([[q.estimate, _number(q.low), _number(q.high)] for q in _chosen(e, rows)]).T for e in evaluations
-    )
-    known = np.asarray(np.isfinite(here).all(axis=0) & np.isfinite(there).all(axis=0))
-    correlation = np.where(known, correlations, 0.0)
-    same = known & (here == there).all(axis=0) & (correlation > 1 - 1e-9)
-    known &= ~same
-    with np.errstate(invalid="ignore", divide="ignore"):
-        low, high = intervals.difference_interval(here, there, correlation)
-        ratio_low, ratio_high = intervals.ratio_interval(here, there, correlation)
-    has_ratio = known & ((here[0] > 0) | (there[0] > 0))
-    return _Intervals(
-        low=np.where(known, low, np.nan),
-        high=np.where(known, high, np.nan),
-        ratio_low=np.where(has_ratio, ratio_low, np.nan),
-        ratio_high=np.where(has_ratio, ratio_high, np.nan),
-        note=[NO_DIFFERENCE if alike else "" for alike in same],
-        not_computable=np.full(len(rows), np.nan),
-    )
-
-
-def _of_replicates(
+def _intervals(
     pair: Sequence[Evaluated], rows: list[int], correlations: Floats, level: float, method: str
 ) -> _Intervals:
-    estimates = np.array([[evaluation.quantities[k].estimate for k in rows] for evaluation in pair])
-    sets = np.array([evaluation.maker.replicates[rows] for evaluation in pair])
-    unknown = ~np.isfinite(sets).all(axis=0)
-    same = (sets[0] == sets[1]).all(axis=1) & (estimates[0] == estimates[1])
-    with np.errstate(invalid="ignore", divide="ignore"):
-        finite = np.isfinite(estimates[0] - estimates[1]), np.isfinite(estimates[0] / estimates[1])
-        if method == "auto":
-            of_each = np.array(
-                [[[_number(quantity.low), _number(quantity.high)] for quantity in _chosen(e, rows)] for e in pair]
-            ).reshape(2, len(rows), 2)
-            one, other = (np.vstack((values[None], ends.T)) for values, ends in zip(estimates, of_each, strict=True))
+    """Compute intervals from those of the systems and the correlation, or from replicates of differences and ratios."""
+    each = [[(q.estimate, *ends_of(q)) for q in (evaluation.quantities[k] for k in rows)] for evaluation in pair]
+    one, other = np.array(each).reshape(2, len(rows), 3).transpose(0, 2, 1)
+    estimates = np.array([one[0], other[0]])
+    spread, not_computable = np.ones(len(rows), bool), np.full(len(rows), np.nan)
+    if pair[0].settings["n_resamples"]:
+        sets = np.array([evaluation.maker.replicates[rows] for evaluation in pair])
+        unknown = ~np.isfinite(sets).all(axis=0)
+        not_computable = unknown.mean(axis=1)
+        same = (sets[0] == sets[1]).all(axis=1) & (estimates[0] == estimates[1])
+        with np.errstate(invalid="ignore", divide="ignore"):
             of_replicates = intervals.correlations_of(np.where(unknown, np.nan, sets))
-            correlation = np.where(np.isnan(correlations), of_replicates, correlations)
-            limits = [
-                intervals.difference_interval(one, other, correlation),
-                intervals.ratio_interval(one, other, correlation),
-            ]
-            finite = finite[0], finite[0] & ((estimates[0] > 0) | (estimates[1] > 0))
-            spread = np.ones(len(rows), bool)
+        correlations = np.where(np.isnan(correlations), of_replicates, correlations)
+    else:
+        correlations = np.where(np.isnan(correlations), 0.0, correlations)
+        same = (one == other).all(axis=0) & (correlations > 1 - 1e-9)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        has_difference = np.isfinite(estimates[0] - estimates[1])
+        if method == "auto":
+            has_ratio = has_difference & ((estimates[0] > 0) | (estimates[1] > 0))
+            of_difference = intervals.difference_interval(one, other, correlations)
+            of_ratio = intervals.ratio_interval(one, other, correlations)
         else:
+            has_ratio = np.isfinite(estimates[0] / estimates[1])
             left_out = [evaluation.maker.left_out[rows] for evaluation in pair] if method == "bca" else None
             limits = []
             for combine in (np.subtract, np.divide):
@@ -539,42 +462,19 @@ def _of_replicates(
                         drawn, combine(*estimates), level, cast("Method", method), jackknife=jackknife
                     )
                 )
+            of_difference, of_ratio = limits
             # A system that no replicate finds otherwise, as one without errors, would part from any other.
             spread = ~np.logical_or.reduce([_all_the_same(drawn) for drawn in (*sets, sets[0] - sets[1])])
-    given_at_all = [known & ~same & spread for known in finite]
-    (low, high), (ratio_low, ratio_high) = (
-        [np.where(known, end, np.nan) for end in ends] for known, ends in zip(given_at_all, limits, strict=True)
-    )
+    low, high = (np.where(has_difference & ~same & spread, end, np.nan) for end in of_difference)
+    ratio_low, ratio_high = (np.where(has_ratio & ~same & spread, end, np.nan) for end in of_ratio)
     note = [NO_DIFFERENCE if alike else "" if varies else NO_SPREAD for alike, varies in zip(same, spread, strict=True)]
-    return _Intervals(low, high, ratio_low, ratio_high, note, unknown.mean(axis=1))
-
-
-def _chosen(evaluation: Evaluated, rows: list[int]) -> list[Quantity]:
-    return [evaluation.quantities[k] for k in rows]
-
-
-def _number(limit: float | None) -> float:
-    return math.nan if limit is None else limit
-
-
-def _ratio(first: float, second: float) -> float:
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return float(np.float64(first) / np.float64(second))
+    return _Intervals(low, high, ratio_low, ratio_high, note, not_computable)
 
 
 def _all_the_same(drawn: Floats) -> NDArray[np.bool_]:
     """Return which rows have replicates that do not vary."""
     low, high = (np.where(np.isnan(drawn), fill, drawn) for fill in (np.inf, -np.inf))
     return np.asarray(low.min(axis=1) >= high.max(axis=1))
-
-
-def _with_verdict(contrast: Contrast, significance: float) -> Contrast:
-    if contrast.verdict or math.isnan(contrast.pvalue_adjusted):
-        return contrast
-    if contrast.pvalue_adjusted > significance:
-        return replace(contrast, verdict="undecided")
-    is_first_lower = contrast.difference < 0
-    return replace(contrast, verdict="first" if is_first_lower != is_fairer_above(contrast.name) else "second")
 
 
 Pair = tuple[str, str]
@@ -628,8 +528,7 @@ class PairContrasts(Mapping[Pair, Contrasts]):
         self._made: dict[Pair, Contrasts] = {}
         self._correlations: dict[Pair, Floats] = {}
         given, of_pairs = list(evaluations.values()), list(tests.values())
-        pvalues = pvalues_of(given, places_of(list(systems), list(tests)), of_pairs)
-        self.pvalues_adjusted = adjusted_pvalues(given[0].quantities, pvalues, of_pairs, 1 - level)
+        self.pvalues_adjusted = adjusted_pvalues(given, places_of(list(systems), list(tests)), of_pairs, 1 - level)
         self._row = {pair: k for k, pair in enumerate(tests)}
 
     def with_intervals(self, evaluations: Mapping[str, Evaluated], level: float, method: str) -> PairContrasts:

@@ -136,12 +136,17 @@ def score_pvalues(
         if one.name in RATES and one.at in tests and one.n_comparisons:
             trials = systems[0][one.at].trials
             groups = trials.comparisons.groups
-            cell = None if one.group is None else (groups.index(one.group), groups.index(one.probe_group or one.group))
+            cell = cell_of(one, groups)
             strata = max(1, len(groups)) if cell is None else len(set(cell))
             size = one.n_comparisons if trials.unit == "comparison" else one.n_subjects or 0
             rates = np.array([each[k].estimate for each in quantities])
             found[:, k] = tests[one.at].pvalues(one.name == "fnmr", cell, rates, one.n_comparisons, size, size - strata)
     return found
+
+
+def cell_of(one: Quantity, groups: Sequence[str]) -> Cell:
+    """Return the groups of the reference and of the probe of a rate, by their positions; None for all comparisons."""
+    return None if one.group is None else (groups.index(one.group), groups.index(one.probe_group or one.group))
 
 
 class _Side:
