@@ -74,6 +74,7 @@ class Bands(Result):
     left_out: tuple[str, ...] = ()
     asked: tuple[float, ...] = ()
 
+    _page_title = "Error rates and fairness of vectors"
     _rows = "quantities"
 
     def _columns(self) -> dict[str, list[Any]]:

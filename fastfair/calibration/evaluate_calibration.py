@@ -17,7 +17,7 @@ from fastfair._lib import seeds, validation
 from fastfair._lib.arguments import Resamples, checked
 from fastfair._lib.plots import GREY, STANDS_OUT, USUAL, Bar, Line, draw_rows, new_axes, row_size
 from fastfair._lib.tables import columns_of
-from fastfair._lib.text import cell, number_with_interval, p_in_words
+from fastfair._lib.text import cell, number_with_interval, p_in_words, per_cent
 from fastfair._lib.workers import Workers
 from fastfair.data.class_keys import keys_of
 from fastfair.data.comparisons import Comparisons
@@ -521,7 +521,8 @@ def _cells(row: ApplicationCost) -> list[str]:
         *(_written(row, name) for name in ("actual", "minimum", "miscalibration")),
         cell(row.pvalue_adjusted),
         row.verdict or "–",
-        *(cell(value) for value in (row.fnmr, row.fmr, row.n_false_nonmatches, row.n_false_matches)),
+        *map(per_cent, (row.fnmr, row.fmr)),
+        *map(cell, (row.n_false_nonmatches, row.n_false_matches)),
     ]
 
 

@@ -368,11 +368,10 @@ class Check(Result):
         for requirement, verdict in self.verdicts.items():
             rows = [row for row in self.rows if row.requirement == requirement]
             deciding = [row for row in rows if row.verdict == verdict]
-            if verdict == MET:  # the nearest to the bound
-                deciding = [max(deciding, key=lambda row: row.limit if row.is_upper else -row.limit)]
-            more = f" ({len(rows)} groups)" if len(rows) > 1 else ""
-            text.append(f"{verdict.capitalize()}: {requirement}{more}")
-            text += [f"  {row.title}: {row.reason}" for row in deciding]
+            known = [row for row in deciding if not math.isnan(row.limit)] or deciding
+            farthest = max(known, key=lambda row: row.limit if row.is_upper else -row.limit)
+            groups = "" if len(rows) == 1 else f" ({len(deciding)} of {len(rows)} groups): {farthest.group}"
+            text.append(f"{verdict.capitalize()}: {requirement}{groups}: {farthest.reason}")
         return text
 
     @checked

@@ -80,9 +80,9 @@ def _evaluate(run: Run, data: Any, show: Callable[[Any], None]) -> None:
         return write_json(json.loads(evaluation.to_json()) | told, None)
 
     def show_all() -> None:
-        show(evaluation)
         for one in checks:
-            say("\n" + one.summary())
+            say(f"{one.summary()}\n")
+        show(evaluation)
         for each in claims:
             say()
             print_result(each)

@@ -43,7 +43,7 @@ Results = Annotated[Any, _results]
 
 @checked
 def report(
-    results: Results, path: str | Path, *, title: str = TITLE, inputs: str | Path | Sequence[str | Path] = ()
+    results: Results, path: str | Path, *, title: str | None = None, inputs: str | Path | Sequence[str | Path] = ()
 ) -> None:
     """Write results as one page: an HTML file that needs no other file, no network and no JavaScript.
 
@@ -57,8 +57,8 @@ def report(
         read.
     path : path
         The file to write.
-    title : str
-        The title of the page.
+    title : str, optional
+        The title of the page; by default one that says what kind of result it is of.
     inputs : path or sequence of path
         Files that the results were computed from; the page names them with their SHA-256.
 
@@ -88,6 +88,7 @@ def report(
     files = [inputs] if isinstance(inputs, str | Path) else inputs
     digests = {str(name): _sha256(name) for name in files}
     validation.require("jinja2", "cli", "a report")
+    title = title or (results[0]._page_title if len(results) == 1 else TITLE)
     whole_files.write_text(path, _page(results, title, digests))
 
 
@@ -101,22 +102,28 @@ def _page(results: Sequence[Any], title: str, digests: dict[str, str]) -> str:
     main_point = str(evaluations[0].rates[0].at) if evaluations and evaluations[0].rates else None
     cards = [card for check in checks for card in cards_of(check, main_point)]
     if not evaluations:
-        return render(title, chapters, cards, digests, chapters)
+        shown = [
+            _requirements(result, chapter) if result in checks else chapter
+            for result, chapter in zip(results, chapters, strict=True)
+        ]
+        return render(title, shown, cards, digests, chapters)
     placed = [test for each in evaluations for test in beside.tests_of(each.groups)]
     pairs = list(zip(results, chapters, strict=True))
     shown = [chapter for result, chapter in pairs if result in evaluations]
     apart = [
-        _folded(result, chapter) if result in checks else chapter
+        _requirements(result, chapter, is_folded=True) if result in checks else chapter
         for result, chapter in pairs
         if result not in placed and result not in evaluations
     ]
     return render(title, [*shown, *apart], cards, digests, chapters)
 
 
-def _folded(check: Any, chapter: Chapter) -> Chapter:
-    """Return the chapter of requirements whose verdicts stand on the first screen already."""
-    section = Section("All limits", (), (), [limits_table(check)], is_folded=True)
-    return replace(chapter, title="Requirements", sections=[section], first=FirstScreen())
+def _requirements(check: Any, chapter: Chapter, *, is_folded: bool = False) -> Chapter:
+    """Return the chapter of requirements whose cards stand on the first screen; alone it has their plot, too."""
+    pictures = () if is_folded else chapter.sections[0].pictures
+    first = FirstScreen() if is_folded else FirstScreen(groups=[("Requirements", chapter.summary[0])])
+    section = Section("All limits", (), pictures, [limits_table(check)], is_folded=is_folded)
+    return replace(chapter, title="Requirements", sections=[section], first=first)
 
 
 def _sha256(path: str | Path) -> str:

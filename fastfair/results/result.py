@@ -202,7 +202,7 @@ class Result(Shown):
         inputs : sequence of path
             Files that the comparisons were read from; the page names them with their SHA-256.
         """
-        report([self], path, title=self._page_title if title is None else title, inputs=inputs)
+        report([self], path, title=title, inputs=inputs)
 
     def _question(self) -> str:
         """Return the title of the result's chapter."""
@@ -210,19 +210,26 @@ class Result(Shown):
 
     def _chapter(self) -> Chapter:
         """Return what a page says of the result: its sentences, its plot and its table."""
-        title, columns = self._question(), self._columns()
-        rows = [[cell(value) for value in row] for row in zip(*columns.values(), strict=True)]
-        text = [k for k, values in enumerate(columns.values()) if k and any(isinstance(one, str) for one in values)]
-        names, look = [name.replace("_", " ") for name in columns], "dense" if len(columns) > _MOST_ON_PAPER else ""
-        table = Table(f"{title} The numbers", names, rows, text, look=look)
-        pictures = []
+        title, tables = self._question(), self._tables()
+        pictures, notes = [], [said for said, headings, _ in tables if not headings]
         if hasattr(self, "plot"):
             drawn = drawing()(lambda: svg_of(self.plot().get_figure(root=True)))
             said = f"{title} A plot of the table below.", "The table below has the numbers."
             pictures = [Picture(drawn, *said)]
         sentences = [visible(line) for line in self.summary().splitlines() if line]
-        section = Section("Numbers", (), pictures, [table])
+        shown = [_on_page(*table) for table in tables if table[1]]
+        section = Section("Numbers", notes, pictures, shown)
         return Chapter(title, sentences, [section], getattr(self, "settings", {}), self.to_json())
+
+
+def _on_page(title: str, headings: Sequence[str], rows: Sequence[Sequence[str]]) -> Table:
+    """Return a table of the terminal as one of a page: columns without numbers hold text."""
+    text = [
+        k for k, cells in enumerate(zip(*rows, strict=True))
+        if k and not any(one.lstrip("-–<> ")[:1].isdigit() for one in cells)
+    ]  # fmt: skip
+    look = "dense" if len(headings) > _MOST_ON_PAPER else ""
+    return Table(title or "Estimates, with intervals in brackets", headings, rows, text, look=look)
 
 
 def read(content: dict[str, Any]) -> Result:
