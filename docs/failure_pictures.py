@@ -24,7 +24,9 @@ def failing() -> Figure:
     mated = reference == probes
     scores = rng.normal(size=mated.size) + 4 * mated
     scores[lost] = np.nan
-    c = ff.Comparisons(scores, mated, reference, probes, age[reference], age[probes], failures="exclude")
+    c = ff.Comparisons(
+        scores, mated, reference, probes, age[reference], age[probes], policies=ff.Policies(failures="exclude")
+    )
     ev = ff.evaluate(c, ff.at_fmr(0.01), measures=(), metrics=(), rng=0)
     figure, (rates, acquired) = plt.subplots(1, 2, figsize=(7.8, 2.9), layout="constrained")
     rows = np.arange(len(ev.groups))

@@ -17,6 +17,7 @@ from .data.comparisons import Comparisons as Comparisons
 from .data.derived import normalize_scores as normalize_scores
 from .data.embeddings import Embeddings as Embeddings
 from .data.named_vectors import NamedVectors as NamedVectors
+from .data.policies import Policies as Policies
 from .data.scanned_comparisons import ScannedComparisons as ScannedComparisons
 from .error_models.error_model import error_model as error_model
 from .error_models.stratified_rates import stratified_rates as stratified_rates
@@ -47,6 +48,8 @@ from .io.comparisons import read_comparisons as read_comparisons
 from .io.embeddings import read_embeddings as read_embeddings
 from .io.embeddings import read_named_vectors as read_named_vectors
 from .io.failure_counts import read_failure_counts as read_failure_counts
+from .io.formats import Layout as Layout
+from .io.scan import Storage as Storage
 from .io.scan import scan_comparisons as scan_comparisons
 from .io.write import write_comparisons as write_comparisons
 from .pages.report import report as report

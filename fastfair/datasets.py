@@ -11,6 +11,7 @@ from fastfair._lib.arguments import checked
 from fastfair.data.comparisons import Comparisons
 from fastfair.errors import MissingDependencyError
 from fastfair.io.comparisons import read_comparisons
+from fastfair.io.formats import Layout
 
 __all__ = ["voxceleb1_h"]
 System = Literal["resnetse34v2", "resnetse34l"]
@@ -58,9 +59,8 @@ def voxceleb1_h(
         probe="com_file",
         subject_pattern=r"^([^/]+)/",
         metadata=folder / "vox1_meta.csv",
-        metadata_id="VoxCeleb1 ID",
         groups=groups,
-        format="csv",
+        layout=Layout(format="csv"),
     )
 
 

@@ -222,6 +222,7 @@ def _pairs_of_vectors() -> None:
 
 def _scans() -> None:
     from fastfair.data.columns import checked_columns
+    from fastfair.data.policies import Policies
     from fastfair.data.scanning import LEAST_MEMORY, Scan, divided
     from fastfair.error_rates.operating_points import at_fmr
     from fastfair.evaluation.evaluate import evaluate
@@ -231,7 +232,13 @@ def _scans() -> None:
         subjects, groups = ((c[f"reference{what}"], c[f"probe{what}"]) for what in ("", "_group"))
         scan = Scan("similarity", LEAST_MEMORY, cllr=True)
         columns = checked_columns(
-            c["scores"], c["mated"], subjects, groups, "similarity", (None, None), ("keep", "warn", "keep")
+            c["scores"],
+            c["mated"],
+            subjects,
+            groups,
+            "similarity",
+            (None, None),
+            Policies(label_conflicts="keep", self_comparisons="keep"),
         )
         part = divided(columns, True, scan.limits)
         scan.add(scan.code(part, scan.number(part.subjects)))

@@ -70,7 +70,7 @@ def calls(folder: Path) -> dict[str, Callable[[], Any]]:
     (folder / "s.csv").write_text("score,a,b\n" + "".join(f"{s},{a},{b}\n" for s, a, b in rows))
     labels = zip(range(40), given["reference_group"]["age"], strict=False)
     (folder / "who.csv").write_text("id,age\n" + "".join(f"{k},{age}\n" for k, age in labels))
-    names = {"score": "score", "reference": "a", "probe": "b", "metadata_id": "id", "groups": "age"}
+    names = {"score": "score", "reference": "a", "probe": "b", "groups": "age"}
     return {
         "evaluate scores": lambda: ff.evaluate(c, POINTS, **FEW),
         "evaluate to a page": lambda: ff.evaluate(c, POINTS, **FEW).report(folder / "page.html"),

@@ -31,7 +31,7 @@ def comparisons(noise: float = 1.0) -> ff.Comparisons:
     mated, group = reference == probe, np.array(["old", "young"])
     scores = 2 * mated + noise * (1 + 0.3 * (reference % 2)) * rng.normal(size=4000)
     sides = group[reference % 2], group[probe % 2]
-    return ff.Comparisons(scores, mated, reference, probe, *sides, self_comparisons="keep")
+    return ff.Comparisons(scores, mated, reference, probe, *sides, policies=ff.Policies(self_comparisons="keep"))
 
 
 @pytest.fixture

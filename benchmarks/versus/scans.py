@@ -42,7 +42,7 @@ def write(folder: Path, size: int = SIZE, n_subjects: int = N_SUBJECTS) -> None:
 
 
 def evaluate(folder: Path, n_resamples: int = REPLICATES, executor: Any = None) -> Evaluation:
-    scan = ff.scan_comparisons(folder / "*.parquet", memory_limit=LIMIT, executor=executor)
+    scan = ff.scan_comparisons(folder / "*.parquet", storage=ff.Storage(memory_limit=LIMIT), executor=executor)
     measures = ["garbe", "fdr"]
     return ff.evaluate(
         scan, at=_AT, metrics=["eer"], measures=measures, n_resamples=n_resamples, rng=0, executor=executor

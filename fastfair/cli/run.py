@@ -6,6 +6,7 @@ import inspect
 import json
 import sys
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,6 +22,7 @@ from fastfair._lib.whole_files import write_csv
 from fastfair.io import files
 from fastfair.io.comparisons import read_comparisons
 from fastfair.io.embeddings import read_embeddings, read_named_vectors
+from fastfair.io.formats import USUAL_LAYOUT
 from fastfair.pages.report import report as write_report
 
 from .commands import Command, configuration, given_options
@@ -114,8 +116,12 @@ class Run:
                 f"--reference-group is given {len(sides[0])} times and --probe-group {len(sides[1])} times: give both "
                 "for each attribute"
             )
-        more = {"groups": [*self.options.get("groups", ()), *zip(*sides, strict=True)]} if sides[0] else {}
-        more |= {"quality": self.options["quality"]} if "quality" in self.options else {}
+        more: dict[str, Any] = (
+            {"groups": [*self.options.get("groups", ()), *zip(*sides, strict=True)]} if sides[0] else {}
+        )
+        if "quality" in self.options:
+            layout = arguments_for(read_comparisons, self.options).get("layout", USUAL_LAYOUT)
+            more["layout"] = replace(layout, quality=self.options["quality"])
         return self.call(read_comparisons, path, **more | self._vectors_of_trials())
 
     def _vectors_of_trials(self) -> dict[str, Any]:

@@ -6,7 +6,7 @@ import math
 import unicodedata
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,7 +17,7 @@ from fastfair._lib.warnings import gathered, warn
 from fastfair.errors import DroppedWarning, InputError, LookAlikeWarning
 
 from . import group_labels
-from .failed_comparisons import FailurePolicy
+from .policies import Policies
 from .score_keys import Floats
 from .sorted_scores import Attributes, BothSides, read_only
 
@@ -77,8 +77,7 @@ def checked_columns(
     groups_of: tuple[_Groups, _Groups],
     score_kind: str,
     samples_of: tuple[_Labels, _Labels],
-    policies: tuple[str, str, str],
-    failures: FailurePolicy = FailurePolicy(),  # noqa: B008 - frozen
+    policies: Policies,
 ) -> CheckedColumns:
     """Check the arguments of `Comparisons`, and turn labels into codes.
 
@@ -88,24 +87,21 @@ def checked_columns(
         As in `Comparisons`.
     subjects_of, groups_of, samples_of : tuple
         Subjects, groups and samples of the references and of the probes, as there.
-    policies : tuple of str
-        `label_conflicts`, `look_alikes` and `self_comparisons`, as there.
-    failures : FailurePolicy
-        What to do with comparisons that failed.
+    policies : Policies
+        As there.
 
     Returns
     -------
     CheckedColumns
     """
-    label_conflicts, look_alikes, self_comparisons = policies
     values = validation.scores(scores)
     subjects = code_sides("subjects", ("reference", "probe"), subjects_of)
     samples = code_sides("samples", ("reference_sample", "probe_sample"), samples_of)
     attributes = code_attributes(*groups_of)
     if subjects is not None:
-        subjects = without_look_alikes("subject", subjects, look_alikes)
+        subjects = without_look_alikes("subject", subjects, policies.look_alikes)
     attributes = {
-        name: without_look_alikes(f"group {name!r}", sides, look_alikes) for name, sides in attributes.items()
+        name: without_look_alikes(f"group {name!r}", sides, policies.look_alikes) for name, sides in attributes.items()
     }
     if mated is None:
         if subjects is None:
@@ -124,15 +120,15 @@ def checked_columns(
             f"probe_group {name!r}": probe_codes.size,
         }
     validation.same_length(sizes)
-    failed = failures.find(values)
+    failed = policies.find_failed(values)
     if failed is not None:
         values = np.where(failed, values.dtype.type(np.inf if score_kind == "distance" else -np.inf), values)
     with gathered(DroppedWarning) as told:
         keeps = [
-            rows_of_two_samples(self_comparisons, samples[1], samples[2])
+            rows_of_two_samples(policies.self_comparisons, samples[1], samples[2])
             if samples is not None and subjects is not None and samples[0].size > subjects[0].size  # known apart
             else None,
-            None if subjects is None else rows_without_conflicts(label_conflicts, flags, subjects),
+            None if subjects is None else rows_without_conflicts(policies.label_conflicts, flags, subjects),
         ]
     kept = [keep for keep in keeps if keep is not None]
     if kept:
@@ -224,10 +220,6 @@ def kept_rows(columns: Any, keep: NDArray[np.bool_]) -> Any:
     return labels[used], position[reference], position[probe]
 
 
-LabelConflicts = Literal["raise", "drop", "keep"]
-LABEL_CONFLICTS: tuple[LabelConflicts, ...] = get_args(LabelConflicts)
-SelfComparisons = Literal["drop", "keep"]
-SELF_COMPARISONS: tuple[SelfComparisons, ...] = get_args(SelfComparisons)
 _NAMED = 5  # rows that a warning names
 
 
@@ -328,8 +320,6 @@ def rows_of_two_samples(
     return keep
 
 
-LookAlikes = Literal["warn", "unite"]
-LOOK_ALIKES: tuple[LookAlikes, ...] = get_args(LookAlikes)
 _INVISIBLE = dict.fromkeys([0x200B, 0x200C, 0x200D, 0x2060, 0xFEFF, 0x00AD])
 _BLANKS = dict.fromkeys([0x00A0, 0x2007, 0x202F], " ")
 _AS_IF_MISSING = frozenset(["na", "n/a", "none", "null", "#n/a"])  # what programs write for a missing label

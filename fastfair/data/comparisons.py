@@ -20,16 +20,14 @@ from fastfair.errors import DroppedWarning, InputError
 
 from . import failed_comparisons, group_labels, score_keys
 from .columns import (
-    LabelConflicts,
-    LookAlikes,
-    SelfComparisons,
     checked_columns,
     columns_of_matrix,
     labels_of_subjects,
     subject_of_each,
     without_diagonal,
 )
-from .failed_comparisons import FailedComparisons, FailurePolicy, Failures
+from .failed_comparisons import FailedComparisons
+from .policies import USUAL, Policies
 from .score_keys import typed_threshold
 from .sorted_scores import (
     GroupedSide,
@@ -71,23 +69,10 @@ class Comparisons(Shown):
         are declared to be natural logarithms of likelihood ratios are similarities of which Cllr says something.
     reference_sample, probe_sample : (n,) array_like, optional
         Ids of the samples (files, images, recordings) compared; they need `reference` and `probe`.
-    label_conflicts : {"raise", "drop", "keep"}
-        What to do with non-mated comparisons of a subject with itself, and mated comparisons of two subjects: raise an
-        error, leave them out with a warning that names rows, or keep them as they are marked.
-    failures : {"error", "exclude", "non-match"}
-        What to do with comparisons that failed, as a sample could not be acquired or enrolled, and whose score is NaN
-        or `failure_score`: raise an error; leave them out of the scores, with a warning, and count them; or count them
-        as non-matches at every threshold, so that FNMR and FMR are the FRR and the FAR of ISO/IEC 19795-1.
-    failure_score : float, optional
-        The score that stands for a failed comparison, such as -1.
     mated_value : str or float, optional
         Which of the two values of `mated` means mated, where they are no common words for it.
-    look_alikes : {"warn", "unite"}
-        What to do with names of subjects that differ in the form of Unicode, in invisible characters or in the kind of
-        blanks, and with labels of groups that differ in these or in letter case: warn, or take them for one.
-    self_comparisons : {"drop", "keep"}
-        What to do with comparisons of a sample with itself, where some subject has several samples: leave them out with
-        a warning, or keep them.
+    policies : Policies
+        What to do with comparisons that failed, contradict their labels, or compare a sample with itself.
 
     Attributes
     ----------
@@ -130,7 +115,7 @@ class Comparisons(Shown):
     Warns
     -----
     DroppedWarning
-        Under ``label_conflicts="drop"`` and ``failures="exclude"``.
+        Under ``Policies(label_conflicts="drop")`` and ``Policies(failures="exclude")``.
     LookAlikeWarning
         Names two spellings of what may be one subject or group.
 
@@ -141,9 +126,6 @@ class Comparisons(Shown):
     >>> c
     Comparisons(3 mated, 3 non-mated, similarity)
     >>> ff.eer(c).value
-    0.3333333333333333
-    >>> c = ff.Comparisons([0.9, 0.8, -1, 0.4, 0.1, 0.2], [1, 1, 1, 0, 0, 0], failures="non-match", failure_score=-1)
-    >>> ff.rates(c, ff.at_threshold(0.3)).fnmr  # the FRR
     0.3333333333333333
     """
 
@@ -177,18 +159,13 @@ class Comparisons(Shown):
         *,
         reference_sample: validation.Labels | None = None,
         probe_sample: validation.Labels | None = None,
-        label_conflicts: LabelConflicts = "raise",
-        failures: Failures = "error",
-        failure_score: float | None = None,
         mated_value: str | float | None = None,
-        look_alikes: LookAlikes = "warn",
-        self_comparisons: SelfComparisons = "drop",
+        policies: Policies = USUAL,
     ) -> None:
         flags = None if mated is None else validation.mated_flags(mated, mated_value)
         columns = checked_columns(
             scores, flags, (reference, probe), (reference_group, probe_group), score_kind,
-            (reference_sample, probe_sample), (label_conflicts, look_alikes, self_comparisons),
-            FailurePolicy(failures, failure_score),
+            (reference_sample, probe_sample), policies,
         )  # fmt: skip
         columns.require_both_classes()
         self.score_kind, self.left_out = columns.score_kind, columns.left_out
@@ -204,7 +181,7 @@ class Comparisons(Shown):
         sides = sort_sides(values, flags, score_kind, subjects, samples, others, of_subject, with_failed=with_failed)
         if with_failed:
             with gathered(DroppedWarning) as told:
-                sides, self.failed = failed_comparisons.parted(sides, failures)
+                sides, self.failed = failed_comparisons.parted(sides, policies.failures)
             self.left_out += tuple(told)
         self.mated, self.nonmated = sides
         self._choose_groups(tuple(self.attributes))
@@ -224,12 +201,8 @@ class Comparisons(Shown):
         reference_sample: str | None = None,
         probe_sample: str | None = None,
         score_kind: validation.ScoreKind = "similarity",
-        label_conflicts: LabelConflicts = "raise",
-        failures: Failures = "error",
-        failure_score: float | None = None,
         mated_value: str | float | None = None,
-        look_alikes: LookAlikes = "warn",
-        self_comparisons: SelfComparisons = "drop",
+        policies: Policies = USUAL,
     ) -> Comparisons:
         """Make comparisons from the columns of a data frame: pandas, polars, pyarrow or any other that narwhals knows.
 
@@ -247,7 +220,7 @@ class Comparisons(Shown):
             alone its columns serve for the probes, too; this is refused where the frame has a column for the probes.
         reference_sample, probe_sample : str, optional
             Columns with the ids of the samples.
-        score_kind, label_conflicts, failures, failure_score, mated_value, look_alikes, self_comparisons
+        score_kind, mated_value, policies
             As in `Comparisons`. The score of a failed comparison may be missing, too.
 
         Returns
@@ -280,12 +253,8 @@ class Comparisons(Shown):
             score_kind,
             reference_sample=None if reference_sample is None else columns.labels(reference_sample),
             probe_sample=None if probe_sample is None else columns.labels(probe_sample),
-            label_conflicts=label_conflicts,
-            failures=failures,
-            failure_score=failure_score,
             mated_value=mated_value,
-            look_alikes=look_alikes,
-            self_comparisons=self_comparisons,
+            policies=policies,
         )
 
     @classmethod
@@ -298,9 +267,7 @@ class Comparisons(Shown):
         reference_group: validation.Labels | None = None,
         probe_group: validation.Labels | None = None,
         score_kind: validation.ScoreKind = "similarity",
-        failures: Failures = "error",
-        failure_score: float | None = None,
-        self_comparisons: SelfComparisons = "drop",
+        policies: Policies = USUAL,
     ) -> Comparisons:
         """Make comparisons from a full score matrix, with a row for each reference and a column for each probe.
 
@@ -313,11 +280,8 @@ class Comparisons(Shown):
             subject.
         reference_group, probe_group : (r,) and (p,) array_like, optional
             Group labels of rows and columns.
-        score_kind, failures, failure_score
+        score_kind, policies
             As in `Comparisons`.
-        self_comparisons : {"drop", "keep"}
-            What to do with the diagonal of a symmetric matrix all of whose entries are the best scores, which are those
-            of samples with themselves: leave it out with a warning, or keep it.
 
         Returns
         -------
@@ -331,11 +295,11 @@ class Comparisons(Shown):
         Comparisons(3 mated, 6 non-mated, similarity, 3 subjects)
         """
         values, sides = columns_of_matrix(scores, reference, probe, reference_group, probe_group)
-        keep = without_diagonal(values, sides, score_kind, self_comparisons)
+        keep = without_diagonal(values, sides, score_kind, policies.self_comparisons)
         if keep is not None:
             values = values[keep]
             sides = {name: validation.Coded(side.labels, side.codes[keep]) for name, side in sides.items()}
-        return cls(values, None, score_kind=score_kind, failures=failures, failure_score=failure_score, **sides)
+        return cls(values, None, score_kind=score_kind, policies=policies, **sides)
 
     @checked
     def by(self, *attributes: str) -> Comparisons:

@@ -6,64 +6,14 @@ Where they count as non-matches they lie among the others, with a key below thos
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
-from fastfair._lib import validation
 from fastfair._lib.warnings import warn
 from fastfair.errors import DroppedWarning, InputError
 
 from . import score_keys
-from .score_keys import Floats
 from .sorted_scores import SortedSide
-
-Failures = Literal["error", "exclude", "non-match"]
-FAILURES: tuple[Failures, ...] = get_args(Failures)
-
-
-@dataclass(frozen=True)
-class FailurePolicy:
-    """What to do with comparisons that failed.
-
-    Attributes
-    ----------
-    policy : {"error", "exclude", "non-match"}
-        As `failures` of `Comparisons`.
-    score : float or None
-        As `failure_score` there.
-    """
-
-    policy: Failures = "error"
-    score: float | None = None
-
-    def find(self, values: Floats) -> NDArray[np.bool_] | None:
-        """Tell which scores are those of failed comparisons; None where failures are refused.
-
-        Raises
-        ------
-        InputError
-            For a failed comparison where failures are refused, and for infinite scores.
-        """
-        if self.policy == "error" and self.score is None:
-            return None  # NaN is refused after the sort
-        failed = np.isnan(values)
-        if self.score is not None:
-            with np.errstate(over="ignore"):  # beyond float32 it is no score
-                failed |= values == values.dtype.type(self.score)
-        if self.policy == "error":
-            if failed.any():
-                row = int(failed.argmax())
-                raise InputError(
-                    f"{np.count_nonzero(failed)} of {failed.size} comparisons failed, the first in row {row} (counted "
-                    f"from 0), whose score is {float(values[row]):g}; {validation.FAILURES_DO}",
-                    row=row,
-                )
-            return None
-        if np.isinf(values).any():
-            raise validation.not_usable(np.where(failed, 0, values))
-        return failed
 
 
 @dataclass(frozen=True, eq=False)

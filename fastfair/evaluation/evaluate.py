@@ -408,7 +408,7 @@ def evaluate(
 
     Numbers and intervals of a scan are those of the same comparisons in memory, to the last bit, but for limits of
     rates without errors that rest on scores it has not kept: these are wider. It has Cllr only where it was told to
-    keep all scores (``scan_comparisons(cllr=True)``), no min Cllr ("all" metrics are then the others), no convex hull,
+    keep all scores (``Storage(cllr=True)``), no min Cllr ("all" metrics are then the others), no convex hull,
     no units but subjects, no jackknife of score files (``method="bca"``), and no intervals without replicates.
 
     Of vectors the pairs near the errors are kept, as many as are needed (`Embeddings.scanned`), and numbers are those

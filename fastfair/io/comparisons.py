@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -16,24 +17,21 @@ from fastfair._lib.frames import FrameColumns
 from fastfair._lib.label_codes import smallest_integers
 from fastfair._lib.warnings import gathered, warn
 from fastfair.data.columns import (
-    LabelConflicts,
-    LookAlikes,
-    SelfComparisons,
     rows_of_two_samples,
     rows_without_conflicts,
     without_diagonal,
     without_look_alikes,
 )
 from fastfair.data.comparisons import Comparisons
-from fastfair.data.failed_comparisons import FailurePolicy, Failures
 from fastfair.data.group_labels import MISSING
 from fastfair.data.named_vectors import NamedVectors
+from fastfair.data.policies import USUAL, Policies
 from fastfair.errors import DroppedWarning, InputError
 
 from . import files, formats, tables
 from .embeddings import as_text, cut_out, read_named_vectors, take
-from .formats import HowToRead, ScoreTable, Unmatched
-from .metadata import UNKNOWN, MetadataPer, MissingLabels
+from .formats import USUAL_LAYOUT, HowToRead, Layout, ScoreTable
+from .metadata import UNKNOWN
 
 if TYPE_CHECKING:
     import polars as pl
@@ -54,26 +52,13 @@ def read_comparisons(
     probe: str | None = None,
     subject_pattern: str | None = None,
     metadata: str | Path | IntoDataFrame | None = None,
-    metadata_id: str | Sequence[str] | None = None,
     groups: str | Sequence[str | tuple[str, str]] | None = None,
-    format: str = "auto",
     *,
     trials: str | Path | None = None,
     embeddings: str | Path | IntoDataFrame | NamedVectors | None = None,
     score_kind: validation.ScoreKind = "similarity",
-    metadata_per: MetadataPer = "subject",
-    metadata_subject: str | None = None,
-    missing_labels: MissingLabels = "error",
-    label_conflicts: LabelConflicts = "raise",
-    failures: Failures = "error",
-    failure_score: float | None = None,
-    quality: str | tuple[str, str] | None = None,
-    mated_value: str | float | None = None,
-    look_alikes: LookAlikes = "warn",
-    self_comparisons: SelfComparisons = "drop",
-    keep: str | Sequence[str] = (),
-    unmatched: Unmatched = "error",
-    impostor: str | Path | None = None,
+    layout: Layout = USUAL_LAYOUT,
+    policies: Policies = USUAL,
 ) -> Comparisons:
     r"""Read a score file, and optionally a table with metadata of its subjects, samples or pairs.
 
@@ -95,20 +80,14 @@ def read_comparisons(
         ``"^([^/]+)/"`` for "id10001/Y8hIVOBuels/00001.wav": its first group, or else the whole match, is the subject
         id. The full text is then the id of the sample.
     metadata : path or data frame, optional
-        Table with one row for each subject, sample or pair: CSV, TSV or Parquet, or any data frame.
-    metadata_id : str or pair of str, optional
-        The column of `metadata` with the ids of subjects or of samples. A pair of columns says that each row is about
-        one pair: what the score file names in `reference`, and in `probe`.
+        Table with one row for each subject, sample or pair, whose id comes first: CSV, TSV or Parquet, or any data
+        frame.
     groups : str or sequence of str or of pairs of str, optional
         Attributes that make the groups: columns of `metadata` if it is given, else of the score file. An attribute x of
         the score file is one column x for reference and probe, or two columns "reference_x" and "probe_x" (bob:
         "bio_ref_x" and "probe_x"). Columns with other names are given as pairs, that of the references first:
         ``[("race_1", "race_2")]`` makes the attribute "race", the part that the names share. Several attributes make
         intersections; `Comparisons.by` chooses among them later.
-    format : str
-        "auto", or the name of a format, as the table of the page on score files has them: "csv", "voxceleb", "kaldi",
-        "matrix" (row i and column i are one subject), and so on. "auto" looks at all rows, and recognises a format or
-        raises; it never guesses between two.
     trials : path, optional
         The trial list, if `path` holds only scores: one on each line in the list's order, or lines "enrol test score".
     embeddings : path, data frame or NamedVectors, optional
@@ -118,41 +97,10 @@ def read_comparisons(
         file is read by `read_named_vectors`.
     score_kind : {"similarity", "distance", "log-likelihood-ratio"}
         Whether high or low scores indicate the same subject, or scores are logarithms of likelihood ratios.
-    metadata_per : {"subject", "sample"}
-        Whether `metadata_id` has ids of subjects or of samples, such as names of files.
-    metadata_subject : str, optional
-        The column of `metadata` with the subject of each sample, where no pattern can find it; `reference` and `probe`
-        then name samples.
-    missing_labels : {"error", "drop", "unknown"}
-        What to do with comparisons that lack a label, in the score file or in `metadata`: raise an error, leave them
-        out of those attributes whose label they lack, with warnings that say how many, or take "unknown" for it.
-    label_conflicts : {"raise", "drop", "keep"}
-        As in `Comparisons`, and the same for labels in the score file that contradict `metadata`, whose labels are used
-        where such comparisons are kept.
-    failures : {"error", "exclude", "non-match"}
-        As in `Comparisons`: what to do with comparisons that failed. Their score is an empty field, NaN or
-        `failure_score`.
-    failure_score : float, optional
-        The score that stands for a failed comparison, such as -1.
-    quality : str or pair of str, optional
-        Columns of the score file with the quality of samples, for `discard_curve`: the name of one column for the whole
-        comparison; what the names of two columns share, as "quality" for "reference_quality" and "probe_quality"; or a
-        pair of columns, that of the references first.
-    mated_value : str or float, optional
-        Which of the two values of the labels means mated, where they are no common words for it such as 1 and 0,
-        target and nontarget, or yes and no.
-    look_alikes : {"warn", "unite"}
-        As in `Comparisons`.
-    self_comparisons : {"drop", "keep"}
-        As in `Comparisons` and, for score matrices, `Comparisons.from_matrix`.
-    keep : str or sequence of str
-        Columns of the score file to keep, such as your own ids of comparisons; `worst_comparisons` shows them.
-    unmatched : {"error", "drop"}
-        What to do with trials of `trials` that have no score, and scores that have no trial: raise an error, or leave
-        them out with a warning that counts them.
-    impostor : path, optional
-        The scores of non-mated comparisons, one on each line or a one-dimensional ``.npy``, where `path` has nothing
-        but those of mated ones.
+    layout : Layout
+        How the files are laid out, where they differ from the usual: their format, and further columns.
+    policies : Policies
+        What to do with comparisons that failed, contradict their labels, or lack one.
 
     Returns
     -------
@@ -171,7 +119,7 @@ def read_comparisons(
     Warns
     -----
     DroppedWarning
-        Under ``missing_labels="drop"``, ``label_conflicts="drop"`` and ``failures="exclude"``.
+        For what `policies` leaves out.
 
     Examples
     --------
@@ -182,20 +130,16 @@ def read_comparisons(
     >>> _ = (folder / "who.csv").write_text("name,sex\nann,f\nbob,m\n")
     >>> ff.read_comparisons(
     ...     folder / "s.csv", score="s", reference="a", probe="b", subject_pattern="^([^/]+)/",
-    ...     metadata=folder / "who.csv", metadata_id="name", groups="sex",
+    ...     metadata=folder / "who.csv", groups="sex",
     ... )
     Comparisons(2 mated, 1 non-mated, similarity, 2 subjects, 2 groups)
     """
-    vectors = None if embeddings is None else _vectors(embeddings, score, trials, score_kind, failures)
+    vectors = None if embeddings is None else _vectors(embeddings, score, trials, score_kind, policies.failures)
     how = HowToRead(
-        score, mated, reference, probe, subject_pattern, metadata, metadata_id, groups, format,
-        trials, metadata_per, metadata_subject, missing_labels, label_conflicts, score_kind, vectors,
-        FailurePolicy(failures, failure_score), quality, mated_value, look_alikes, self_comparisons,
-        (keep,) if isinstance(keep, str) else tuple(keep), unmatched,
-    )  # fmt: skip
-    failing: dict[str, Any] = {"failures": failures, "failure_score": failure_score}
-    if impostor is not None:
-        return _of_two_files(path, impostor, how, failing)
+        score, mated, reference, probe, subject_pattern, metadata, groups, score_kind, layout, policies, trials, vectors
+    )
+    if layout.impostor is not None:
+        return _of_two_files(path, layout.impostor, how)
     if isinstance(path, str | Path):
         file = formats.opened(files.check_file(path), how)
         table = file.format.read(file, how)
@@ -204,7 +148,7 @@ def read_comparisons(
     columns = columns_of(table, how)
     with table.placed(columns.keep):
         comparisons = Comparisons(
-            score_kind=score_kind, label_conflicts="keep", look_alikes=look_alikes, self_comparisons="keep", **failing,
+            score_kind=score_kind, policies=replace(policies, label_conflicts="keep", self_comparisons="keep"),
             **columns.arguments,
         )  # fmt: skip
     comparisons.left_out = (*columns.left_out, *comparisons.left_out)
@@ -240,15 +184,16 @@ def _vectors(
     return read_named_vectors(embeddings, failures="error" if failures == "error" else "nan")
 
 
-def _of_two_files(genuine: Any, impostor: str | Path, how: HowToRead, failing: dict[str, Any]) -> Comparisons:
+def _of_two_files(genuine: Any, impostor: str | Path, how: HowToRead) -> Comparisons:
     """Read the scores of mated comparisons from a file, and those of non-mated ones from another."""
-    others = ("metadata", "trials", "groups", "subject_pattern", "quality", "keep", "mated_value")
+    others = ("metadata", "trials", "groups", "subject_pattern", "keep")
     given = [f"{name}=" for name in (*how.names, *others) if getattr(how, name)]
+    given += [f"{name}=" for name in ("quality", "mated_value") if getattr(how.layout, name)]
     if given or not isinstance(genuine, str | Path) or how.vectors is not None:
         raise InputError(f"with impostor=, path is a file of scores alone: leave {' and '.join(given) or 'others'} out")
-    scores = [formats.read_scores(file, how.failures.policy != "error") for file in (genuine, impostor)]
+    scores = [formats.read_scores(file, how.policies.failures != "error") for file in (genuine, impostor)]
     mated = np.repeat([True, False], [of_class.size for of_class in scores])
-    return Comparisons(np.concatenate(scores), mated, score_kind=how.score_kind, **failing)
+    return Comparisons(np.concatenate(scores), mated, score_kind=how.score_kind, policies=how.policies)
 
 
 class ScoreColumns(NamedTuple):
@@ -272,7 +217,7 @@ def columns_of(table: ScoreTable, how: HowToRead) -> ScoreColumns:
         sides, keep = _groups(table, how, subjects, samples)
         keep = _both(keep, _of_two_samples(table, how, subjects, samples))
         keep = _both(keep, _without_attacks(columns, table.attack))
-        flags = None if table.mated is None else _flags(columns.values(table.mated), how.mated_value)
+        flags = None if table.mated is None else _flags(columns.values(table.mated), how.layout.mated_value)
         scores = None if table.score is None else columns.numbers(table.score)
     if scores is None:
         scores = _scored(how.vectors, table, samples or subjects, keep)
@@ -299,7 +244,7 @@ def columns_of(table: ScoreTable, how: HowToRead) -> ScoreColumns:
                 return f"Say which part of the names is the subject with subject_pattern={hint}"
 
             agreed = rows_without_conflicts(
-                how.label_conflicts, flags, marked, lambda row: table.where(int(rows[row])), advice
+                how.policies.label_conflicts, flags, marked, lambda row: table.where(int(rows[row])), advice
             )
             if agreed is not None:
                 scores, flags = scores[agreed], flags[agreed]
@@ -317,7 +262,7 @@ def _subjects_and_samples(table: ScoreTable, how: HowToRead) -> tuple[BothSides 
     """Return the subjects and the samples of both sides as codes, or None for those not known."""
     if table.reference is None or table.probe is None:
         return None, None
-    looked_up, pattern = how.metadata_subject is not None, table.subject_pattern
+    looked_up, pattern = how.layout.metadata_subject is not None, table.subject_pattern
     if table.names_samples and pattern is None and not looked_up:
         return None, None  # test ids are utterances, whose speakers are not in the list
     names = table.reference, table.probe
@@ -334,7 +279,7 @@ def _subjects_and_samples(table: ScoreTable, how: HowToRead) -> tuple[BothSides 
     if looked_up and how.described is not None:
         samples = samples or subjects
         subjects = how.described.subjects_of(samples)
-    if how.look_alikes == "unite":  # before labels are held against subjects
+    if how.policies.look_alikes == "unite":  # before labels are held against subjects
         labels, *codes = without_look_alikes(
             "subject", (subjects[0].labels, subjects[0].codes, subjects[1].codes), "unite"
         )
@@ -354,20 +299,20 @@ def _groups(
         if ids is None:
             raise InputError(_NEEDS_SAMPLES if per_sample else _NEEDS_SUBJECTS)
         other_labels = None if others is None else others[0].labels
-        keep = described.kept(ids, how.missing_labels, "comparisons", other_labels, any_label=how.by_attribute)
-        keep = described.agreeing(how.label_conflicts, (columns, table.told), ids, keep)
+        keep = described.kept(ids, how.policies.missing_labels, "comparisons", other_labels, any_label=how.by_attribute)
+        keep = described.agreeing(how.policies.label_conflicts, (columns, table.told), ids, keep)
         groups = dict(zip(_SIDES, described.groups_of(ids, unknown), strict=True)) if described.attributes else {}
         return {f"{side}_group": of_side for side, of_side in groups.items()}, keep
     if not table.attributes:
         return {}, None
     names = dict.fromkeys(name for pair in table.attributes.values() for name in pair)
-    of_columns = {name: _labels(columns, name, how.missing_labels, unknown) for name in names}
+    of_columns = {name: _labels(columns, name, how.policies.missing_labels, unknown) for name in names}
     sides = {
         f"{side}_group": {name: of_columns[pair[k]][0] for name, pair in table.attributes.items()}
         for k, side in enumerate(_SIDES)
     }
     lacking = {name: missing for name, (_, missing) in of_columns.items() if missing is not None}
-    if how.by_attribute or how.missing_labels != "drop" or not lacking:
+    if how.by_attribute or how.policies.missing_labels != "drop" or not lacking:
         return sides, None
     keep = ~np.logical_or.reduce(list(lacking.values()))
     warn(
@@ -392,12 +337,12 @@ def _of_two_samples(
     if table.is_matrix and subjects is not None:
         scores = table.frame["score"].to_numpy()
         sides = dict(zip(_SIDES, subjects, strict=True))
-        return without_diagonal(scores, sides, how.score_kind, how.self_comparisons)
+        return without_diagonal(scores, sides, how.score_kind, how.policies.self_comparisons)
     if subjects is None or samples is None or samples[0].labels is not samples[1].labels:
         return None
     if samples[0].labels.size <= subjects[0].labels.size:
         return None
-    return rows_of_two_samples(how.self_comparisons, samples[0].codes, samples[1].codes)
+    return rows_of_two_samples(how.policies.self_comparisons, samples[0].codes, samples[1].codes)
 
 
 def _labels(columns: FrameColumns, name: str, policy: str, unknown: str) -> tuple[Any, NDArray[np.bool_] | None]:

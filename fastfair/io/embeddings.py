@@ -15,11 +15,12 @@ from fastfair._lib.frames import FrameColumns
 from fastfair._lib.warnings import gathered
 from fastfair.data.embeddings import Embeddings, FailuresOfVectors, TemplateScore, rows_of_vectors
 from fastfair.data.named_vectors import FailedVectors, NamedVectors, SameName
+from fastfair.data.policies import MissingLabels
 from fastfair.data.temporary_files import ArrayFile, Folder
 from fastfair.errors import DroppedWarning, InputError
 
 from . import files, tables
-from .metadata import Metadata, MissingLabels
+from .metadata import Metadata
 
 if TYPE_CHECKING:
     from narwhals.typing import IntoDataFrame
@@ -67,7 +68,7 @@ def read_embeddings(
     metadata : path or data frame, optional
         Table with one row for each subject: CSV, TSV or Parquet, or any data frame.
     metadata_id : str, optional
-        The column of `metadata` with subject ids.
+        The column of `metadata` with subject ids, by default the first.
     groups : str, sequence of str, or dict of str to (n,) array_like, optional
         Attributes that make the groups: columns of `metadata` if it is given, else arrays or columns of the file. A
         dict holds the labels themselves. Several make intersections; `Embeddings.by` chooses among them later.

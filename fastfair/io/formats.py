@@ -8,29 +8,27 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fastfair._lib import arrays, memory, side_columns, validation
+from fastfair._lib.arguments import checked
 from fastfair._lib.frames import FrameColumns
 from fastfair._lib.warnings import warn
-from fastfair.data.columns import SelfComparisons
-from fastfair.data.failed_comparisons import FailurePolicy
 from fastfair.data.named_vectors import NamedVectors
+from fastfair.data.policies import Policies
 from fastfair.errors import DroppedWarning, FileFormatError, InputError
 
 from . import files, tables
 from . import text as texts
-from .metadata import Metadata
+from .metadata import Metadata, MetadataPer
 from .text import Text, fields_of, is_number
 
 if TYPE_CHECKING:
     import polars as pl
 
-Unmatched = Literal["error", "drop"]
-UNMATCHED: tuple[Unmatched, ...] = get_args(Unmatched)
 VOXCELEB_SUBJECT = r"^([^/]+)/"  # names begin with the folder of a speaker
 _CANONICAL = ("score", "mated", "reference", "probe")
 _SAMPLES = ("reference_sample", "probe_sample")
@@ -38,6 +36,60 @@ _TRIAL = ["enrol", "test"]
 _LABELS = ("label", "target")
 _HEAD = 2000  # rows that are looked at before all are
 _SHOWN = 120  # characters of a line in a message
+
+
+@checked
+@dataclass(frozen=True)
+class Layout:
+    """How score files and tables of metadata are laid out, where they differ from the usual.
+
+    Attributes
+    ----------
+    format : str
+        "auto", or the name of a format, as the table of the page on score files has them: "csv", "voxceleb", "kaldi",
+        "matrix" (row i and column i are one subject), and so on. "auto" looks at all rows, and recognises a format or
+        raises; it never guesses between two.
+    mated_value : str or float, optional
+        Which of the two values of the labels means mated, where they are no common words for it such as 1 and 0,
+        target and nontarget, or yes and no.
+    quality : str or pair of str, optional
+        Columns of the score file with the quality of samples, for `discard_curve`: the name of one column for the whole
+        comparison; what the names of two columns share, as "quality" for "reference_quality" and "probe_quality"; or a
+        pair of columns, that of the references first.
+    keep : str or sequence of str
+        Columns of the score file to keep, such as your own ids of comparisons; `worst_comparisons` shows them.
+    metadata_id : str or pair of str, optional
+        The column of the metadata with the ids of subjects or of samples, by default the first. A pair of columns says
+        that each row is about one pair: what the score file names in `reference`, and in `probe`.
+    metadata_per : {"subject", "sample"}
+        Whether `metadata_id` has ids of subjects or of samples, such as names of files.
+    metadata_subject : str, optional
+        The column of the metadata with the subject of each sample, where no pattern can find it; `reference` and
+        `probe` then name samples.
+    impostor : path, optional
+        The scores of non-mated comparisons, one on each line or a one-dimensional ``.npy``, where the score file has
+        nothing but those of mated ones.
+
+    Examples
+    --------
+    >>> import fastfair as ff
+    >>> import polars as pl
+    >>> scores = pl.DataFrame({"score": [0.9, 0.2], "mated": ["genuine", "zero-effort"]})
+    >>> ff.read_comparisons(scores, layout=ff.Layout(mated_value="genuine"))
+    Comparisons(1 mated, 1 non-mated, similarity)
+    """
+
+    format: str = "auto"
+    mated_value: str | float | None = None
+    quality: str | tuple[str, str] | None = None
+    keep: str | Sequence[str] = ()
+    metadata_id: str | Sequence[str] | None = None
+    metadata_per: MetadataPer = "subject"
+    metadata_subject: str | None = None
+    impostor: str | Path | None = None
+
+
+USUAL_LAYOUT = Layout()
 
 
 @dataclass
@@ -48,14 +100,14 @@ class HowToRead:
     ----------
     vectors : NamedVectors or None
         What the pairs of a list of trials are scored with.
-    failures : FailurePolicy
-        What to do with comparisons that failed.
     by_attribute : bool
         Whether comparisons that lack a label are left out of the attributes alone that they lack.
     described : Metadata or None
         The table of metadata.
     attributes : list
         The attributes that make groups, as `side_columns.named` returns them.
+    keep : tuple of str
+        As in `Layout`.
     """
 
     score: str | None
@@ -64,47 +116,39 @@ class HowToRead:
     probe: str | None
     subject_pattern: str | None
     metadata: Any
-    metadata_id: str | Sequence[str] | None
     groups: str | Sequence[str | tuple[str, str]] | None
-    format: str
-    trials: str | Path | None
-    metadata_per: str
-    metadata_subject: str | None
-    missing_labels: str
-    label_conflicts: str
     score_kind: validation.ScoreKind
+    layout: Layout
+    policies: Policies
+    trials: str | Path | None = None
     vectors: NamedVectors | None = None
-    failures: FailurePolicy = field(default_factory=FailurePolicy)
-    quality: str | tuple[str, str] | None = None
-    mated_value: str | float | None = None
-    look_alikes: str = "warn"
-    self_comparisons: SelfComparisons = "drop"
-    keep: tuple[str, ...] = ()
-    unmatched: str = "error"
     by_attribute: bool = True
     described: Metadata | None = field(init=False)
     attributes: list[Any] = field(init=False)
+    keep: tuple[str, ...] = field(init=False)
 
     def __post_init__(self) -> None:
         self.attributes = side_columns.named(self.groups)
-        if self.vectors is not None and self.failures.score is not None:
+        self.keep = (self.layout.keep,) if isinstance(self.layout.keep, str) else tuple(self.layout.keep)
+        if self.vectors is not None and self.policies.failure_score is not None:
             raise InputError("with embeddings=, leave failure_score= out: vectors that are zero or not finite failed")
-        validation.choice("format", self.format, ("auto", *FORMATS))
-        self.by_attribute &= self.missing_labels == "drop" and len(self.attributes) > 1
+        validation.choice("format", self.layout.format, ("auto", *FORMATS))
+        self.by_attribute &= self.policies.missing_labels == "drop" and len(self.attributes) > 1
         self.described = self._metadata()
 
     def _metadata(self) -> Metadata | None:
         """Read the table of metadata, if there is one."""
-        ids = [self.metadata_id] if isinstance(self.metadata_id, str) else list(self.metadata_id or [])
+        layout = self.layout
+        ids = [layout.metadata_id] if isinstance(layout.metadata_id, str) else list(layout.metadata_id or [])
         if self.metadata is None:
-            for name, value in (("metadata_id", ids), ("metadata_subject", self.metadata_subject)):
+            for name, value in (("metadata_id", ids), ("metadata_subject", layout.metadata_subject)):
                 if value:
                     raise InputError(f"{name} is given without metadata=")
             return None
         if len(ids) > 2:
             raise InputError(f"metadata_id has {len(ids)} columns: name one with ids, or two with those of pairs")
         paired = next((name for name in self.attributes if isinstance(name, tuple)), None)
-        if len(ids) == 2 and self.metadata_subject is not None:
+        if len(ids) == 2 and layout.metadata_subject is not None:
             raise InputError(
                 "metadata_subject= goes with a table of samples, but the two columns of metadata_id= say that "
                 "each row is about a pair"
@@ -114,8 +158,8 @@ class HowToRead:
                 f"with metadata= groups are names of its columns, not pairs such as {paired}; in a table with one row "
                 "for each pair of samples, name both columns of ids with metadata_id="
             )
-        per = self.metadata_per if self.metadata_subject is None else "sample"
-        return Metadata(self.metadata, ids, self.attributes, per, self.metadata_subject)
+        per = layout.metadata_per if layout.metadata_subject is None else "sample"
+        return Metadata(self.metadata, ids, self.attributes, per, layout.metadata_subject)
 
     @property
     def names(self) -> dict[str, str | None]:
@@ -220,10 +264,10 @@ class ScoreFile:
 
 def opened(path: Path, how: HowToRead) -> ScoreFile:
     """Recognise the format of a file, unless the caller names it, and read its text and that of its list of trials."""
-    kind = _of_suffix(path, how) if how.format == "auto" else FORMATS[how.format]
+    kind = _of_suffix(path, how) if how.layout.format == "auto" else FORMATS[how.layout.format]
     text = None
     if kind is None or (kind.is_text and path.suffix not in kind.suffixes):
-        text = texts.read(path, failures=how.failures.policy != "error")
+        text = texts.read(path, failures=how.policies.failures != "error")
     trials = None if how.trials is None else texts.read(files.check_file(how.trials))
     if kind is None:
         assert text is not None
@@ -334,7 +378,7 @@ def _readings(text: Text, which: str, how: HowToRead) -> dict[str, str]:
     for data in (head, text.data):
         if data is head or (len(possible) > 1 and len(head) < len(data)):
             rows, _ = texts.split(replace(text, data=data), None)
-            possible = {name: what for name, what in possible.items() if _fits(rows, what, how.mated_value)}
+            possible = {name: what for name, what in possible.items() if _fits(rows, what, how.layout.mated_value)}
     if len(possible) > 1:
         telling = {k: what for k, what in possible.items() if _has_both_classes(rows, what, FORMATS[k])}
         telling = telling or possible
@@ -426,8 +470,8 @@ def choose(table: tables.Table, how: HowToRead, kind: Format, names: Any = None,
     chosen["told"] = {name: pair for name, pair in told.items() if pair is not None and score not in pair}
     chosen["attack"] = next((name for name in kind.attacks if name in known), None)
     quality = None
-    if how.quality is not None:
-        (quality,) = side_columns.chosen(table.place, [how.quality], known).values()
+    if how.layout.quality is not None:
+        (quality,) = side_columns.chosen(table.place, [how.layout.quality], known).values()
     roles = {role: chosen[role] for role in _CANONICAL if chosen[role] is not None}
     roles |= dict(zip(_SAMPLES, chosen["samples"] or (), strict=False))
     pairs = [(f"attribute {name!r}", pair) for name, pair in (*attributes.items(), *chosen["told"].items())]
@@ -481,7 +525,7 @@ def _require_no_columns(file: ScoreFile, how: HowToRead, allowed: str = "") -> N
         raise InputError(f"{a_file} columns of labels: give metadata= and metadata_id= for {how.attributes}")
     if how.keep:
         raise InputError(f"{a_file} named columns to keep: leave keep= out")
-    if how.quality is not None:
+    if how.layout.quality is not None:
         raise InputError(f"{a_file} columns of quality: leave quality= out, and give it to discard_curve(quality=...)")
 
 
@@ -496,12 +540,12 @@ def read_rows(file: ScoreFile, how: HowToRead) -> ScoreTable:
         raise InputError(f"format {kind.name!r} needs the trial list: trials=")
     listing = trials or text
     listed = kind.fields if how.scored and trials is None else kind.listed or "enrol test label"
-    frame, lines = _fields(listing, listed, how.mated_value)
+    frame, lines = _fields(listing, listed, how.layout.mated_value)
     label = "label" if "label" in frame.columns else None
     if label and kind.of_trials:
         _refuse_contradictions(listing.path, frame, lines)
     if trials is not None:
-        frame, keep = _with_scores(text, frame, trials.path, how.unmatched)
+        frame, keep = _with_scores(text, frame, trials.path, how.policies.unmatched)
         lines = lines if keep is None else lines[keep]
     samples = kind.samples if kind.samples and _have_one_subject(frame, kind) else None
     return ScoreTable(

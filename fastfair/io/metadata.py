@@ -16,8 +16,6 @@ from fastfair.errors import DroppedWarning, InputError
 
 from . import tables
 
-MissingLabels = Literal["error", "drop", "unknown"]
-MISSING_LABELS: tuple[MissingLabels, ...] = get_args(MissingLabels)
 MetadataPer = Literal["subject", "sample"]
 METADATA_PER: tuple[MetadataPer, ...] = get_args(MetadataPer)
 UNKNOWN = "unknown"  # label of entries without one, unless they are left out
@@ -35,7 +33,7 @@ class Metadata:
     source : path or data frame
         The table. A pair may be there several times with the same labels.
     ids : list of str
-        Its column of ids, or its columns with the names of references and of probes.
+        Its column of ids, by default the first, or its columns with the names of references and of probes.
     attributes : list of str or of tuple of str
         Its columns that make the groups, for pairs as `side_columns.chosen` takes them.
     per : {"subject", "sample"}
@@ -49,9 +47,8 @@ class Metadata:
     ) -> None:
         if not attributes and subject is None:
             raise InputError("metadata is given without groups: name the columns that make the groups with groups=")
-        if not ids:
-            raise InputError(f"metadata is given without the column of its {per} ids: name it with metadata_id=")
         table = tables.of_source(source, "metadata", "metadata")
+        ids = ids or table.names[:1]
         self.per, self.of_pairs, self._ids = per, len(ids) == 2, ids
         columns = (
             side_columns.chosen(table.place, attributes, table.names)

@@ -17,16 +17,15 @@ from fastfair._lib.executors import run_in_order
 from fastfair._lib.threads import Turns, alone, count_threads, in_order
 from fastfair._lib.warnings import Told, held, tell
 from fastfair._lib.workers import Executor, reporting
-from fastfair.data.columns import LabelConflicts, SelfComparisons, checked_columns
-from fastfair.data.failed_comparisons import Failures
+from fastfair.data.columns import checked_columns
+from fastfair.data.policies import USUAL, Policies
 from fastfair.data.scanned_comparisons import ScannedComparisons
 from fastfair.data.scanning import LEAST_MEMORY, DividedPart, Limits, Scan, divided
 from fastfair.errors import InputError
 
 from . import files, formats, tables
 from .comparisons import columns_of
-from .formats import HowToRead
-from .metadata import MetadataPer, MissingLabels
+from .formats import USUAL_LAYOUT, HowToRead, Layout
 
 if TYPE_CHECKING:
     from narwhals.typing import IntoDataFrame
@@ -40,6 +39,34 @@ _AHEAD = 1  # parts that may wait, besides those that threads work on
 
 
 @checked
+@dataclass(frozen=True)
+class Storage:
+    """How much of the comparisons a scan keeps, and where.
+
+    Attributes
+    ----------
+    memory_limit : int or str, optional
+        About how much memory the scan and its evaluations may take: a number of bytes, or text such as "4 GB". By
+        default half of what is free. The more memory, the more scores are kept: thresholds and error rates are exact,
+        and what needs scores that are not kept is an error of `evaluate`.
+    folder : path, optional
+        Where to make a folder for temporary files, by default where the system has them. It is removed with the result,
+        and takes up to 8 bytes for each comparison, and while one is evaluated about 4 more.
+    cllr : bool, default False
+        Whether to keep the score of every comparison beside who was compared, for Cllr. Temporary files take 4 bytes
+        more for each comparison, 8 where scores are float64, and about 8 more while one is evaluated. Without it
+        `evaluate` refuses Cllr of the scan.
+    """
+
+    memory_limit: memory.Amount | None = None
+    folder: str | Path | None = None
+    cllr: bool = False
+
+
+USUAL_STORAGE = Storage()
+
+
+@checked
 def scan_comparisons(
     path: str | Path | Sequence[str | Path],
     score: str | None = None,
@@ -48,21 +75,12 @@ def scan_comparisons(
     probe: str | None = None,
     subject_pattern: str | None = None,
     metadata: str | Path | IntoDataFrame | None = None,
-    metadata_id: str | Sequence[str] | None = None,
     groups: str | Sequence[str | tuple[str, str]] | None = None,
-    format: str = "auto",
     *,
     score_kind: validation.ScoreKind = "similarity",
-    metadata_per: MetadataPer = "subject",
-    metadata_subject: str | None = None,
-    missing_labels: MissingLabels = "error",
-    label_conflicts: LabelConflicts = "raise",
-    mated_value: str | float | None = None,
-    self_comparisons: SelfComparisons = "drop",
-    failures: Failures = "error",
-    cllr: bool = False,
-    memory_limit: memory.Amount | None = None,
-    folder: str | Path | None = None,
+    layout: Layout = USUAL_LAYOUT,
+    policies: Policies = USUAL,
+    storage: Storage = USUAL_STORAGE,
     progress: bool | Callable[[int, int], None] = False,
     executor: Executor = None,
 ) -> ScannedComparisons:
@@ -76,23 +94,12 @@ def scan_comparisons(
     path : path or sequence of paths
         Score files of one system, or a pattern such as ``"scores/*.parquet"``. Parquet files are read in parts by
         several threads, all others whole, one after another.
-    score, mated, reference, probe, subject_pattern, metadata, metadata_id, groups, format
+    score, mated, reference, probe, subject_pattern, metadata, groups
         As in `read_comparisons`; a score matrix cannot be scanned. The subjects of references and probes must be known.
-    score_kind, metadata_per, metadata_subject, missing_labels, label_conflicts, mated_value, self_comparisons
-        As in `read_comparisons`.
-    failures : "error"
-        A scan refuses comparisons that failed; `read_comparisons` takes them.
-    cllr : bool, default False
-        Whether to keep the score of every comparison beside who was compared, for Cllr. Temporary files take 4 bytes
-        more for each comparison, 8 where scores are float64, and about 8 more while one is evaluated. Without it
-        `evaluate` refuses Cllr of the scan.
-    memory_limit : int or str, optional
-        About how much memory the scan and its evaluations may take: a number of bytes, or text such as "4 GB". By
-        default half of what is free. The more memory, the more scores are kept: thresholds and error rates are exact,
-        and what needs scores that are not kept is an error of `evaluate`.
-    folder : path, optional
-        Where to make a folder for temporary files, by default where the system has them. It is removed with the result,
-        and takes up to 8 bytes for each comparison, and while one is evaluated about 4 more.
+    score_kind, layout, policies
+        As in `read_comparisons`. A scan refuses comparisons that failed, and takes neither columns to keep nor quality.
+    storage : Storage
+        How much of the comparisons to keep, and where.
     progress : bool or callable, default False
         Whether to show a progress bar; or a function to call with the numbers of bytes done and in all.
     executor : object with a method `submit`, optional
@@ -113,7 +120,7 @@ def scan_comparisons(
     Warns
     -----
     DroppedWarning
-        Under ``missing_labels="drop"`` and ``label_conflicts="drop"``, for each part.
+        For what `policies` leaves out, in each part.
 
     Examples
     --------
@@ -127,19 +134,24 @@ def scan_comparisons(
     """
     with files.unchanged():
         how = HowToRead(
-            score, mated, reference, probe, subject_pattern, metadata, metadata_id, groups, format,
-            None, metadata_per, metadata_subject, missing_labels, label_conflicts, score_kind, mated_value=mated_value,
-            self_comparisons=self_comparisons, by_attribute=False,
+            score, mated, reference, probe, subject_pattern, metadata, groups, score_kind, layout, policies,
+            by_attribute=False,
         )  # fmt: skip
-    if failures != "error":
-        raise InputError(f"a scan takes no comparisons that failed (failures={failures!r}): use read_comparisons")
+    if policies.failures != "error" or policies.failure_score is not None:
+        raise InputError("a scan takes no comparisons that failed: leave failures= out, or use read_comparisons")
+    for name, given in (("quality", layout.quality), ("keep", how.keep), ("impostor", layout.impostor)):
+        if given:
+            raise InputError(f"a scan has no {name}=: leave it out, or use read_comparisons")
+    if policies.look_alikes == "unite":
+        raise InputError('a scan reads names in parts, and cannot unite them: leave look_alikes="unite" out')
+    cllr, memory_limit = storage.cllr, storage.memory_limit
     limit = memory.available() // 2 if memory_limit is None else int(memory_limit)
     if limit < LEAST_MEMORY:
         raise InputError(f"memory_limit must be at least {LEAST_MEMORY >> 20} MiB, not {limit:,} bytes")
     # Workers may run in another folder.
     paths = [file.absolute() for file in files.files_of(path, "comparisons")]
     stamps = {file: files.Stamp.of(file) for file in paths}
-    scan = Scan(score_kind, limit, folder, cllr)
+    scan = Scan(score_kind, limit, storage.folder, cllr)
     if executor is None:
         n_at_once = count_threads(None) + _AHEAD + 1
         n_rows = int(min(_MOST_ROWS, _SHARE_OF_ROWS * limit / _BYTES_OF_A_ROW / n_at_once))
@@ -173,7 +185,7 @@ class _Part(NamedTuple):
 
 def _parts_of(file: Path, n_rows: int, how: HowToRead) -> list[_Part]:
     """Cut a file into parts of a number of rows, if it is a Parquet file."""
-    if (how.format if how.format != "auto" else file.suffix.removeprefix(".")) != "parquet":
+    if (how.layout.format if how.layout.format != "auto" else file.suffix.removeprefix(".")) != "parquet":
         return [_Part(file)]
     with files.reading(file):
         size = tables.without_rows(file).select(files.polars().len()).collect().item()
@@ -240,7 +252,7 @@ class _PartReader:
             checked = checked_columns(
                 given["scores"], given["mated"], (given.get("reference"), given.get("probe")),
                 (given.get("reference_group"), given.get("probe_group")), how.score_kind, (None, None),
-                ("keep", "warn", "keep"),
+                Policies(label_conflicts="keep", self_comparisons="keep"),
             )  # fmt: skip
             return _ReadPart(divided(checked, self.cllr, limits), left_out, rows, keep)
 

@@ -25,6 +25,7 @@ from fastfair._lib.text import per_cent, rate_with_interval, typed
 from fastfair._lib.warnings import warn
 from fastfair.data.comparisons import Comparisons
 from fastfair.data.derived import subset
+from fastfair.data.policies import Policies
 from fastfair.data.sorted_scores import SortedSide
 from fastfair.error_rates.operating_points import OperatingPoint, at_threshold, threshold_key
 from fastfair.error_rates.rates import ErrorRate
@@ -154,7 +155,7 @@ def as_scores(comparisons: Comparisons, quality: Quality) -> Comparisons:
         }
     who: dict[str, Any] = {name: np.concatenate([getattr(side, name) for side in sides]) for name in SIDES}
     flags = np.repeat([True, False], [one.size for one in scores])
-    return Comparisons(np.concatenate(scores), flags, **who, **groups, label_conflicts="keep")
+    return Comparisons(np.concatenate(scores), flags, **who, **groups, policies=Policies(label_conflicts="keep"))
 
 
 Flags = NDArray[np.bool_]

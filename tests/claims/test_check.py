@@ -148,7 +148,7 @@ def test_operating_points_of_requirements_and_the_default(comparisons):
 
 def test_a_scan_is_checked_as_comparisons_are(tmp_path, comparisons):
     ff.write_comparisons(comparisons, tmp_path / "scores.parquet")
-    scan = ff.scan_comparisons(tmp_path / "scores.parquet", memory_limit="1 GB")
+    scan = ff.scan_comparisons(tmp_path / "scores.parquet", storage=ff.Storage(memory_limit="1 GB"))
     texts = ["fnmr[*]@fmr=0.01 <= 0.5", "garbe <= 0.9"]
     assert ff.check(scan, texts, AT, **FEW).rows == ff.check(comparisons, texts, AT, **FEW).rows
 

@@ -25,7 +25,7 @@ def scores(tmp_path):
 
 
 def found(path, **asked):
-    c = ff.read_comparisons(path, groups=["sex"], quality=("q1", "q2"))
+    c = ff.read_comparisons(path, groups=["sex"], layout=ff.Layout(quality=("q1", "q2")))
     return ff.discard_curve(c, ff.at_threshold(0.5), fractions=[0, 0.25, 0.5], **asked)
 
 

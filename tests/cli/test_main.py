@@ -180,7 +180,6 @@ def test_errors_speak_of_options(write):
     path, who = write("s.csv", "score,reference,probe\n0.9,a,a\n0.1,a,b\n"), write("who.csv", "id,sex\na,f\n")
     found = {
         "--missing-labels drop": ["--metadata", who, "--metadata-id", "id", "--group", "sex"],
-        "with --metadata-id": ["--metadata", who, "--group", "sex"],
         "with --group": ["--metadata", who, "--metadata-id", "id"],
     }
     for message, arguments in found.items():

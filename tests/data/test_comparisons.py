@@ -11,6 +11,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 from helpers.each import each
+from helpers.flat import make
 from helpers.refusals import refused
 from hypothesis import given
 from hypothesis import strategies as st
@@ -55,7 +56,7 @@ def test_every_column_follows_its_score(rows, dtype, thirds):
 
 
 def test_distances_are_negated_similarities():
-    c = ff.Comparisons([0.1, 0.0, 0.9], [1, 1, 0], score_kind="distance")
+    c = make([0.1, 0.0, 0.9], [1, 1, 0], score_kind="distance")
     assert c.mated.similarities.tolist() == [-0.1, 0.0]
     assert math.copysign(1, c.mated.similarities[1]) == 1
 
@@ -74,7 +75,7 @@ def test_distances_are_negated_similarities():
     ],
 )
 def test_two_valued_codings_of_mated(flags):
-    c = ff.Comparisons(SCORES, flags)
+    c = make(SCORES, flags)
     assert c.mated.similarities.tolist() == [0.8, 0.9]
 
 
@@ -86,18 +87,18 @@ def test_two_valued_codings_of_mated(flags):
     ],
 )  # fmt: skip
 def test_flags_that_are_not_two_valued_are_refused_and_none_is_rounded(flags):
-    refused(r"two-valued|mated is missing in row 2", ff.Comparisons, SCORES, flags)
+    refused(r"two-valued|mated is missing in row 2", make, SCORES, flags)
 
 
 def test_the_value_that_means_mated_can_be_told():
     for flags, value in ((list("xyxy"), "x"), ([7, 9, 7, 9], 7), (["7.0", "9.0", "7", "9"], 7), ([1, 0, 1, 0], "1")):
-        c = ff.Comparisons(SCORES, flags, mated_value=value)
+        c = make(SCORES, flags, mated_value=value)
         assert c.mated.similarities.tolist() == sorted(SCORES[::2])
-    refused("holds 'x', 'y': say which one means mated with mated_value=", ff.Comparisons, SCORES, list("xyxy"))
+    refused("holds 'x', 'y': say which one means mated with mated_value=", make, SCORES, list("xyxy"))
     with pytest.raises(InputError, match="mated_value 'z' is not among the values of mated: 'x', 'y'"):
-        ff.Comparisons(SCORES, list("xyxy"), mated_value="z")
+        make(SCORES, list("xyxy"), mated_value="z")
     with pytest.raises(InputError, match="mated has 3 values, 'x', 'y', 'z': which of the others mean non-mated"):
-        ff.Comparisons(SCORES, list("xyzy"), mated_value="x")
+        make(SCORES, list("xyzy"), mated_value="x")
 
 
 @each("bad", [math.nan, math.inf, -math.inf, -math.nan])
@@ -106,7 +107,7 @@ def test_the_value_that_means_mated_can_be_told():
 def test_scores_that_are_not_finite_are_refused_by_row(bad, dtype, rich):
     scores = np.array([0.9, bad, 0.8, bad], dtype)
     with pytest.raises(InputError, match=r"row 1 \(counted from 0\).*and 1 more") as caught:
-        ff.Comparisons(scores, MATED, reference_group=list("aabb") if rich else None)
+        make(scores, MATED, reference_group=list("aabb") if rich else None)
     assert caught.value.row == 1
 
 
@@ -114,7 +115,7 @@ def test_scores_that_are_not_finite_are_refused_by_row(bad, dtype, rich):
 @each("kind", ["similarity", "distance"])
 def test_scores_whose_sums_would_overflow_are_refused_by_row(score, kind):
     with pytest.raises(InputError, match=r"between -1e\+150 and 1e\+150.* row 2 \(counted from 0\)") as caught:
-        ff.Comparisons([0.9, 0.1, score, 0.3], [1, 0, 1, 0], score_kind=kind)
+        make([0.9, 0.1, score, 0.3], [1, 0, 1, 0], score_kind=kind)
     assert caught.value.row == 2
 
 
@@ -127,7 +128,7 @@ def test_scores_of_any_scale_have_the_rates_and_intervals_of_others(scale):
     at = [ff.at_fmr(0.05), ff.at_fnmr(0.1), ff.at_eer(), ff.at_mean_group_eer()]
     found = [
         ff.evaluate(
-            ff.Comparisons(scores * times, mated, reference_group=rng.permutation(np.repeat(["f", "m"], 200))),
+            make(scores * times, mated, reference_group=rng.permutation(np.repeat(["f", "m"], 200))),
             at, measures="gini", metrics=["eer", "min_dcf", "min_cllr"], unit="comparison", n_resamples=50, rng=0,
         )
         for rng, times in ((np.random.default_rng(1), 1.0), (np.random.default_rng(1), scale))
@@ -164,7 +165,7 @@ def test_scores_of_any_scale_have_the_rates_and_intervals_of_others(scale):
     ],
 )
 def test_bad_input_is_an_error_that_names_the_place(arguments, message):
-    refused(message, ff.Comparisons, *arguments)
+    refused(message, make, *arguments)
 
 
 def test_masked_entries_are_refused():
@@ -172,20 +173,20 @@ def test_masked_entries_are_refused():
     for k, values in enumerate((SCORES, MATED, ["a"] * 4, ["a"] * 4)):
         arguments = [SCORES, MATED, ["a", "b", "c", "d"], ["a", "c", "c", "e"]]
         arguments[k] = np.ma.array(values, mask=mask)
-        refused("masked entry in row 2", ff.Comparisons, *arguments)
+        refused("masked entry in row 2", make, *arguments)
 
 
 def test_large_whole_numbers_stay_apart_or_are_refused():
     signed, unsigned = np.array([2**53, 2**53 + 1], np.int64), np.array([2**53, 2**53], np.uint64)
-    c = ff.Comparisons([0.9, 0.1], None, signed, unsigned)
+    c = make([0.9, 0.1], None, signed, unsigned)
     assert (len(c.mated), c.subjects.tolist()) == (1, [2**53, 2**53 + 1])
-    refused("whole numbers above 2", ff.Comparisons, np.array([2**60, 2**60 + 1]), [1, 0])
+    refused("whole numbers above 2", make, np.array([2**60, 2**60 + 1]), [1, 0])
     with pytest.raises(InputError, match="that float64 would round"):
-        ff.Comparisons(np.array([1, 1 + np.finfo(np.longdouble).eps], np.longdouble), [1, 0])
+        make(np.array([1, 1 + np.finfo(np.longdouble).eps], np.longdouble), [1, 0])
 
 
 def test_results_cannot_corrupt_what_is_shared():
-    c = ff.Comparisons(SCORES, MATED, list("xxyy"), list("xzyz"), reference_group=list("aabb"))
+    c = make(SCORES, MATED, list("xxyy"), list("xzyz"), reference_group=list("aabb"))
     counts, mated = ff.rates(c, ff.at_eer()).counts, c.mated
     for array in (
         counts.matrix_nonmated, counts.matrix_subjects, c.subjects, mated.reference, mated.similarities, mated.keys,
@@ -196,7 +197,7 @@ def test_results_cannot_corrupt_what_is_shared():
 
 def test_a_group_alone_keeps_its_own_subjects_and_labels():
     labels = {"sex": list("ffmm"), "eyes": list("bbgg")}
-    c = ff.Comparisons(SCORES, MATED, list("xxyy"), list("xzyz"), labels, dict(labels))
+    c = make(SCORES, MATED, list("xxyy"), list("xzyz"), labels, dict(labels))
     alone = c.by("sex").within_group("f")
     assert alone.subjects.tolist() == ["x", "z"]
     assert alone.by("eyes").groups == ("b",)
@@ -205,9 +206,9 @@ def test_a_group_alone_keeps_its_own_subjects_and_labels():
 def test_flags_that_contradict_the_subjects_are_counted_and_named():
     reference, probe = ["a", "a", "b", "b"], ["a", "a", "c", "c"]
     with pytest.raises(InputError, match=r"in 2 comparisons \(1 of one subject marked non-mated, 1 of two") as caught:
-        ff.Comparisons(SCORES, MATED, reference, probe)
+        make(SCORES, MATED, reference, probe)
     assert "'a' with 'a' marked non-mated" in str(caught.value)
-    c = ff.Comparisons(SCORES, MATED, reference, probe, label_conflicts="keep")
+    c = make(SCORES, MATED, reference, probe, label_conflicts="keep")
     assert len(c.mated) == 2
 
 
@@ -220,7 +221,7 @@ def test_contradicting_flags_are_left_out_with_their_labels(rows, rng):
 
     def made(places, **options):
         taken = [[column[k] for k in places] for column in (*columns, *samples)]
-        return ff.Comparisons(
+        return make(
             taken[0], [flags[k] for k in places], *taken[2:6], reference_sample=taken[6], probe_sample=taken[7],
             self_comparisons="keep", **options,
         )  # fmt: skip
@@ -246,15 +247,15 @@ def test_contradicting_flags_are_left_out_with_their_labels(rows, rng):
 def test_rows_left_out_are_named():
     reference, probe = ["a", "a", "b", "b"], ["a", "a", "c", "c"]
     with pytest.warns(DroppedWarning, match=r"^2 of 4 comparisons left out, .*: row 1 \(counted from 0\), row 2 "):
-        c = ff.Comparisons(SCORES, MATED, reference, probe, label_conflicts="drop")
+        c = make(SCORES, MATED, reference, probe, label_conflicts="drop")
     assert (len(c.mated), len(c.nonmated), c.subjects.tolist()) == (1, 1, ["a", "b", "c"])
-    refused("'a' and 'A' look alike", ff.Comparisons, SCORES, MATED, ["a", "a", "b", "b"], ["A", "c", "b", "c"])
-    refused("did you mean 'drop'", ff.Comparisons, SCORES, MATED, reference, probe, label_conflicts="drops")
+    refused("'a' and 'A' look alike", make, SCORES, MATED, ["a", "a", "b", "b"], ["A", "c", "b", "c"])
+    refused("did you mean 'drop'", make, SCORES, MATED, reference, probe, label_conflicts="drops")
 
 
 def test_intersections_join_their_parts_in_the_order_asked():
     labels = {"sex": list("ffmm"), "land": ["US", "UK", "US", "UK"]}
-    c = ff.Comparisons(SCORES, MATED, reference_group=labels)
+    c = make(SCORES, MATED, reference_group=labels)
     assert c.groups == ("f & UK", "f & US", "m & UK", "m & US")
     assert c.by("land", "sex").groups == ("UK & f", "UK & m", "US & f", "US & m")
     assert c.by("sex").groups == ("f", "m")
@@ -262,7 +263,7 @@ def test_intersections_join_their_parts_in_the_order_asked():
     refused("did you mean 'land'", c.by, "lnd")
     refused("at least one", c.by)
     occurring = {"sex": list("ffmm"), "land": ["US", "US", "UK", "UK"]}
-    assert ff.Comparisons(SCORES, MATED, reference_group=occurring).groups == ("f & US", "m & UK")
+    assert make(SCORES, MATED, reference_group=occurring).groups == ("f & US", "m & UK")
 
 
 @given(grouped())
@@ -290,7 +291,7 @@ def samples_of(rows, n):
 def test_samples_follow_their_scores_into_every_part(rows, n):
     reference, probe = samples_of(rows, n)
     scores, *columns = zip(*rows, strict=True)
-    c = ff.Comparisons(scores, *columns, reference_sample=reference, probe_sample=probe, self_comparisons="keep")
+    c = make(scores, *columns, reference_sample=reference, probe_sample=probe, self_comparisons="keep")
     assert repr(c) == repr(from_rows(rows))
     parts = [(c, range(len(rows)))]
     for group in c.groups:
@@ -323,7 +324,7 @@ def test_samples_that_cannot_be_are_refused(samples, message):
 
 
 def with_samples(reference_sample, probe_sample, **subjects):
-    return ff.Comparisons(
+    return make(
         SCORES, MATED, **subjects, reference_sample=reference_sample, probe_sample=probe_sample,
         self_comparisons="keep",
     )  # fmt: skip
@@ -402,7 +403,7 @@ def test_matrices():
 @given(grouped(), st.floats(-3, 3))
 def test_log_likelihood_ratios_are_similarities(rows, threshold):
     columns = list(zip(*rows, strict=True))
-    one, other = (ff.Comparisons(*columns, score_kind=kind) for kind in ("similarity", "log-likelihood-ratio"))
+    one, other = (make(*columns, score_kind=kind) for kind in ("similarity", "log-likelihood-ratio"))
     for name in ("threshold", "fmr", "fnmr"):
         assert getattr(ff.roc(one), name).tolist() == getattr(ff.roc(other), name).tolist()
     assert (ff.eer(one).value, ff.eer(one).threshold) == (ff.eer(other).value, ff.eer(other).threshold)

@@ -10,12 +10,12 @@ import polars as pl
 import pyarrow as pa
 import pytest
 from helpers.each import each
+from helpers.flat import from_frame, from_matrix, make, read_comparisons
 from helpers.refusals import refused
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from oracles.strategies import grouped
 
-import fastfair as ff
 from fastfair.errors import DroppedWarning, InputError
 
 SCORES, MATED = [0.9, np.nan, 0.8, 0.1, 0.3, np.nan], [1, 1, 1, 0, 0, 0]
@@ -38,7 +38,7 @@ def made(rows, failed, policy, dtype=np.float64, score_kind="similarity", sentin
     options = {} if np.isnan(sentinel) else {"failure_score": sentinel}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DroppedWarning)
-        return ff.Comparisons(scores, *columns[1:], score_kind=score_kind, failures=policy, **options)
+        return make(scores, *columns[1:], score_kind=score_kind, failures=policy, **options)
 
 
 @given(
@@ -66,18 +66,18 @@ def test_failed_comparisons_keep_their_subjects_and_groups(data, dtype, score_ki
 
 
 def test_failures_are_refused_by_default_and_the_error_says_what_would_do():
-    refused(r'row 1 .* is nan \(and 1 more\); failures="exclude" leaves', ff.Comparisons, SCORES, MATED)
+    refused(r'row 1 .* is nan \(and 1 more\); failures="exclude" leaves', make, SCORES, MATED)
     with pytest.raises(InputError, match=r"1 of 3 comparisons failed, the first in row 1 .* whose score is -1; fail"):
-        ff.Comparisons([0.9, -1, 0.3], [1, 1, 0], failure_score=-1)
-    assert ff.Comparisons([0.9, -1, 0.3], [1, 1, 0], failure_score=-2).failed is None
+        make([0.9, -1, 0.3], [1, 1, 0], failure_score=-1)
+    assert make([0.9, -1, 0.3], [1, 1, 0], failure_score=-2).failed is None
 
 
 def test_what_is_left_out_is_told():
     with pytest.warns(DroppedWarning, match="2 of 6 comparisons left out, as they failed: 1 mated and 1 non-mated"):
-        c = ff.Comparisons(SCORES, MATED, failures="exclude")
+        c = make(SCORES, MATED, failures="exclude")
     assert c.left_out == ("2 of 6 comparisons left out, as they failed: 1 mated and 1 non-mated",)
     assert repr(c) == "Comparisons(2 mated, 2 non-mated, similarity, 2 failed and left out)"
-    counted = ff.Comparisons(SCORES, MATED, failures="non-match")
+    counted = make(SCORES, MATED, failures="non-match")
     assert repr(counted) == "Comparisons(3 mated, 3 non-mated, similarity, 2 failed and counted as non-matches)"
     assert not counted.left_out
 
@@ -94,11 +94,11 @@ def test_what_is_left_out_is_told():
     ],
 )
 def test_what_cannot_be_taken_is_refused(scores, options, message):
-    refused(message, ff.Comparisons, scores, [1, 1, 0], **options)
+    refused(message, make, scores, [1, 1, 0], **options)
 
 
 def test_a_score_of_failures_beyond_float32_is_no_score_of_theirs():
-    c = ff.Comparisons(np.array([1, 0.5, 0], np.float32), [1, 1, 0], failures="exclude", failure_score=1e300)
+    c = make(np.array([1, 0.5, 0], np.float32), [1, 1, 0], failures="exclude", failure_score=1e300)
     assert c.failed.n == 0
 
 
@@ -122,23 +122,23 @@ def test_a_group_keeps_its_own_failures(data):
 
 def test_conflicting_labels_are_left_out_with_their_failures():
     with pytest.warns(DroppedWarning):
-        c = ff.Comparisons(SCORES, MATED, list("aabacb"), list("abbbbc"), failures="non-match", label_conflicts="drop")
+        c = make(SCORES, MATED, list("aabacb"), list("abbbbc"), failures="non-match", label_conflicts="drop")
     assert (len(c.mated), len(c.nonmated), c.failed.n) == (2, 3, 1)
 
 
 @pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame, pa.table])
 def test_frames_may_lack_scores(frame):
     columns = {"score": [0.9, None, 0.8, 0.1, 0.3, None], "mated": [True] * 3 + [False] * 3}
-    c = ff.Comparisons.from_frame(frame(columns), failures="non-match")
+    c = from_frame(frame(columns), failures="non-match")
     assert (len(c.failed.mated), len(c.failed.nonmated)) == (1, 1)
-    assert ff.read_comparisons(frame(columns), failures="non-match").failed.n == 2
+    assert read_comparisons(frame(columns), failures="non-match").failed.n == 2
 
 
 @pytest.mark.jit
 def test_failed_templates_of_a_real_matrix(shared_data):
     scores = np.load(shared_data / "nist_bssr1_set1.npz")["face_c"]
     failed = (scores == -1).all(axis=0)
-    c = ff.Comparisons.from_matrix(scores, failures="non-match", failure_score=-1)
+    c = from_matrix(scores, failures="non-match", failure_score=-1)
     assert failed.sum() > 0
     assert len(c.failed.mated) == (np.diagonal(scores) == -1).sum()
     assert c.failed.n == (scores == -1).sum()

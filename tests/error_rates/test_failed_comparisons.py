@@ -20,7 +20,7 @@ def made(mated, nonmated, score_kind="similarity"):
     sign = -1 if score_kind == "distance" else 1
     scores = [np.nan if score is None else sign * score for score in (*mated, *nonmated)]
     flags = [1] * len(mated) + [0] * len(nonmated)
-    return ff.Comparisons(scores, flags, score_kind=score_kind, failures="non-match")
+    return ff.Comparisons(scores, flags, score_kind=score_kind, policies=ff.Policies(failures="non-match"))
 
 
 @given(LISTS, st.sampled_from(["similarity", "distance"]))
@@ -69,7 +69,7 @@ def test_what_needs_every_score_is_refused():
 
 def test_a_group_that_failed_as_a_whole_has_rates_and_no_eer_threshold():
     scores, mated = [1, 0.5, 0, 0.2, np.nan, np.nan], [1, 1, 0, 0, 1, 0]
-    c = ff.Comparisons(scores, mated, reference_group=list("aaaabb"), failures="non-match")
+    c = ff.Comparisons(scores, mated, reference_group=list("aaaabb"), policies=ff.Policies(failures="non-match"))
     found = ff.rates(c, ff.at_threshold(0.3))
     assert found.group_fnmr.tolist() == [0, 1]
     assert found.group_fmr.tolist() == [0, 0]

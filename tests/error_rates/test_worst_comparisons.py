@@ -85,7 +85,7 @@ def test_without_subjects_and_groups_there_are_scores_alone():
 def test_rows_are_counted_without_what_was_left_out():
     with pytest.warns(DroppedWarning):
         comparisons = ff.Comparisons(
-            [0.9, 0.3, 0.4, 0.7], [0, 1, 0, 0], list("aaba"), list("aabb"), label_conflicts="drop"
+            [0.9, 0.3, 0.4, 0.7], [0, 1, 0, 0], list("aaba"), list("aabb"), policies=ff.Policies(label_conflicts="drop")
         )
     found = ff.worst_comparisons(comparisons, AT)
     assert found.row == (0, 1)
@@ -100,7 +100,7 @@ def test_a_scan_has_the_same_errors_without_rows(tmp_path):
     frame.write_parquet(tmp_path / "scores.parquet")
     whole = ff.worst_comparisons(ff.read_comparisons(tmp_path / "scores.parquet"), ff.at_fmr(0.1), n=20)
     scanned = ff.worst_comparisons(
-        ff.scan_comparisons(tmp_path / "scores.parquet", memory_limit="1 GB"), ff.at_fmr(0.1), n=20
+        ff.scan_comparisons(tmp_path / "scores.parquet", storage=ff.Storage(memory_limit="1 GB")), ff.at_fmr(0.1), n=20
     )
     assert scanned.score.tolist() == whole.score.tolist()
     assert scanned.labels["reference"] == whole.labels["reference"]
@@ -110,7 +110,12 @@ def test_a_scan_has_the_same_errors_without_rows(tmp_path):
 def test_failed_comparisons_are_counted_and_not_listed():
     scores = [0.9, np.nan, 0.3, np.nan, 0.1, 0.2]
     comparisons = ff.Comparisons(
-        scores, [1, 1, 1, 1, 0, 0], list("abcdaa"), list("abcdbc"), list("fffmff"), failures="non-match"
+        scores,
+        [1, 1, 1, 1, 0, 0],
+        list("abcdaa"),
+        list("abcdbc"),
+        list("fffmff"),
+        policies=ff.Policies(failures="non-match"),
     )
     found = ff.worst_comparisons(comparisons, AT)
     assert found.row == (2,)

@@ -48,7 +48,7 @@ def test_a_group_whose_cameras_fail_has_all_measures_but_sed(n_resamples):
     """Its FNMR is 1 and its FMR 0; only the mean of EER thresholds needs a score of every group."""
     *given, failed = columns()
     failed |= (given[4] == "m") | (given[5] == "m")
-    c = ff.Comparisons(np.where(failed, np.nan, given[0]), *given[1:], failures="non-match")
+    c = ff.Comparisons(np.where(failed, np.nan, given[0]), *given[1:], policies=ff.Policies(failures="non-match"))
     message = re.escape("SED is NaN, as all comparisons of a group failed, so that it has no EER threshold: 'm'")
     with pytest.warns(EmptyGroupWarning, match=message):
         found = ff.evaluate(c, ff.at_threshold(1.0), metrics=(), n_resamples=n_resamples, rng=0)

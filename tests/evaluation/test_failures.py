@@ -97,7 +97,7 @@ def test_closed_forms_are_never_narrower_than_replicates_with_both_parts():
 def test_a_group_that_failed_as_a_whole():
     scores, mated = [1, 0.5, 0, 0.2, np.nan, np.nan, np.nan, np.nan], [1, 1, 0, 0, 1, 0, 1, 0]
     sides = list("aabbccdd"), list("aaababdd"), list("ffffmmmm"), list("fffffmmm")
-    c = ff.Comparisons(scores, mated, *sides, failures="exclude", label_conflicts="keep")
+    c = ff.Comparisons(scores, mated, *sides, policies=ff.Policies(failures="exclude", label_conflicts="keep"))
     found = evaluated(c, AT, incomplete_groups="nan", n_resamples=50)
     assert math.isnan(found.value("fnmr", "m"))
     assert (found.value("failure_rate_mated", "m"), found.value("frr", "m"), found.value("far", "m")) == (1, 1, 0)

@@ -72,14 +72,20 @@ def of_vectors(path: Path) -> str:
 def by_workers(path: Path) -> str:
     """Scan by an executor."""
     with ThreadPoolExecutor(2) as pool:
-        return told(ff.scan_comparisons(path, executor=pool, self_comparisons="keep"))
+        return told(ff.scan_comparisons(path, executor=pool, policies=ff.Policies(self_comparisons="keep")))
 
 
 READERS: dict[str, tuple[str, Callable[[Path], str]]] = {
-    "text": (".csv", lambda path: told(ff.read_comparisons(path, self_comparisons="keep"))),
-    "Parquet": (".parquet", lambda path: told(ff.read_comparisons(path, self_comparisons="keep"))),
-    "scan of text": (".csv", lambda path: told(ff.scan_comparisons(path, self_comparisons="keep"))),
-    "scan": (".parquet", lambda path: told(ff.scan_comparisons(path, self_comparisons="keep"))),
+    "text": (".csv", lambda path: told(ff.read_comparisons(path, policies=ff.Policies(self_comparisons="keep")))),
+    "Parquet": (
+        ".parquet",
+        lambda path: told(ff.read_comparisons(path, policies=ff.Policies(self_comparisons="keep"))),
+    ),
+    "scan of text": (
+        ".csv",
+        lambda path: told(ff.scan_comparisons(path, policies=ff.Policies(self_comparisons="keep"))),
+    ),
+    "scan": (".parquet", lambda path: told(ff.scan_comparisons(path, policies=ff.Policies(self_comparisons="keep")))),
     "scan by workers": (".parquet", by_workers),
     "vectors": (".npy", of_vectors),
 }
@@ -220,7 +226,7 @@ def rounds(first: int, number: int) -> None:
     data = table(0)
     c = ff.Comparisons(
         data["score"].to_numpy(), (data["reference"] == data["probe"]).to_numpy(), data["reference"], data["probe"],
-        self_comparisons="keep",
+        policies=ff.Policies(self_comparisons="keep"),
     )  # fmt: skip
     with tempfile.TemporaryDirectory() as folder:
         for k in range(first, first + number):

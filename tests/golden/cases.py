@@ -67,7 +67,7 @@ def people() -> dict[str, Any]:
     return {
         "scores": scores, "mated": mated, "reference": reference, "probe": probe, "reference_group": groups[0],
         "probe_group": groups[1], "reference_sample": samples[0], "probe_sample": samples[1],
-        "self_comparisons": "keep",
+        "policies": ff.Policies(self_comparisons="keep"),
     }  # fmt: skip
 
 
@@ -80,7 +80,8 @@ def comparisons(kind: str = "similarity") -> ff.Comparisons:
     if kind == "failures":
         scores = given["scores"].copy()
         scores[::17] = np.nan
-        return ff.Comparisons(**given | {"scores": scores, "failures": "non-match"}).by("age")
+        policies = ff.Policies("non-match", self_comparisons="keep")
+        return ff.Comparisons(**given | {"scores": scores, "policies": policies}).by("age")
     if kind == "second":
         scores = given["scores"] + np.round(np.random.default_rng(8).normal(0, 0.5, given["scores"].size), 2)
         return ff.Comparisons(**given | {"scores": scores}).by("sex")
@@ -98,7 +99,9 @@ def scan() -> ff.ScannedComparisons:
     table = pl.DataFrame({"score": given["scores"], "reference": given["reference"], "probe": given["probe"], **sides})
     with path.open("wb") as file:
         table.write_parquet(file)
-    return ff.scan_comparisons(path, groups=["sex", "age"], self_comparisons="keep", cllr=True)
+    return ff.scan_comparisons(
+        path, groups=["sex", "age"], policies=ff.Policies(self_comparisons="keep"), storage=ff.Storage(cllr=True)
+    )
 
 
 @cache

@@ -179,7 +179,7 @@ def test_comparisons_that_cannot_be_counted():
     two = [0.9, 0.1], [1, 0], list("pp"), list("pq")
     refused("groups", count, ff.Comparisons(*two), at)
     refused("no subjects", count, ff.Comparisons(scores, mated, reference_group=groups[0], probe_group=groups[1]), at)
-    conflicting = ff.Comparisons(scores, mated, *ids, *groups, label_conflicts="keep")
+    conflicting = ff.Comparisons(scores, mated, *ids, *groups, policies=ff.Policies(label_conflicts="keep"))
     refused("mated comparisons are of two subjects", count, conflicting, at)
     refused("at must be an operating point", count, ff.Comparisons(*two, list("ff"), list("fm")), 0.5)
 

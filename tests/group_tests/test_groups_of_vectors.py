@@ -87,9 +87,9 @@ def test_a_scan_of_score_files_has_failures_but_no_partners(tmp_path):
 def test_a_scan_with_mated_comparisons_of_two_subjects_has_no_attempts(tmp_path):
     who = list("aabbccddabcd"), list("aabbccddbadc")
     groups = [["fm"[subject in "cd"] for subject in side] for side in who]
-    c = ff.Comparisons(range(12), [1] * 9 + [0] * 3, *who, *groups, label_conflicts="keep")
+    c = ff.Comparisons(range(12), [1] * 9 + [0] * 3, *who, *groups, policies=ff.Policies(label_conflicts="keep"))
     ff.write_comparisons(c, tmp_path / "scores.csv")
-    scan = ff.scan_comparisons(tmp_path / "scores.csv", label_conflicts="keep")
+    scan = ff.scan_comparisons(tmp_path / "scores.csv", policies=ff.Policies(label_conflicts="keep"))
     refused("mated comparisons are of two subjects", ff.fnmr_test, scan, ff.at_threshold(6.5), rng=1)
 
 

@@ -44,7 +44,7 @@ def population(n_subjects: int = 40, n: int = 4000, seed: int = 0) -> ff.Compari
     ]
     return ff.Comparisons(
         scores, mated, reference, probe, groups[reference], groups[probe],
-        reference_sample=samples[0], probe_sample=samples[1], self_comparisons="keep",
+        reference_sample=samples[0], probe_sample=samples[1], policies=ff.Policies(self_comparisons="keep"),
     )  # fmt: skip
 
 

@@ -45,7 +45,7 @@ def scan(executor=None):
     ff.write_comparisons(_comparisons(), folder / "scores.parquet")
     with mock.patch.multiple(scanning, _BYTES_KEPT=scanning.LEAST_MEMORY / 18_000, _SHARE_OF_PAIRS=0):
         return ff.scan_comparisons(
-            folder / "*.parquet", cllr=True, memory_limit=scanning.LEAST_MEMORY, executor=executor
+            folder / "*.parquet", storage=ff.Storage(cllr=True, memory_limit=scanning.LEAST_MEMORY), executor=executor
         )
 
 

@@ -35,7 +35,7 @@ def made(policy, *, samples=False, **options):
         turn = np.arange(scores.size) % 2
         names = {"reference_sample": 2 * given[2] + turn, "probe_sample": 2 * given[3] + 1 - turn}
     with quietly(DroppedWarning):
-        return ff.Comparisons(scores, *given[1:], failures=policy, **names)
+        return ff.Comparisons(scores, *given[1:], policies=ff.Policies(failures=policy), **names)
 
 
 def rows_of(**options):

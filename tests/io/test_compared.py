@@ -5,6 +5,7 @@ from __future__ import annotations
 import polars as pl
 import pytest
 from helpers.each import each
+from helpers.flat import read_comparisons
 from helpers.refusals import refused
 from hypothesis import given
 from hypothesis import strategies as st
@@ -24,7 +25,7 @@ def test_columns_of_text_are_coded_as_labels_are(rows, kinds):
     frame = pl.DataFrame(
         [pl.Series(name, sides[name], pl.String).cast(kind) for name, kind in zip(names, kinds, strict=True)]
     ).with_columns(score=pl.Series(range(len(rows)), dtype=pl.Float64))
-    c = ff.read_comparisons(frame)
+    c = read_comparisons(frame)
     slow = ff.Comparisons(range(len(rows)), None, list(sides["reference"]), list(sides["probe"]))
     assert c.subjects.tolist() == slow.subjects.tolist() == sorted({text.strip() for row in rows for text in row})
     for found, expected in ((c.mated, slow.mated), (c.nonmated, slow.nonmated)):
@@ -35,4 +36,4 @@ def test_columns_of_text_are_coded_as_labels_are(rows, kinds):
 @each("missing", ["", " ", "nan", "<NA>", "\x1c", None])
 def test_a_missing_label_is_told_with_its_column_and_row(missing):
     frame = pl.DataFrame({"score": [0.1, 0.2], "reference": ["a", "b"], "probe": ["a", missing]})
-    refused(r"probe.*missing in row 1", ff.read_comparisons, frame)
+    refused(r"probe.*missing in row 1", read_comparisons, frame)

@@ -7,6 +7,7 @@ import random
 import polars as pl
 import pytest
 from helpers.command_line import run
+from helpers.flat import read_comparisons
 from helpers.refusals import refused
 from hypothesis import given
 from hypothesis import strategies as st
@@ -44,7 +45,7 @@ def labels(c: ff.Comparisons, attribute: str) -> list[tuple[str, str]]:
 
 
 def test_labels_of_samples():
-    c = ff.read_comparisons(TRIALS, subject_pattern=PATTERN, **PER_SAMPLE, groups=["sex", "age"])
+    c = read_comparisons(TRIALS, subject_pattern=PATTERN, **PER_SAMPLE, groups=["sex", "age"])
     assert labels(c, "age") == [("young", "old"), ("young", "young"), ("young", "young"), ("young", "old")]
     assert labels(c, "sex") == [("f", "f"), ("f", "m"), ("m", "m"), ("m", "f")]
     assert c.subjects.tolist() == ["a", "b"]
@@ -52,24 +53,24 @@ def test_labels_of_samples():
         reference_sample=pl.col("reference"), probe_sample=pl.col("probe"),
         reference=pl.col("reference").str.slice(0, 1), probe=pl.col("probe").str.slice(0, 1),
     )  # fmt: skip
-    again = ff.read_comparisons(named, **PER_SAMPLE, groups="age")
+    again = read_comparisons(named, **PER_SAMPLE, groups="age")
     assert labels(again, "age") == labels(c, "age")
 
 
 def test_subjects_of_samples(tmp_path):
     options = {"metadata": FILES, "metadata_id": "file", "metadata_subject": "person", "groups": "sex"}
     for given_frame in (TRIALS, TRIALS.drop("mated")):
-        c = ff.read_comparisons(given_frame, **options)
+        c = read_comparisons(given_frame, **options)
         assert (c.subjects.tolist(), c.samples.tolist()) == (["Ann", "Bob"], sorted(FILES["file"]))
         assert c.subjects[c.sample_subject].tolist() == ["Ann", "Ann", "Bob", "Bob"]
         assert labels(c, "sex") == [("f", "f"), ("f", "m"), ("m", "m"), ("m", "f")]
     with pytest.raises(InputError, match=r"both subject_pattern= and metadata_subject="):
-        ff.read_comparisons(TRIALS, **options, subject_pattern=PATTERN)
+        read_comparisons(TRIALS, **options, subject_pattern=PATTERN)
     with pytest.raises(InputError, match=r"1 of 4 samples have no metadata for sex: 'b/2.png'; 2 of 4 comparisons"):
-        ff.read_comparisons(TRIALS, **options | {"metadata": FILES[:3]})
+        read_comparisons(TRIALS, **options | {"metadata": FILES[:3]})
     nameless = FILES.with_columns(person=pl.Series(["Ann", "Ann", "Bob", None]))
     with pytest.warns(DroppedWarning, match=r"'b/2.png'; 2 of 4 comparisons left out"):
-        c = ff.read_comparisons(TRIALS, **options | {"metadata": nameless}, missing_labels="drop")
+        c = read_comparisons(TRIALS, **options | {"metadata": nameless}, missing_labels="drop")
     assert (len(c.mated), len(c.nonmated), c.subjects.tolist()) == (1, 1, ["Ann", "Bob"])
     more = {"file": ["c/1.png", "d/1.png"], "person": ["Eve", "Dan"], "age": ["old", "old"], "sex": ["f", "m"]}
     MORE_TRIALS.write_csv(tmp_path / "s.csv")
@@ -92,7 +93,7 @@ def test_the_message_says_what_the_ids_are_of():
         (FILES, {"metadata_per": "sample"}, "needs the samples of the comparisons"),
     ):
         with pytest.raises(InputError, match=message):
-            ff.read_comparisons(TRIALS, metadata=table, metadata_id=table.columns[0], groups="sex", **options)
+            read_comparisons(TRIALS, metadata=table, metadata_id=table.columns[0], groups="sex", **options)
 
 
 @pytest.mark.parametrize("policy", ["raise", "drop", "keep"])
@@ -104,25 +105,25 @@ def test_labels_that_contradict_the_table_of_samples(policy):
     }  # fmt: skip
     if policy == "raise":
         with pytest.raises(InputError, match=r"'sex_2' has 'f' for 'b/2.png' in row 2 .* the metadata is 'm' \(1 such"):
-            ff.read_comparisons(frame, **options)
+            read_comparisons(frame, **options)
     elif policy == "drop":
         with pytest.warns(DroppedWarning, match=r"1 of 4 comparisons left out, .* contradict the metadata: rows 2 "):
-            c = ff.read_comparisons(frame, **options)
+            c = read_comparisons(frame, **options)
         assert (len(c.mated), len(c.nonmated)) == (1, 2)
     else:
-        assert labels(ff.read_comparisons(frame, **options), "sex")[2] == ("m", "m")
+        assert labels(read_comparisons(frame, **options), "sex")[2] == ("m", "m")
 
 
 def test_conflicts_of_files_are_named_by_line(write):
     path = write("s.csv", "\nscore,mated,reference,probe\n0.9,1,a,a\n0.8,0,a,a\n0.7,1,a,b\n0.1,0,a,c\n0.2,0,c,b\n")
-    refused(r"s\.csv: line 4: mated contradicts .* the first is line 4: 'a' with 'a'", ff.read_comparisons, path)
+    refused(r"s\.csv: line 4: mated contradicts .* the first is line 4: 'a' with 'a'", read_comparisons, path)
     with pytest.warns(DroppedWarning, match=r"^2 of 5 comparisons left out, .*: line 4, line 5$"):
-        c = ff.read_comparisons(path, label_conflicts="drop")
+        c = read_comparisons(path, label_conflicts="drop")
     assert (len(c.mated), len(c.nonmated)) == (1, 2)
     who = pl.DataFrame({"id": ["a", "b"], "sex": ["f", "m"]})
     path.write_text(path.read_text().replace("0.9,1,a,a", "0.3,0,c,a\n0.9,1,a,a") + "0.3,0,b,a\n")
     with pytest.warns(DroppedWarning) as told:  # rows are those of the file, whatever else is left out
-        c = ff.read_comparisons(
+        c = read_comparisons(
             path, metadata=who, metadata_id="id", groups="sex", label_conflicts="drop", missing_labels="drop"
         )
     assert str(told[-1].message).endswith("line 5, line 6")
@@ -160,11 +161,11 @@ def test_labels_of_pairs_are_those_of_a_search(rng: random.Random, n):
     lost = expected.count(None)
     if lost:
         with pytest.raises(InputError, match=f"have no metadata for sex: .*; {lost} of {len(trials)} comparisons"):
-            ff.read_comparisons(frame, **options)
+            read_comparisons(frame, **options)
         with pytest.warns(DroppedWarning, match=f"{lost} of {len(trials)} comparisons left out"):
-            c = ff.read_comparisons(frame, **options, missing_labels="drop")
+            c = read_comparisons(frame, **options, missing_labels="drop")
     else:
-        c = ff.read_comparisons(frame, **options)
+        c = read_comparisons(frame, **options)
     assert labels(c, "sex") == [cells for cells in expected if cells is not None]
 
 
@@ -172,7 +173,7 @@ def test_tables_of_pairs_of_files(tmp_path):
     pairs = TRIALS.select("reference", "probe", sex_1=pl.Series(list("ffmm")), sex_2=pl.Series(list("fmmf")),
                          light=pl.Series(["day", "day", "night", "night"]))  # fmt: skip
     options = {"subject_pattern": PATTERN, "metadata": pairs, "groups": ["sex", "light"]}
-    c = ff.read_comparisons(TRIALS, **options, metadata_id=["reference", "probe"])
+    c = read_comparisons(TRIALS, **options, metadata_id=["reference", "probe"])
     assert labels(c, "sex") == [("f", "f"), ("f", "m"), ("m", "m"), ("m", "f")]
     assert labels(c, "light") == [("day", "day")] * 2 + [("night", "night")] * 2
     assert c.subjects.tolist() == ["a", "b"]
@@ -186,7 +187,7 @@ def test_tables_of_pairs_of_files(tmp_path):
         ({"metadata_id": [*ids, "light"]}, "metadata_id has 3 columns"),
         ({"metadata_subject": "light"}, "metadata_subject= goes with a table of samples"),
     ):
-        refused(message, ff.read_comparisons, TRIALS, **options | {"metadata_id": ids} | changed)
+        refused(message, read_comparisons, TRIALS, **options | {"metadata_id": ids} | changed)
     MORE_TRIALS.write_csv(tmp_path / "s.csv")
     MORE_TRIALS.select("reference", "probe", SEX_1, SEX_2).write_csv(tmp_path / "p.csv")
     words = ["evaluate", tmp_path / "s.csv", "--metadata", tmp_path / "p.csv", "--metadata-id", "reference",

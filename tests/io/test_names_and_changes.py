@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
+from helpers.flat import read_comparisons, scan_comparisons
 from helpers.refusals import refused
 
 import fastfair as ff
@@ -47,22 +48,22 @@ def test_a_name_is_that_of_one_file_for_readers_and_writers(inside, suffix, tmp_
         path = write(folder / f"{name}{suffix}", frame(k))
         expected = np.sort(frame(k)["score"].to_numpy())
         for given in (path, path.absolute()):
-            c = ff.read_comparisons(given, self_comparisons="keep")
+            c = read_comparisons(given, self_comparisons="keep")
             scores = np.sort(np.concatenate((c.mated.similarities, c.nonmated.similarities)))
             np.testing.assert_array_equal(scores, expected, err_msg=str(given))
-        scan = ff.scan_comparisons(path, self_comparisons="keep")
+        scan = scan_comparisons(path, self_comparisons="keep")
         assert scan.n_mated + scan.n_nonmated == 60, name
         assert ff.evaluate(scan, ff.at_eer(), n_resamples=0).value("eer") == ff.eer(c).value, name
         again = folder / f"again {name}{suffix}"
         ff.write_comparisons(c, again)
-        assert len(ff.read_comparisons(again, self_comparisons="keep").mated) == len(c.mated), name
+        assert len(read_comparisons(again, self_comparisons="keep").mated) == len(c.mated), name
 
 
 def test_a_pattern_in_a_folder_whose_name_looks_like_one(tmp_path):
     for name in ("run[1]", "run1"):
         for k in range(1 + (name == "run1")):
             write(tmp_path / name / f"{k}.csv", frame(k))
-    assert ff.scan_comparisons(tmp_path / "run[1]" / "*.csv", self_comparisons="keep").n_mated == sum(
+    assert scan_comparisons(tmp_path / "run[1]" / "*.csv", self_comparisons="keep").n_mated == sum(
         frame(0)["reference"] == frame(0)["probe"]
     )
 
@@ -72,23 +73,23 @@ def test_what_counts_twice_and_what_is_refused(tmp_path):
     (tmp_path / "link.csv").symlink_to(path)
     os.link(path, tmp_path / "hard.csv")
     for other in ("link.csv", "hard.csv"):
-        refused("twice", ff.scan_comparisons, [path, tmp_path / other])
+        refused("twice", scan_comparisons, [path, tmp_path / other])
     shutil.copy(path, tmp_path / "copy.csv")
-    assert ff.scan_comparisons([path, tmp_path / "copy.csv"]).n_nonmated == 2 * ff.scan_comparisons(path).n_nonmated
+    assert scan_comparisons([path, tmp_path / "copy.csv"]).n_nonmated == 2 * scan_comparisons(path).n_nonmated
     (tmp_path / "nan.csv").write_text("reference,probe,score\na,a,nan\na,b,0.2\nb,b,0.3\n")
     for name, advice in (
-        (ff.scan_comparisons, "read_comparisons can leave out"),
-        (ff.read_comparisons, 'failures="exc'),
+        (scan_comparisons, "read_comparisons can leave out"),
+        (read_comparisons, 'failures="exc'),
     ):
         with pytest.raises(FileFormatError, match=advice):
             name(tmp_path / "nan.csv")
-    for name in (ff.read_comparisons, ff.read_embeddings, ff.scan_comparisons):
+    for name in (read_comparisons, ff.read_embeddings, scan_comparisons):
         refused("path is empty: name a file", name, "")
     (tmp_path / "deep.json").write_text("[" * 100_000)
     with pytest.raises(FileFormatError, match=r"^\S*deep.json is no JSON of a result: it is nested too deeply$"):
         ff.read_results(tmp_path / "deep.json")
     with pytest.raises(InputError, match="n_resamples must be at most 10,000,000, not 100,000,000"):
-        ff.evaluate(ff.read_comparisons(path), n_resamples=10**8)
+        ff.evaluate(read_comparisons(path), n_resamples=10**8)
 
 
 def grows(path: Path) -> None:
@@ -127,7 +128,7 @@ def test_a_file_that_changes_while_it_is_read_is_an_error(change, tmp_path, monk
     with monkeypatch.context() as patch:
         patch.setattr(text, "read", changing)
         with pytest.raises(expected, match=r"s\.csv (changed|was removed) while it was in use"):
-            ff.read_comparisons(scores)
+            read_comparisons(scores)
     parquet, n_opened = write(tmp_path / "s.parquet", frame(0)), 0
     open_parquet = tables.without_rows
 
@@ -140,7 +141,7 @@ def test_a_file_that_changes_while_it_is_read_is_an_error(change, tmp_path, monk
 
     monkeypatch.setattr(tables, "without_rows", later)
     with pytest.raises(expected, match=r"s\.parquet (changed|was removed) while it was in use"):
-        ff.scan_comparisons(parquet)
+        scan_comparisons(parquet)
 
 
 def test_vectors_and_temporary_files_that_change_are_errors(tmp_path, monkeypatch):
@@ -164,7 +165,7 @@ def test_vectors_and_temporary_files_that_change_are_errors(tmp_path, monkeypatc
 
 def test_other_readers_do_not_look_at_files_of_the_caller(tmp_path):
     path = write(tmp_path / "s.csv", frame(0))
-    ff.read_comparisons(path)
+    read_comparisons(path)
     grows(path)  # after it was read
     with files.unchanged():
         files.check_file(path)

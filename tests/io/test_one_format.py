@@ -6,9 +6,9 @@ import json
 from dataclasses import replace
 
 import pytest
+from helpers.flat import read_comparisons, scan_comparisons
 from helpers.refusals import refused
 
-import fastfair as ff
 from fastfair.cli import signatures
 from fastfair.errors import FileFormatError
 from fastfair.io import formats, tables
@@ -40,22 +40,22 @@ def known(monkeypatch):
 
 def test_rows_of_a_new_format_are_recognised_and_read(write, monkeypatch):
     for stated in ("auto", "judged"):
-        c = ff.read_comparisons(write("s.txt", TEXT), format=stated)
+        c = read_comparisons(write("s.txt", TEXT), format=stated)
         assert (c.mated.similarities.tolist(), c.nonmated.similarities.tolist()) == ([0.8, 0.9], [0.2])
         assert (c.subjects.tolist(), c.samples.tolist()) == (["ann", "bob"], ["ann1", "ann2", "bob1", "bob2"])
-    scan = ff.scan_comparisons(write("s.txt", TEXT))
+    scan = scan_comparisons(write("s.txt", TEXT))
     assert (scan.n_mated, scan.n_nonmated) == (2, 1)
     with pytest.raises(FileFormatError, match=r"line 2: expected 6 fields \(label judge enrol test place score\)"):
-        ff.read_comparisons(write("s.txt", TEXT.replace(" bob1 b", "")), format="judged")
-    refused(r"one of 'auto', .*'arrays', 'judged'", ff.read_comparisons, write("s.txt", TEXT), format="no")
-    refused("say which with format= .*judged", ff.read_comparisons, write("s.txt", "what is this\n"))
+        read_comparisons(write("s.txt", TEXT.replace(" bob1 b", "")), format="judged")
+    refused(r"one of 'auto', .*'arrays', 'judged'", read_comparisons, write("s.txt", TEXT), format="no")
+    refused("say which with format= .*judged", read_comparisons, write("s.txt", "what is this\n"))
     monkeypatch.setitem(formats.FORMATS, "other-judged", replace(JUDGED, name="other-judged"))
-    refused(r"may be judged .* or other-judged", ff.read_comparisons, write("s.txt", TEXT))
+    refused(r"may be judged .* or other-judged", read_comparisons, write("s.txt", TEXT))
 
 
 def test_files_of_a_new_suffix_are_read(write):
     rows = [{"reference": "a", "probe": p, "score": s, "sex": "f"} for p, s in (("a", 0.9), ("b", 0.1))]
-    c = ff.read_comparisons(write("s.jsonl", "\n".join(map(json.dumps, rows))), groups="sex")
+    c = read_comparisons(write("s.jsonl", "\n".join(map(json.dumps, rows))), groups="sex")
     assert (len(c.mated), len(c.nonmated), c.groups) == (1, 1, ("f",))
 
 
@@ -65,5 +65,5 @@ def test_the_documentation_lists_a_new_format():
 
 
 def test_the_command_line_offers_a_new_format():
-    choices = signatures.options_from(ff.read_comparisons)["format"]["choices"]
+    choices = signatures.options_from(read_comparisons)["format"]["choices"]
     assert choices[-2:] == ["judged", "json-lines"]

@@ -16,6 +16,7 @@ import polars as pl
 import pytest
 from helpers.command_line import run, succeeded
 from helpers.each import each
+from helpers.flat import from_frame, read_comparisons
 from helpers.refusals import refused
 from helpers.vector_files import write_vectors
 from hypothesis import given
@@ -37,11 +38,11 @@ def sizes(c):
 @pytest.mark.parametrize("separator", [",", ";", "\t"])
 def test_blanks_around_labels_and_names_do_not_count(write, separator):
     text = "score, mated,reference , probe,sex \n0.9,1,ann, ann,f\n0.2,0, ann,bob\u3000, f\n0.8, 1,bob,bob ,m\n"
-    c = ff.read_comparisons(write("s.csv", text.replace(",", separator)), groups="sex")
+    c = read_comparisons(write("s.csv", text.replace(",", separator)), groups="sex")
     assert (sizes(c), c.subjects.tolist(), c.groups) == ((2, 1), ["ann", "bob"], ("f", "m"))
     who = write("w.csv", " id ,sex\n ann,f \nbob , m\n".replace(",", separator))
     named = write("t.csv", "score,reference,probe\n0.9,ann, ann\n0.1,ann,bob\n")
-    c = ff.read_comparisons(named, metadata=who, metadata_id="id", groups="sex")
+    c = read_comparisons(named, metadata=who, metadata_id="id", groups="sex")
     assert (sizes(c), c.groups) == ((1, 1), ("f", "m"))
     failures = write("f.csv", " failures,attempts, sex\n0, 4,f\n2,4, f\n1,3,m \n".replace(",", separator))
     assert len(ff.read_failure_counts(failures, groups="sex").groups) == 2
@@ -55,11 +56,11 @@ def test_frames_files_and_arrays_have_one_rule(write):
     text = "score,reference,probe\n" + "".join(f"{s},ann,{p}\n" for s, p in zip(frame["score"], labels, strict=True))
     for c in (
         ff.Comparisons(frame["score"], None, frame["reference"], frame["probe"]),
-        ff.read_comparisons(pl.DataFrame(frame)),
-        ff.read_comparisons(pd.DataFrame(frame)),
-        ff.Comparisons.from_frame(pd.DataFrame(frame), mated=None, reference="reference", probe="probe"),
-        ff.read_comparisons(write("s.csv", text)),
-        ff.read_comparisons(parquet),
+        read_comparisons(pl.DataFrame(frame)),
+        read_comparisons(pd.DataFrame(frame)),
+        from_frame(pd.DataFrame(frame), mated=None, reference="reference", probe="probe"),
+        read_comparisons(write("s.csv", text)),
+        read_comparisons(parquet),
     ):
         assert (sizes(c), c.subjects.tolist()) == ((3, 1), ["ann", "bob"])
 
@@ -73,25 +74,23 @@ ROWS = ["score,mated", "0.9,1", "0.8,1", "0.1,0"]
 def test_every_line_end_ends_a_line(write, end, top, quoted):
     rows = [f'"{r}"'.replace(",", '","') for r in ROWS] if quoted else ROWS
     for text in (end.join([*top, *rows]), end.join([*top, *rows, ""]), end.join([*top, *rows[:3], "", *rows[3:]])):
-        assert sizes(ff.read_comparisons(write("s.csv", text))) == (2, 1)
+        assert sizes(read_comparisons(write("s.csv", text))) == (2, 1)
     fields = [*top, "a a f 0.9", "b b f 0.8", "a b f 0.1"]
-    assert sizes(ff.read_comparisons(write("s.txt", end.join(fields)))) == (2, 1)
+    assert sizes(read_comparisons(write("s.txt", end.join(fields)))) == (2, 1)
     matrix = write("m.txt", end.join([*top, "9 1 1", "2 9 1", "", "1 1 9"]))
-    assert sizes(ff.read_comparisons(matrix, format="matrix")) == (3, 6)
+    assert sizes(read_comparisons(matrix, format="matrix")) == (3, 6)
     with pytest.raises(FileFormatError, match=f"line {len(top) + 5}: column 'score' must be a number, not 'x'"):
-        ff.read_comparisons(write("s.csv", end.join([*top, *rows, "x,1"])))
+        read_comparisons(write("s.csv", end.join([*top, *rows, "x,1"])))
 
 
 def test_lines_are_counted_through_quoted_line_ends(write):
     text = '"sco\nre",mated,reference,probe\n0.9,1,"a\n\nb","a\n\nb"\nx,0,c,d\n'
     with pytest.raises(FileFormatError, match=r"line 8: .* must be a number, not 'x'"):
-        ff.read_comparisons(write("s.csv", text), format="csv", score="sco\nre")
-    c = ff.read_comparisons(write("s.csv", text.replace("\nx,", "\n0.1,")), format="csv", score="sco\nre")
+        read_comparisons(write("s.csv", text), format="csv", score="sco\nre")
+    c = read_comparisons(write("s.csv", text.replace("\nx,", "\n0.1,")), format="csv", score="sco\nre")
     assert c.subjects.tolist() == ["a\n\nb", "c", "d"]
     with pytest.raises(InputError, match="line 8: mated contradicts"):
-        ff.read_comparisons(
-            write("s.csv", text.replace("\nx,0", "\n0.1,1") + "0,0,a,b\n"), format="csv", score="sco\nre"
-        )
+        read_comparisons(write("s.csv", text.replace("\nx,0", "\n0.1,1") + "0,0,a,b\n"), format="csv", score="sco\nre")
 
 
 @each(
@@ -107,18 +106,18 @@ def test_lines_are_counted_through_quoted_line_ends(write):
 )
 def test_what_could_be_read_in_two_ways_is_refused(write, rows, message):
     with pytest.raises(FileFormatError, match=message):
-        ff.read_comparisons(write("s.csv", HEADER + rows))
+        read_comparisons(write("s.csv", HEADER + rows))
 
 
 def test_encodings(write):
     text = HEADER + "0.9,1,é,é\n0.1,0,é,b\n"
-    assert ff.read_comparisons(write("s.csv", text.encode("utf-8-sig"))).subjects.tolist() == ["b", "é"]
+    assert read_comparisons(write("s.csv", text.encode("utf-8-sig"))).subjects.tolist() == ["b", "é"]
     for encoding, message in (
         ("latin-1", "line 2 is not UTF-8 text but of another encoding"), ("utf-16", "line 1 is not UTF-8 .* UTF-16"),
         ("utf-16-le", "line 1: there is a NUL byte"), ("utf-32", "line 1 is not UTF-8"),
     ):  # fmt: skip
         with pytest.raises(FileFormatError, match=message):
-            ff.read_comparisons(write("s.csv", text.encode(encoding)), format="csv")
+            read_comparisons(write("s.csv", text.encode(encoding)), format="csv")
 
 
 @pytest.mark.parametrize("number", ["9007199254740993", "-9007199254740993", "18446744073709551617", "1" * 40])
@@ -129,8 +128,8 @@ def test_whole_numbers_that_float64_would_merge_are_refused(write, number):
         ("m.txt", f"1 2\n{number} 3\n", {"format": "matrix"}),
     ):
         with pytest.raises(FileFormatError, match=r"line [23]: .* a whole number above 2\^53"):
-            ff.read_comparisons(write(name, text), **options)
-    exact = ff.read_comparisons(write("s.csv", "score,mated\n9007199254740992,1\n-9007199254740994,0\n"))
+            read_comparisons(write(name, text), **options)
+    exact = read_comparisons(write("s.csv", "score,mated\n9007199254740992,1\n-9007199254740994,0\n"))
     assert exact.nonmated.similarities.tolist() == [-9007199254740994.0]
 
 
@@ -146,57 +145,57 @@ def test_numbers_that_are_not_finite_are_refused_with_their_line(write, number):
     ):
         path = write(name, text)
         with pytest.raises(FileFormatError, match=rf"{name}: line 4: .* must be finite, not '{number}'"):
-            ff.read_comparisons(path, **options)
+            read_comparisons(path, **options)
 
 
 def test_a_name_that_occurs_twice_is_no_name(write):
     for header in ("score,mated,score ", " score,score,mated", "mated,score,mated"):
         with pytest.raises(FileFormatError, match=r"has 2 columns called '(score|mated)'"):
-            ff.read_comparisons(write("s.csv", f"{header}\n0.9,1,1\n0.1,0,0\n"))
-    c = ff.read_comparisons(write("s.csv", "score,mated,x,x\n0.9,1,1,1\n0.1,0,1,1\n"))
+            read_comparisons(write("s.csv", f"{header}\n0.9,1,1\n0.1,0,0\n"))
+    c = read_comparisons(write("s.csv", "score,mated,x,x\n0.9,1,1,1\n0.1,0,1,1\n"))
     assert sizes(c) == (1, 1)
     scores = pl.DataFrame({"score": [0.9, 0.1], "reference": list("aa"), "probe": list("ab")})
     for text in ("id,sex,sex \na,f,m\nb,m,f\n", "id, id,sex\na,b,m\nb,a,f\n"):
         with pytest.raises(FileFormatError, match=r"has 2 columns called '(sex|id)'"):
-            ff.read_comparisons(scores, metadata=write("w.csv", text), metadata_id="id", groups="sex")
+            read_comparisons(scores, metadata=write("w.csv", text), metadata_id="id", groups="sex")
 
 
 def test_trials_that_are_both_are_refused_and_those_listed_twice_kept(write):
     scores = write("s", "a a1 0.9\na b1 0.1\n")
     with pytest.raises(FileFormatError, match=r"t: a a1 is a target trial in line 2 and a nontarget one in line 4"):
-        ff.read_comparisons(scores, trials=write("t", "# t\na a1 target\na b1 nontarget\na a1 nontarget\n"))
+        read_comparisons(scores, trials=write("t", "# t\na a1 target\na b1 nontarget\na a1 nontarget\n"))
     twice = write("t", "a a1 target\na b1 nontarget\na a1 target\n")
-    assert sizes(ff.read_comparisons(scores, trials=twice)) == (2, 1)
+    assert sizes(read_comparisons(scores, trials=twice)) == (2, 1)
     joined = write("j", "1 a/1 a/2 0.9\n0 a/1 b/1 0.1\n0 a/1 a/2 0.3\n")
     with pytest.raises(FileFormatError, match="line 1 and a nontarget one in line 3"):
-        ff.read_comparisons(joined, format="voxceleb")
+        read_comparisons(joined, format="voxceleb")
 
 
 def test_the_file_to_blame_is_named_with_its_line(write):
     trials = write("veri.txt", "# list\n\n1 a/1 a/2\n0 a/1 b/1\n1 a/1 c/1\n")
     in_order = write("s.txt", "0.9\n0.2\n0.1\n")
-    refused(r"veri\.txt: line 5: mated contradicts the subjects", ff.read_comparisons, in_order, trials=trials)
-    refused(r"veri\.txt: line 3: subject_pattern", ff.read_comparisons, in_order, trials=trials, subject_pattern="^(z)")
+    refused(r"veri\.txt: line 5: mated contradicts the subjects", read_comparisons, in_order, trials=trials)
+    refused(r"veri\.txt: line 3: subject_pattern", read_comparisons, in_order, trials=trials, subject_pattern="^(z)")
     keyed = write("k.txt", "\na/1 c/1 0.1\na/1 a/2 0.9\na/1 b/1 x\n")
     with pytest.raises(FileFormatError, match=r"k\.txt: line 4: the score must be a number"):
-        ff.read_comparisons(keyed, trials=trials)
+        read_comparisons(keyed, trials=trials)
 
 
 def test_one_side_is_not_taken_for_both(write):
     path = write("s.csv", PAIR)
     for near in ("rac", "Race"):
         with pytest.raises(InputError, match=rf"no column '{near}', .* mean 'race', of which 'race_1' and 'race_2'"):
-            ff.read_comparisons(path, groups=near)
+            read_comparisons(path, groups=near)
     for one in ("race_1", "race_2", ["race_1", "race_2"]):
         with pytest.raises(InputError, match=r"holds the labels of one side: .*\('race_1', 'race_2'\) in groups"):
-            ff.read_comparisons(path, groups=one)
+            read_comparisons(path, groups=one)
     for both in ("race", [("race_1", "race_2")]):
-        c = ff.read_comparisons(path, groups=both)
+        c = read_comparisons(path, groups=both)
         assert (c.grouping, c.nonmated_by_group.cells.tolist()) == (("race",), [[0, 1], [1, 0]])
-    alone = ff.read_comparisons(path, groups=[("race_1", "race_1")])
+    alone = read_comparisons(path, groups=[("race_1", "race_1")])
     assert alone.nonmated_by_group.cells.tolist() == [[1, 0], [0, 1]]
-    refused("no column 'race_3'", ff.read_comparisons, path, groups=[("race_1", "race_3")])
-    refused("a pair of texts", ff.read_comparisons, path, groups=[("race_1", "race_2", "x")])
+    refused("no column 'race_3'", read_comparisons, path, groups=[("race_1", "race_3")])
+    refused("a pair of texts", read_comparisons, path, groups=[("race_1", "race_2", "x")])
 
 
 @each(
@@ -212,12 +211,12 @@ def test_one_side_is_not_taken_for_both(write):
 def test_columns_of_two_sides_are_known_by_one_word(one, other, shared):
     frame = pl.DataFrame({"score": [0.9, 0.1], "mated": [1, 0], one: ["f", "f"], other: ["f", "m"]})
     for name in (one, other):
-        refused("holds the labels of one side", ff.read_comparisons, frame, groups=name)
+        refused("holds the labels of one side", read_comparisons, frame, groups=name)
         with pytest.raises(InputError, match=f"give reference_group='{one}' and probe_group='{other}'"):
-            ff.Comparisons.from_frame(frame, reference_group=name)
+            from_frame(frame, reference_group=name)
     for c in (
-        ff.read_comparisons(frame, groups=[(one, other)]),
-        ff.Comparisons.from_frame(frame, reference_group=one, probe_group=other),
+        read_comparisons(frame, groups=[(one, other)]),
+        from_frame(frame, reference_group=one, probe_group=other),
     ):
         assert (c.grouping, c.groups) == ((shared,), ("f", "m"))
 
@@ -225,7 +224,7 @@ def test_columns_of_two_sides_are_known_by_one_word(one, other, shared):
 @pytest.mark.parametrize(("one", "other"), [("sex", "race"), ("age_1", "age_10"), ("area", "arab"), ("a", "b")])
 def test_columns_of_one_side_have_no_other(one, other):
     frame = pl.DataFrame({"score": [0.9, 0.1], "mated": [1, 0], one: ["f", "m"], other: ["f", "m"]})
-    assert ff.read_comparisons(frame, groups=one).groups == ("f", "m")
+    assert read_comparisons(frame, groups=one).groups == ("f", "m")
 
 
 def test_pairs_on_the_command_line(write):
@@ -244,33 +243,31 @@ def test_labels_that_contradict_the_metadata_are_refused(columns):
     scores = pl.DataFrame({"score": [0.9, 0.5, 0.1], "reference": list("aab"), "probe": list("aba")})
     told = dict.fromkeys(columns, pl.Series(["f", "f", "f"]))
     arguments = {"metadata": who, "metadata_id": "id", "groups": "sex"}
-    assert ff.read_comparisons(scores.with_columns(**told), **arguments).groups == ("f",)
+    assert read_comparisons(scores.with_columns(**told), **arguments).groups == ("f",)
     missing = told | {columns[1]: pl.Series(["nan", "<NA>", None])}
-    assert ff.read_comparisons(scores.with_columns(**missing), **arguments).groups == ("f",)
+    assert read_comparisons(scores.with_columns(**missing), **arguments).groups == ("f",)
     for side in (0, 1):
         wrong = scores.with_columns(**told | {columns[side]: pl.Series(["f", "m", "f"])})
-        refused(rf"row 1 .*'{columns[side]}' has 'm' for '[ab]' .* is 'f'", ff.read_comparisons, wrong, **arguments)
-        c = ff.read_comparisons(wrong, **arguments, label_conflicts="keep")
+        refused(rf"row 1 .*'{columns[side]}' has 'm' for '[ab]' .* is 'f'", read_comparisons, wrong, **arguments)
+        c = read_comparisons(wrong, **arguments, label_conflicts="keep")
         assert c.groups == ("f",)
 
 
 @each("missing", ["nan", "NaN", "<NA>", "NaT", " ", ""])
 def test_missing_labels_written_as_text_are_missing(write, missing):
     with pytest.raises(InputError, match="line 3: column 'sex' has no label"):
-        ff.read_comparisons(write("s.csv", f"score,mated,sex\n0.9,1,f\n0.1,0,{missing}\n"), groups="sex")
+        read_comparisons(write("s.csv", f"score,mated,sex\n0.9,1,f\n0.1,0,{missing}\n"), groups="sex")
     scores = write("s.csv", "score,reference,probe\n0.9,a,a\n0.1,a,b\n")
     who = write("w.csv", f"id,sex\na,f\nb,{missing}\n")
     with pytest.raises(InputError, match="1 of 2 subjects have no metadata for sex: 'b'"):
-        ff.read_comparisons(scores, metadata=who, metadata_id="id", groups="sex")
+        read_comparisons(scores, metadata=who, metadata_id="id", groups="sex")
     with pytest.raises(InputError, match="line 3: there is no subject id"):
-        ff.read_comparisons(
-            scores, metadata=write("w.csv", f"id,sex\na,f\n{missing},m\n"), metadata_id="id", groups="sex"
-        )
+        read_comparisons(scores, metadata=write("w.csv", f"id,sex\na,f\n{missing},m\n"), metadata_id="id", groups="sex")
 
 
 def test_cells_written_for_spreadsheets_come_back(write):
     text = "score,reference,probe,sex\n0.9,'=a,'=a,'+f\n0.1,'=a,''@b,'+f\n"
-    c = ff.read_comparisons(write("s.csv", text), groups="sex")
+    c = read_comparisons(write("s.csv", text), groups="sex")
     assert (c.subjects.tolist(), c.groups) == (["'@b", "=a"], ("+f",))
 
 
@@ -282,11 +279,11 @@ sys.modules["pyarrow"] = None
 import pandas as pd, fastfair as ff
 frame = pd.DataFrame({"s": [0.9, 0.1], "a": ["x/1", "x/1"], "b": ["x/2", "y/1"], "g": ["f", "m"]})
 for dtype in (object, "str", "category"):
-    c = ff.read_comparisons(frame.astype({"a": dtype, "b": dtype, "g": dtype}), score="s", reference="a", probe="b",
+    c = read_comparisons(frame.astype({"a": dtype, "b": dtype, "g": dtype}), score="s", reference="a", probe="b",
                             subject_pattern="^[xy]", groups="g")
     assert c.groups == ("f", "m") and len(c.mated) == 1, c
 who = pd.DataFrame({"id": ["x", "y"], "sex": ["f", "m"]})
-c = ff.read_comparisons(frame, score="s", reference="a", probe="b", subject_pattern="^[xy]", metadata=who,
+c = read_comparisons(frame, score="s", reference="a", probe="b", subject_pattern="^[xy]", metadata=who,
                         metadata_id="id", groups="sex")
 assert c.groups == ("f", "m")
 v = pd.DataFrame({"vectors": [[1., 2.], [2., 1.], [1., 0.]], "subject": ["x", "x", "y"]})
@@ -319,22 +316,20 @@ def test_columns_of_odd_types_are_refused(kind, tmp_path):
     ):  # fmt: skip
         odd = frame.with_columns(ODD[kind].alias(role))
         with pytest.raises(InputError):
-            ff.read_comparisons(odd, **options)
+            read_comparisons(odd, **options)
         if kind != "object":
             odd.write_parquet(tmp_path / "s.parquet")
             with pytest.raises(InputError):
-                ff.read_comparisons(tmp_path / "s.parquet", **options)
+                read_comparisons(tmp_path / "s.parquet", **options)
     with pytest.raises(InputError):
-        ff.read_comparisons(
-            frame, metadata=pl.DataFrame({"id": ["a", "b"], "g": ODD[kind]}), metadata_id="id", groups="g"
-        )
+        read_comparisons(frame, metadata=pl.DataFrame({"id": ["a", "b"], "g": ODD[kind]}), metadata_id="id", groups="g")
 
 
 @each("kind", FINE)
 def test_columns_of_rare_types_are_labels(kind):
     frame = pl.DataFrame({"score": [0.9, 0.1], "mated": [1, 0], "group": FINE[kind]})
-    assert len(ff.read_comparisons(frame, groups="group").groups) == 2
-    assert len(ff.Comparisons.from_frame(frame, reference_group="group").groups) == 2
+    assert len(read_comparisons(frame, groups="group").groups) == 2
+    assert len(from_frame(frame, reference_group="group").groups) == 2
 
 
 def test_names_of_columns_that_are_none():
@@ -346,7 +341,7 @@ def test_names_of_columns_that_are_none():
         *((frame, groups, r"groups(\[\d\])* must be") for groups in (5, [5], [["a", 5]], b"score")),
         (frame, "score", "'score' holds the scores, so it cannot be"),
     ):
-        refused(message, ff.read_comparisons, named, groups=groups)
+        refused(message, read_comparisons, named, groups=groups)
 
 
 def npy(header, data=b""):
@@ -374,7 +369,7 @@ def test_headers_of_arrays_are_held_against_the_file(write, header):
         archive.writestr("a.npy", content)
     for name, file in (("m.npy", content), ("m.npz", packed.getvalue())):
         with pytest.raises(InputError):
-            ff.read_comparisons(write(name, file))
+            read_comparisons(write(name, file))
         with pytest.raises(InputError):
             ff.read_embeddings(write(name, file), *([] if name == "m.npy" else ["a"]), subject=["a", "b"])
 
@@ -387,7 +382,7 @@ def test_archives_with_two_arrays_of_a_name(write):
         with pytest.warns(UserWarning, match="Duplicate"):
             archive.writestr("a.npy", array)
     with pytest.raises(FileFormatError, match="2 arrays called 'a'"):
-        ff.read_comparisons(write("m.npz", packed.getvalue()))
+        read_comparisons(write("m.npz", packed.getvalue()))
 
 
 def test_hdf5_that_leaves_its_file(tmp_path):
@@ -459,7 +454,7 @@ def test_scores_in_the_order_of_the_trials_and_in_another_are_the_same(write):
     scores = [f"{line[2:]} 0.{k}" for k, line in enumerate(trials, 1)]
     listed = write("trials.txt", "\n".join(trials))
     for order in (scores, scores[::-1], [*scores, scores[0]]):
-        c = ff.read_comparisons(write("s.txt", "\n".join(order)), trials=listed, format="voxceleb")
+        c = read_comparisons(write("s.txt", "\n".join(order)), trials=listed, format="voxceleb")
         assert c.mated.similarities.tolist() == [0.1, 0.4]
         assert c.nonmated.similarities.tolist() == [0.2, 0.3]
 
@@ -468,26 +463,26 @@ def test_scores_in_the_order_of_the_trials_and_in_another_are_the_same(write):
 def test_rows_that_begin_as_comments_do_are_rows(write, kind):
     rows = ["a a f 0.9", "#b #b f 0.8", "#b c f 0.1"]
     rows = [f"{r.split()[0]} m {r.split(' ', 1)[1]}" if kind == "bob-5" else r for r in rows]
-    c = ff.read_comparisons(write("s.txt", "# scores of today\n" + "\n".join(rows)), format=kind)
+    c = read_comparisons(write("s.txt", "# scores of today\n" + "\n".join(rows)), format=kind)
     assert (sizes(c), c.subjects.tolist()) == ((2, 1), ["#b", "a", "c"])
     with pytest.raises(FileFormatError, match=r"line 3: expected .* found '# note' .*comments stand before the first"):
-        ff.read_comparisons(write("s.txt", f"# top\n{rows[0]}\n# note\n{rows[2]}\n"), format=kind)
+        read_comparisons(write("s.txt", f"# top\n{rows[0]}\n# note\n{rows[2]}\n"), format=kind)
     with pytest.raises(FileFormatError, match=r"line 1: .* begins as comments do, but reads as data"):
-        ff.read_comparisons(write("s.txt", "\n".join([*rows[1:], rows[0]])), format=kind)
+        read_comparisons(write("s.txt", "\n".join([*rows[1:], rows[0]])), format=kind)
 
 
 def test_trials_that_begin_as_comments_do_are_trials(write):
     trials = write("t", "a a-1 target\n#b b-1 target\n#b c-1 nontarget\n")
     for scores in ("a a-1 0.9\n#b b-1 0.8\n#b c-1 0.1\n", "0.9\n0.8\n0.1\n"):
-        assert sizes(ff.read_comparisons(write("s", scores), trials=trials)) == (2, 1)
+        assert sizes(read_comparisons(write("s", scores), trials=trials)) == (2, 1)
     for text in ("#b b-1 target\na a-1 target\na c-1 nontarget\n", "# trials\n#b b-1 target\na a-1 nontarget\n"):
         with pytest.raises(FileFormatError, match=r"line [12]: '#b b-1 target' begins as comments do"):
-            ff.read_comparisons(write("s", "0.1\n0.2\n"), trials=write("t", text))
+            read_comparisons(write("s", "0.1\n0.2\n"), trials=write("t", text))
 
 
 def test_paths_that_are_no_files(tmp_path):
     os.mkfifo(tmp_path / "pipe")
-    readers = (ff.read_comparisons, ff.read_embeddings, ff.read_failure_counts)
+    readers = (read_comparisons, ff.read_embeddings, ff.read_failure_counts)
     for read in readers:
         for path, error, message in (
             (tmp_path / "pipe", FileFormatError, "is a pipe or a device"), ("/dev/null", FileFormatError, "a device"),

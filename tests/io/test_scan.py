@@ -14,6 +14,7 @@ import numpy as np
 import polars as pl
 import pytest
 from helpers.each import each
+from helpers.flat import read_comparisons, scan_comparisons
 from helpers.refusals import refused
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -51,7 +52,7 @@ def table_of(seed, n=900, n_subjects=40, dtype=np.float32, decimals=2, text=Fals
 
 
 def in_memory(frame, **options):
-    return ff.read_comparisons(frame, **ROLES, **{"groups": GROUPS, **options})
+    return read_comparisons(frame, **ROLES, **{"groups": GROUPS, **options})
 
 
 def written(folder, frame, n_files, order=None, kind="parquet"):
@@ -66,7 +67,7 @@ def written(folder, frame, n_files, order=None, kind="parquet"):
 
 
 def scanned(parts, *, kind="parquet", **options):
-    return ff.scan_comparisons(parts / f"*.{kind}", **ROLES, **{"groups": GROUPS, **options})
+    return scan_comparisons(parts / f"*.{kind}", **ROLES, **{"groups": GROUPS, **options})
 
 
 def keeping(monkeypatch, most, *, rows=10**6, at_once=10**6, in_files=True):
@@ -222,7 +223,7 @@ def test_metadata_and_sample_names_are_read_as_in_memory(tmp_path):
     }  # fmt: skip
     (folder := tmp_path / "whole").mkdir()
     files.write_csv(folder / "all.csv")
-    expected = ff.read_comparisons(folder / "all.csv", **ROLES, **options)
+    expected = read_comparisons(folder / "all.csv", **ROLES, **options)
     scan = scanned(written(tmp_path / "parts", files, 4, kind="csv"), kind="csv", **options)
     assert evaluated(scan) == evaluated(expected)
     assert expected.left_out
@@ -303,13 +304,13 @@ def test_what_a_scan_cannot_do_is_an_error(tmp_path):
         (lambda: ff.evaluate(scan, method="bca"), "cannot"),
         (lambda: ff.evaluate(scan, eer_method="convex-hull"), "all scores"),
         (lambda: ff.rates(scan, ff.at_eer()), "a scan has kept few scores"),
-        (lambda: ff.scan_comparisons([]), "names no files"),
-        (lambda: ff.scan_comparisons(tmp_path / "none-*.parquet"), "no file matches"),
+        (lambda: scan_comparisons([]), "names no files"),
+        (lambda: scan_comparisons(tmp_path / "none-*.parquet"), "no file matches"),
         (lambda: scanned(parts, memory_limit="1 MB"), "at least 128 MiB"),
         (lambda: scanned(parts, memory_limit="much"), "memory_limit must be a number of bytes"),
-        (lambda: ff.scan_comparisons(tmp_path / "m.npy"), "score matrix"),
-        (lambda: ff.scan_comparisons(tmp_path / "n.parquet", **ROLES), "no mated comparisons among the"),
-        (lambda: ff.scan_comparisons(tmp_path / "s.parquet"), "needs the subjects"),
+        (lambda: scan_comparisons(tmp_path / "m.npy"), "score matrix"),
+        (lambda: scan_comparisons(tmp_path / "n.parquet", **ROLES), "no mated comparisons among the"),
+        (lambda: scan_comparisons(tmp_path / "s.parquet"), "needs the subjects"),
     ):
         refused(says, call)
 
@@ -401,7 +402,7 @@ def test_a_file_that_is_named_twice_is_an_error(tmp_path):
     folder = written(tmp_path / "parts", table_of(0), 2)
     (tmp_path / "link").symlink_to(folder)
     for again in (folder / "01.parquet", folder / "*.parquet", tmp_path / "link" / "01.parquet"):
-        refused(r"names the file .*01.parquet twice", ff.scan_comparisons, [folder / "01.parquet", again], **ROLES)
+        refused(r"names the file .*01.parquet twice", scan_comparisons, [folder / "01.parquet", again], **ROLES)
 
 
 def test_a_folder_that_cannot_hold_temporary_files_is_an_error_before_files_are_read(tmp_path):

@@ -4,6 +4,7 @@ import numpy as np
 import polars as pl
 import pytest
 from helpers.each import each
+from helpers.flat import read_comparisons
 from helpers.refusals import refused
 from oracles import listed_pairs as slow
 
@@ -56,7 +57,7 @@ def is_the_same(found, wanted):
 
 
 def wanted(folder, **options):
-    return ff.read_comparisons(folder / "scored.csv", **NAMED_BY, **SEXES, **options)
+    return read_comparisons(folder / "scored.csv", **NAMED_BY, **SEXES, **options)
 
 
 @each("kind", lists())
@@ -64,7 +65,7 @@ def test_every_format_has_what_a_score_file_has(kind, folder):
     text, options = lists()[kind]
     (folder / "trials").write_text(text)
     for embeddings in ("v.npz", ff.NamedVectors(VECTORS, NAMES)):
-        is_the_same(ff.read_comparisons("trials", embeddings=embeddings, **options, **SEXES), wanted(folder))
+        is_the_same(read_comparisons("trials", embeddings=embeddings, **options, **SEXES), wanted(folder))
 
 
 def test_columns_of_parquet_of_arrays_and_of_data_frames(folder):
@@ -72,16 +73,16 @@ def test_columns_of_parquet_of_arrays_and_of_data_frames(folder):
     frame.write_parquet("t.parquet")
     np.savez("t.npz", **{name: frame[name].to_list() for name in frame.columns})
     for path in (frame, "t.parquet", "t.npz"):
-        is_the_same(ff.read_comparisons(path, embeddings="v.npz", **NAMED_BY, **SEXES), wanted(folder))
+        is_the_same(read_comparisons(path, embeddings="v.npz", **NAMED_BY, **SEXES), wanted(folder))
 
 
 def test_subjects_are_in_columns_of_the_list_or_in_a_table_of_samples(folder):
     rows = [f"{a[:3]},{b[:3]},{a},{b}" for a, b in PAIRS]
     (folder / "t.csv").write_text("\n".join(["reference,probe,reference_sample,probe_sample", *rows]))
-    is_the_same(ff.read_comparisons("t.csv", embeddings="v.npz", **SEXES), wanted(folder))
+    is_the_same(read_comparisons("t.csv", embeddings="v.npz", **SEXES), wanted(folder))
     (folder / "files.csv").write_text("\n".join(["file,who,sex", *(f"{n},{n[:3]},{'mf'[n[0] != 'b']}" for n in NAMES)]))
     (folder / "kaldi").write_text(lists()["kaldi"][0])
-    found = ff.read_comparisons(
+    found = read_comparisons(
         "kaldi", embeddings="v.npz", metadata="files.csv", metadata_id="file", metadata_subject="who", groups="sex"
     )
     is_the_same(found, wanted(folder))
@@ -89,7 +90,7 @@ def test_subjects_are_in_columns_of_the_list_or_in_a_table_of_samples(folder):
 
 def test_kaldi_lists_without_subjects(folder):
     (folder / "kaldi").write_text(lists()["kaldi"][0])
-    found = ff.read_comparisons("kaldi", embeddings="v.npz")
+    found = read_comparisons("kaldi", embeddings="v.npz")
     assert found.subjects is None
     assert found.mated.similarities == pytest.approx(wanted(folder).mated.similarities, abs=1e-7)
 
@@ -99,7 +100,7 @@ def test_templates_of_several_vectors(folder):
     names = ["ann", "ann/2", "bob", "bob/2", "eve/1", "ann", "bob", "ann"]
     vectors = np.random.default_rng(1).normal(size=(8, 3))
     for same_name in ("max", "mean"):
-        found = ff.read_comparisons(
+        found = read_comparisons(
             "t.csv", embeddings=ff.NamedVectors(vectors, names, same_name=same_name), subject_pattern="^[a-z]+"
         )
         score = [
@@ -114,7 +115,7 @@ def test_rows_without_metadata_are_left_out_before_they_are_scored(folder):
     (folder / "t.csv").write_text(lists()["csv"][0])
     options = NAMED_BY | SEXES
     with pytest.warns(DroppedWarning, match="1 of 3 subjects"):
-        found = ff.read_comparisons("t.csv", embeddings="v.npz", missing_labels="drop", **options)
+        found = read_comparisons("t.csv", embeddings="v.npz", missing_labels="drop", **options)
     with pytest.warns(DroppedWarning, match="1 of 3 subjects"):
         is_the_same(found, wanted(folder, missing_labels="drop"))
     np.savez("v.npz", vectors=VECTORS[:3], name=NAMES[:3])
@@ -122,7 +123,7 @@ def test_rows_without_metadata_are_left_out_before_they_are_scored(folder):
         pytest.raises(InputError, match=r"t.csv: line 4: reference 'bob/2' .* has no vector"),
         pytest.warns(DroppedWarning),
     ):
-        ff.read_comparisons("t.csv", embeddings="v.npz", missing_labels="drop", **options)
+        read_comparisons("t.csv", embeddings="v.npz", missing_labels="drop", **options)
 
 
 @each(
@@ -143,17 +144,17 @@ def test_rows_without_metadata_are_left_out_before_they_are_scored(folder):
 def test_what_is_wrong_with_a_list(folder, text, options, message):
     (folder / "trials").write_text(text)
     with pytest.raises((InputError, FileFormatError), match=message):
-        ff.read_comparisons("trials", embeddings="v.npz", **options)
+        read_comparisons("trials", embeddings="v.npz", **options)
 
 
 def test_other_readers_point_to_vectors(folder):
     for text in ("1 a b\n", "a b target\n"):
         (folder / "trials").write_text(text)
         with pytest.raises(FileFormatError, match="or vectors to score it with as embeddings="):
-            ff.read_comparisons("trials")
+            read_comparisons("trials")
     refused(
         "embeddings must be the name of a file, a data frame or NamedVectors",
-        ff.read_comparisons,
+        read_comparisons,
         "trials",
         embeddings=5,
     )

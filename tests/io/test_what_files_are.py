@@ -17,6 +17,7 @@ import pandas as pd
 import pytest
 from helpers.command_line import run_program
 from helpers.each import each
+from helpers.flat import from_matrix, make, read_comparisons, scan_comparisons
 from helpers.refusals import refused
 
 import fastfair as ff
@@ -43,7 +44,7 @@ def archive(kind: str) -> bytes:
 @each("compress", [gzip.compress, bz2.compress, lzma.compress])
 @each("name", ["s.csv", "s.GZ", "s.txt"])
 def test_compressed_text_is_read_whatever_its_name(write, compress, name):
-    c = ff.read_comparisons(write(name, compress(CSV)))
+    c = read_comparisons(write(name, compress(CSV)))
     assert (len(c.mated), len(c.nonmated)) == (2, 1)
 
 
@@ -59,13 +60,13 @@ def test_compressed_text_is_read_whatever_its_name(write, compress, name):
 )  # fmt: skip
 def test_files_that_are_no_text_are_named(write, content, kind):
     with pytest.raises(FileFormatError, match=f"s.csv is {kind}"):
-        ff.read_comparisons(write("s.csv", content))
+        read_comparisons(write("s.csv", content))
 
 
 def test_attacks_are_left_out_of_bob_files(write):
     rows = ["bio_ref_subject_id,probe_subject_id,probe_attack_type,score", "x,x,,7", "x,y,,3", "x,x,print,1", "x,x,,6"]
     with pytest.warns(DroppedWarning, match=r"1 of 4 comparisons left out, as they are attacks .* \('print'\)"):
-        c = ff.read_comparisons(write("s.csv", "\n".join(rows)))
+        c = read_comparisons(write("s.csv", "\n".join(rows)))
     assert c.mated.similarities.tolist() == [6, 7]
 
 
@@ -80,9 +81,9 @@ def test_names_that_look_alike_are_told_or_united(other):
         "probe": [JOSE[0], "b", "c", "b"],
     }
     with pytest.warns(LookAlikeWarning, match="subject .* look alike and are taken for two"):
-        c = ff.Comparisons(mated=None, **columns)
+        c = make(mated=None, **columns)
     assert len(c.mated) == 1
-    united = ff.Comparisons(mated=None, **columns, look_alikes="unite")
+    united = make(mated=None, **columns, look_alikes="unite")
     assert (len(united.mated), len(united.subjects)) == (2, 3)
     assert plain_name(other) == JOSE[0]
 
@@ -94,31 +95,31 @@ def test_labels_of_groups_that_look_alike_are_told_or_united():
         "reference_group": ["Female", "female", "m", "M "],
     }
     with pytest.warns(LookAlikeWarning, match=r"group 'group' 'Female' and 'female' look alike .* \(and 1 more\)"):
-        assert len(ff.Comparisons(**columns).groups) == 4
-    assert ff.Comparisons(**columns, look_alikes="unite").groups == ("Female", "M")
+        assert len(make(**columns).groups) == 4
+    assert make(**columns, look_alikes="unite").groups == ("Female", "M")
     assert plain_label("Straße") == "strasse"
     with pytest.warns(LookAlikeWarning, match="has the label 'NA'"):
-        ff.Comparisons(**columns | {"reference_group": ["NA", "f", "f", "NA"]})
+        make(**columns | {"reference_group": ["NA", "f", "f", "NA"]})
 
 
 def test_labels_contradict_no_names_that_are_united(tmp_path):
     (tmp_path / "s.csv").write_text(f"reference,probe,mated,score\n{JOSE[0]},{JOSE[1]},1,0.9\nb,{JOSE[1]},0,0.2\n")
-    refused("look alike: write both alike", ff.read_comparisons, tmp_path / "s.csv")
-    assert len(ff.read_comparisons(tmp_path / "s.csv", look_alikes="unite").mated) == 1
+    refused("look alike: write both alike", read_comparisons, tmp_path / "s.csv")
+    assert len(read_comparisons(tmp_path / "s.csv", look_alikes="unite").mated) == 1
 
 
 def test_columns_of_pandas_with_other_indices_are_refused():
     frame = pd.DataFrame({"score": [0.9, 0.1, 0.8, 0.2], "mated": [1, 0, 1, 0], "sex": list("fmfm")})
     for named in ({"mated": frame["mated"]}, {"mated": [1, 1, 0, 0], "reference_group": {"sex": frame["sex"]}}):
-        refused("have another index than those of scores", ff.Comparisons, frame["score"].sort_values(), **named)
-    assert len(ff.Comparisons(frame["score"], frame["mated"].to_numpy(), reference_group=frame["sex"]).groups) == 2
+        refused("have another index than those of scores", make, frame["score"].sort_values(), **named)
+    assert len(make(frame["score"], frame["mated"].to_numpy(), reference_group=frame["sex"]).groups) == 2
 
 
 def test_none_is_a_failed_score():
     with pytest.warns(DroppedWarning, match="failed"):
-        c = ff.Comparisons([0.1, None, 0.35, 0.8], [0, 0, 1, 1], failures="exclude")
+        c = make([0.1, None, 0.35, 0.8], [0, 0, 1, 1], failures="exclude")
     assert len(c.nonmated) == 1
-    refused("row 1", ff.Comparisons, [0.1, None, 0.35, 0.8], [0, 0, 1, 1])
+    refused("row 1", make, [0.1, None, 0.35, 0.8], [0, 0, 1, 1])
 
 
 @each("bad", [0.0, np.nan])
@@ -128,7 +129,7 @@ def test_vectors_without_a_direction_are_failed_samples(tmp_path, write, bad):
     names = ["a/1", "a/2", "b/1", "b/2", "c/1", "c/2"]
     trials = write("t.txt", "1 a/1 a/2\n0 a/1 b/1\n1 b/1 b/2\n0 b/2 c/1\n1 c/1 c/2\n")
     np.savez(tmp_path / "v.npz", vectors=vectors, name=names)
-    c = ff.read_comparisons(trials, embeddings=tmp_path / "v.npz", failures="non-match")
+    c = read_comparisons(trials, embeddings=tmp_path / "v.npz", failures="non-match")
     assert (len(c.mated), len(c.failed.mated), len(c.nonmated)) == (3, 1, 2)
     known = ff.NamedVectors(vectors[:5], names[:5]).scores(["a/1"], ["b/1"])
     found = ff.NamedVectors(vectors, names, failures="nan")
@@ -137,18 +138,18 @@ def test_vectors_without_a_direction_are_failed_samples(tmp_path, write, bad):
     mean = ff.NamedVectors(vectors, list("aabbcc"), same_name="mean", failures="nan").scores(["a"], ["c"])
     assert mean == ff.NamedVectors(vectors[:5], list("aabbc"), same_name="mean").scores(["a"], ["c"])
     with pytest.raises(InputError, match="leave those rows out; with lists of trials, failures="):
-        ff.read_comparisons(trials, embeddings=tmp_path / "v.npz")
+        read_comparisons(trials, embeddings=tmp_path / "v.npz")
 
 
 def test_lists_whose_names_tell_no_subjects_say_how_to_go_on(write):
     file = write("t.txt", "1 03.wav 05.wav 0.9\n0 01.wav 02.wav 0.1\n")
-    refused(r"finds no subject in '03.wav' .* subject_pattern='' to take the list without", ff.read_comparisons, file)
-    assert ff.read_comparisons(file, subject_pattern="").subjects is None
+    refused(r"finds no subject in '03.wav' .* subject_pattern='' to take the list without", read_comparisons, file)
+    assert read_comparisons(file, subject_pattern="").subjects is None
     file.write_text("1 w/id1/a w/id1/b 0.9\n0 w/id1/a w/id2/a 0.1\n")
     with pytest.raises(InputError, match=r"subject_pattern=, here perhaps '(.*)'") as raised:
-        ff.read_comparisons(file)
+        read_comparisons(file)
     pattern = str(raised.value).split("perhaps '")[1].split("'")[0]
-    assert ff.read_comparisons(file, subject_pattern=pattern).subjects.tolist() == ["id1", "id2"]
+    assert read_comparisons(file, subject_pattern=pattern).subjects.tolist() == ["id1", "id2"]
 
 
 def test_rates_in_per_cent_are_named_with_their_line(write):
@@ -164,7 +165,7 @@ def test_the_cost_says_whether_it_is_normalised(tmp_path):
     assert re.search(r"minDCF \(p_target 0.05, not normalised\) +0.01667", plain.stdout)
     done = run_program("evaluate", tmp_path / "s.csv", "--at", "eer", "--n-resamples", 0, "--normalize")
     assert re.search(r"minDCF \(p_target 0.05, normalised\) +0.3333", done.stdout)
-    c = ff.read_comparisons(tmp_path / "s.csv")
+    c = read_comparisons(tmp_path / "s.csv")
     quantity = ff.evaluate(c, ff.at_eer(), costs=ff.Costs(normalize=True), n_resamples=50, rng=0).quantity("min_dcf")
     assert quantity.estimate == ff.min_dcf(c, ff.Costs(normalize=True)).value
     assert quantity.low <= quantity.estimate <= quantity.high <= 1
@@ -174,7 +175,7 @@ def test_a_held_rate_without_errors_has_the_same_limit_without_replicates():
     rng = np.random.default_rng(0)
     reference = np.repeat(np.arange(30), 10)
     probe = np.where(np.arange(300) % 10 < 4, reference, (reference + 1 + np.arange(300) % 10) % 30)
-    c = ff.Comparisons(rng.normal(4.0 * (reference == probe)), None, reference, probe)
+    c = make(rng.normal(4.0 * (reference == probe)), None, reference, probe)
     limits = [ff.evaluate(c, ff.at_fmr(1e-6), [], n_resamples=n, rng=0).interval("fmr") for n in (0, 200)]
     assert limits[0] == pytest.approx(limits[1])
     assert limits[0][1] > 0.02
@@ -184,21 +185,21 @@ def test_samples_compared_with_themselves_are_left_out(tmp_path):
     columns = {"scores": [1.0, 0.9, 0.2, 0.1], "mated": None, "reference": list("aaab"), "probe": list("aabc")}
     samples = {"reference_sample": list("1113"), "probe_sample": list("1234")}
     with pytest.warns(DroppedWarning, match="1 of 4 comparisons left out, as they compare a sample with itself"):
-        c = ff.Comparisons(**columns, **samples)
+        c = make(**columns, **samples)
     assert c.mated.similarities.tolist() == [0.9]
-    assert len(ff.Comparisons(**columns, **samples, self_comparisons="keep").mated) == 2
+    assert len(make(**columns, **samples, self_comparisons="keep").mated) == 2
     (tmp_path / "s.txt").write_text("1 a/1 a/1 1.0\n1 a/1 a/2 0.9\n0 a/1 b/1 0.2\n0 a/2 b/1 0.1\n")
-    for read in (ff.read_comparisons, ff.scan_comparisons):
+    for read in (read_comparisons, scan_comparisons):
         with pytest.warns(DroppedWarning, match="1 of 4 comparisons left out, as they compare a sample with itself"):
             c = read(tmp_path / "s.txt")
         assert repr(c).split("(")[1].startswith("1 mated, 2 non-mated")
     matrix = np.array([[1.0, 0.7, 0.2], [0.7, 1.0, 0.1], [0.2, 0.1, 1.0]])
     with pytest.warns(DroppedWarning, match="3 of 9 comparisons left out: the diagonal"):
-        c = ff.Comparisons.from_matrix(matrix, list("aab"), list("aab"))
+        c = from_matrix(matrix, list("aab"), list("aab"))
     assert c.mated.similarities.tolist() == [0.7, 0.7]
-    assert len(ff.Comparisons.from_matrix(matrix, list("aab"), list("aab"), self_comparisons="keep").mated) == 5
-    refused("the only mated comparisons are on the diagonal", ff.Comparisons.from_matrix, matrix)
-    assert len(ff.Comparisons.from_matrix(-matrix, score_kind="distance", self_comparisons="keep").mated) == 3
+    assert len(from_matrix(matrix, list("aab"), list("aab"), self_comparisons="keep").mated) == 5
+    refused("the only mated comparisons are on the diagonal", from_matrix, matrix)
+    assert len(from_matrix(-matrix, score_kind="distance", self_comparisons="keep").mated) == 3
 
 
 WIDE = "reference,probe,score,reference_sex,probe_sex\na,a,0.9,f,f\na,b,0.2,f,\nb,b,0.8,,\nc,c,0.7,m,m\nc,a,0.1,m,f\n"
@@ -211,11 +212,11 @@ def test_missing_labels_have_one_rule_in_score_files_and_in_metadata(tmp_path, w
     who = write("who.csv", "id,sex\na,f\nb,\nc,m\n")
     how = {"groups": "sex"} | ({} if text == WIDE else {"metadata": who, "metadata_id": "id"})
     with pytest.raises(InputError, match=r'missing_labels="drop" to leave .* out, or missing_labels="unknown"'):
-        ff.read_comparisons(tmp_path / "s.csv", **how)
+        read_comparisons(tmp_path / "s.csv", **how)
     with pytest.warns(DroppedWarning, match="2 of 5 comparisons"):
-        c = ff.read_comparisons(tmp_path / "s.csv", missing_labels="drop", **how)
+        c = read_comparisons(tmp_path / "s.csv", missing_labels="drop", **how)
     assert (len(c.mated), len(c.nonmated), c.groups) == (2, 1, ("f", "m"))
-    c = ff.read_comparisons(tmp_path / "s.csv", missing_labels="unknown", **how)
+    c = read_comparisons(tmp_path / "s.csv", missing_labels="unknown", **how)
     assert (len(c.mated), len(c.nonmated), c.groups) == (3, 2, ("f", "m", "unknown"))
 
 
@@ -223,30 +224,30 @@ def test_the_worst_comparisons_name_the_line_of_the_file_and_columns_that_are_ke
     rows = ["reference,probe,score,my_id", "a,a,0.1,x1", "a,b,,x2", "a,b,0.9,x3", "b,b,0.8,x4", "b,c,0.2,x5"]
     (tmp_path / "s.csv").write_text("# a comment\n" + "\n".join(rows))
     with pytest.warns(DroppedWarning, match="failed"):
-        c = ff.read_comparisons(tmp_path / "s.csv", keep="my_id", failures="exclude")
+        c = read_comparisons(tmp_path / "s.csv", keep="my_id", failures="exclude")
     found = ff.worst_comparisons(c, "threshold=0.5")
     assert found.labels["line"] == (3, 5)
     assert found.labels["my_id"] == ("x1", "x3")
     assert found.to_frame("pandas")["my_id"].tolist() == ["x1", "x3"]
-    refused("has no column 'your_id'", ff.read_comparisons, tmp_path / "s.csv", keep="your_id", failures="exclude")
+    refused("has no column 'your_id'", read_comparisons, tmp_path / "s.csv", keep="your_id", failures="exclude")
 
 
 def test_decimal_commas_are_read_where_nothing_else_can_be_meant(write):
-    c = ff.read_comparisons(write("s.csv", "reference;probe;score\na;a;0,91\na;b;-1,5e-3\nb;b;7\n"))
+    c = read_comparisons(write("s.csv", "reference;probe;score\na;a;0,91\na;b;-1,5e-3\nb;b;7\n"))
     assert [*c.nonmated.similarities, *c.mated.similarities] == [-0.0015, 0.91, 7]
     with pytest.raises(FileFormatError, match="the comma may be that of a decimal or stand between thousands"):
-        ff.read_comparisons(write("s.csv", "reference;probe;score\na;a;1,910\na;b;1,200\n"))
+        read_comparisons(write("s.csv", "reference;probe;score\na;a;1,910\na;b;1,200\n"))
     with pytest.raises(FileFormatError, match="must be a number, not '0,9'"):
-        ff.read_comparisons(write("s.csv", "reference;probe;score\na;a;0,9\na;b;0.2\n"))
+        read_comparisons(write("s.csv", "reference;probe;score\na;a;0,9\na;b;0.2\n"))
 
 
 def test_trials_and_scores_that_do_not_match_are_dropped_on_purpose(tmp_path):
     (tmp_path / "t.txt").write_text("1 a/1 a/2\n0 a/1 b/1\n1 b/1 b/2\n0 b/1 c/1\n")
     (tmp_path / "s.txt").write_text("a/1 a/2 0.9\na/1 b/1 0.2\nb/1 c/1 0.1\nz/1 b/1 0.2\n")
     with pytest.raises(FileFormatError, match=r'1 of 4 trials .* unmatched="drop" leaves them out'):
-        ff.read_comparisons(tmp_path / "s.txt", trials=tmp_path / "t.txt")
+        read_comparisons(tmp_path / "s.txt", trials=tmp_path / "t.txt")
     with pytest.warns(DroppedWarning, match="1 of 4 trials of .* have no score in .*, and 1 scores no trial"):
-        c = ff.read_comparisons(tmp_path / "s.txt", trials=tmp_path / "t.txt", unmatched="drop")
+        c = read_comparisons(tmp_path / "s.txt", trials=tmp_path / "t.txt", unmatched="drop")
     assert (c.mated.similarities.tolist(), c.nonmated.similarities.tolist()) == ([0.9], [0.1, 0.2])
     assert c.origin["line"].tolist() == [1, 2, 4]
 
@@ -255,9 +256,9 @@ def test_scores_of_genuine_and_of_impostors_are_read_from_two_files(tmp_path):
     (tmp_path / "g.txt").write_text("0.9\n0.8\nnan\n")
     np.save(tmp_path / "i.npy", [0.1, 0.2, 0.85])
     with pytest.warns(DroppedWarning, match="failed"):
-        c = ff.read_comparisons(tmp_path / "g.txt", impostor=tmp_path / "i.npy", failures="exclude")
+        c = read_comparisons(tmp_path / "g.txt", impostor=tmp_path / "i.npy", failures="exclude")
     assert (c.mated.similarities.tolist(), c.nonmated.similarities.tolist()) == ([0.8, 0.9], [0.1, 0.2, 0.85])
-    refused("leave reference= out", ff.read_comparisons, tmp_path / "g.txt", reference="a", impostor=tmp_path / "i.npy")
+    refused("leave reference= out", read_comparisons, tmp_path / "g.txt", reference="a", impostor=tmp_path / "i.npy")
     (tmp_path / "g.txt").write_text("0.9\n0.8\n")
     done = run_program("evaluate", tmp_path / "g.txt", "--impostor", tmp_path / "i.npy", "--at", "eer", "--quick")
     assert "2 mated and 3 non-mated comparisons" in done.stdout
@@ -268,7 +269,7 @@ def test_scores_of_genuine_and_of_impostors_are_read_from_two_files(tmp_path):
 def test_a_table_may_tell_subjects_alone(write):
     who = write("who.csv", "file,person\n1.png,a\n2.png,a\n3.png,b\n")
     how = {"metadata": who, "metadata_id": "file", "metadata_subject": "person"}
-    c = ff.read_comparisons(write("s.csv", "reference,probe,score\n1.png,2.png,0.9\n1.png,3.png,0.1\n"), **how)
+    c = read_comparisons(write("s.csv", "reference,probe,score\n1.png,2.png,0.9\n1.png,3.png,0.1\n"), **how)
     assert (len(c.mated), c.subjects.tolist(), c.groups) == (1, ["a", "b"], ())
 
 
@@ -276,11 +277,11 @@ def test_pairs_of_lfw_are_scored_with_vectors(write):
     names = ["Ann_Lee_0001", "Ann_Lee_0002", "Bob_0001", "Bob_0003"]
     vectors = ff.NamedVectors(np.random.default_rng(0).normal(size=(4, 8)), names)
     pairs = "1\t2\nAnn_Lee\t1\t2\nBob\t1\t3\nAnn_Lee\t1\tBob\t1\nBob\t3\tAnn_Lee\t2\n"
-    c = ff.read_comparisons(write("pairs.txt", pairs), embeddings=vectors)
+    c = read_comparisons(write("pairs.txt", pairs), embeddings=vectors)
     assert (len(c.mated), len(c.nonmated), c.subjects.tolist()) == (2, 2, ["Ann_Lee", "Bob"])
     assert c.mated.similarities.max() == max(vectors.scores([names[0], names[2]], [names[1], names[3]]))
     with pytest.raises(FileFormatError, match="line 3: expected 'name number number'"):
-        ff.read_comparisons(write("pairs.txt", "1\t2\nAnn_Lee\t1\t2\nBob\tx\n"), embeddings=vectors)
+        read_comparisons(write("pairs.txt", "1\t2\nAnn_Lee\t1\t2\nBob\tx\n"), embeddings=vectors)
 
 
 def test_failed_vectors_are_left_out_of_all_pairs(tmp_path):
@@ -318,7 +319,7 @@ def test_a_missing_label_leaves_a_subject_out_of_that_attribute_alone(write, by_
     who = write("who.csv", "\n".join(["id,sex,eyes", *(f"{name},{of}" for name, of in labels.items())]))
     how = {"metadata": who, "metadata_id": "id"} if by_table else {}
     with pytest.warns(DroppedWarning) as told:
-        c = ff.read_comparisons(path, groups=["sex", "eyes"], missing_labels="drop", **how)
+        c = read_comparisons(path, groups=["sex", "eyes"], missing_labels="drop", **how)
     lost = [f"{n} of 8 comparisons left out, as they lack a label of '{name}'" for n, name in ((3, "sex"), (2, "eyes"))]
     assert [str(one.message) for one in told] == lost
     parts = [c.by("sex"), c.by("eyes"), c.by("sex", "eyes")]
@@ -336,7 +337,7 @@ def test_no_sentence_says_nan():
     a = rng.integers(0, 3, 8)
     mated = np.arange(8) % 2 == 0
     b = np.where(mated, a, (a + 1) % 3)
-    c = ff.Comparisons(np.where(mated, 5.0, 0.0), mated, a, b, np.array(list("fmx"))[a], np.array(list("fmx"))[b])
+    c = make(np.where(mated, 5.0, 0.0), mated, a, b, np.array(list("fmx"))[a], np.array(list("fmx"))[b])
     evaluation = ff.evaluate(c, "fmr=0.01", n_resamples=60, rng=0, incomplete_groups="nan")
     claim = ff.claim(c, "fmr <= 0.1", "threshold=1", n_resamples=60, rng=0)
     check = ff.check(c, ["fnmr[*] <= 0.2", "eer <= 0.5"], n_resamples=60, rng=0)

@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 import pytest
 from helpers.each import each
+from helpers.flat import make, read_comparisons
 from helpers.refusals import refused
 from hypothesis import given
 from hypothesis import strategies as st
@@ -34,7 +35,7 @@ def there_and_back(c, suffix, **options):
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / f"scores{suffix}"
         ff.write_comparisons(c, path)
-        return ff.read_comparisons(
+        return read_comparisons(
             path, score_kind=c.score_kind, label_conflicts="keep", self_comparisons="keep", **options
         )
 
@@ -92,7 +93,7 @@ def comparisons(draw, names=NAMES, labels=TRIMMED):
         known["reference_group"] = {name: column(pool) for name in attributes}
         known["probe_group"] = {name: column(pool) for name in attributes}
     kind = draw(st.sampled_from(["similarity", "distance"]))
-    return ff.Comparisons(scores, mated, score_kind=kind, label_conflicts="keep", self_comparisons="keep", **known)
+    return make(scores, mated, score_kind=kind, label_conflicts="keep", self_comparisons="keep", **known)
 
 
 @pytest.mark.filterwarnings("ignore::fastfair.errors.LookAlikeWarning")  # of random labels
@@ -113,13 +114,13 @@ def test_parquet_takes_labels_and_names_of_any_kind(c):
 
 @pytest.mark.parametrize("suffix", SUFFIXES)
 def test_rows_stay_in_their_order_and_groups_are_found_by_themselves(suffix):
-    c = ff.Comparisons([0.5, 0.9, 0.1], [0, 1, 0], ["a", "b", "a"], ["b", "b", "c"], list("xyx"), list("yxx"))
+    c = make([0.5, 0.9, 0.1], [0, 1, 0], ["a", "b", "a"], ["b", "b", "c"], list("xyx"), list("yxx"))
     are_equal(c, there_and_back(c, suffix))
 
 
 @pytest.mark.parametrize("suffix", SUFFIXES)
 def test_scores_alone_come_back(suffix):
-    c = ff.Comparisons(np.float32([0.1, 1 / 3, 0.7, 1e-45]), [1, 0, 1, 0], score_kind="distance")
+    c = make(np.float32([0.1, 1 / 3, 0.7, 1e-45]), [1, 0, 1, 0], score_kind="distance")
     read = there_and_back(c, suffix)
     for side, other in ((c.mated, read.mated), (c.nonmated, read.nonmated)):
         assert np.array_equal(side.similarities, other.similarities)
@@ -127,18 +128,16 @@ def test_scores_alone_come_back(suffix):
 
 
 def test_parquet_keeps_whole_numbers_and_text_files_make_text_of_them():
-    c = ff.Comparisons([0.9, 0.1], [1, 0], np.array([10, 9]), np.array([10, 10]))
+    c = make([0.9, 0.1], [1, 0], np.array([10, 9]), np.array([10, 10]))
     assert there_and_back(c, ".parquet").subjects.tolist() == [9, 10]
     assert there_and_back(c, ".csv").subjects.tolist() == ["10", "9"]
-    halves = ff.Comparisons([0.9, 0.1], [1, 0], [0.5, 1.5], [0.5, 0.5])
+    halves = make([0.9, 0.1], [1, 0], [0.5, 1.5], [0.5, 0.5])
     assert there_and_back(halves, ".parquet").subjects.tolist() == ["0.5", "1.5"]
 
 
 @pytest.mark.parametrize("suffix", SUFFIXES)
 def test_parts_and_pairs_are_written_too(suffix):
-    c = ff.Comparisons(
-        [0.9, 0.8, 0.2, 0.4, 0.1], [1, 1, 0, 0, 0], list("abaac"), list("abbcb"), list("fmffm"), list("fmmff")
-    )
+    c = make([0.9, 0.8, 0.2, 0.4, 0.1], [1, 1, 0, 0, 0], list("abaac"), list("abbcb"), list("fmffm"), list("fmmff"))
     part = there_and_back(c.within_group("f"), suffix)
     assert (part.subjects.tolist(), part.mated.similarities.tolist(), part.nonmated.similarities.tolist()) == (
         ["a", "c"], [0.9], [0.4],
@@ -149,29 +148,29 @@ def test_parts_and_pairs_are_written_too(suffix):
 
 
 def test_regrouped_comparisons_are_written_with_all_attributes(tmp_path):
-    c = ff.Comparisons([0.9, 0.1], [1, 0], reference_group={"sex": ["f", "m"], "eyes": ["blue", "brown"]})
+    c = make([0.9, 0.1], [1, 0], reference_group={"sex": ["f", "m"], "eyes": ["blue", "brown"]})
     ff.write_comparisons(c.by("eyes"), tmp_path / "s.csv")
-    assert ff.read_comparisons(tmp_path / "s.csv", groups=["sex", "eyes"]).groups == c.groups
-    assert ff.read_comparisons(tmp_path / "s.csv", groups="eyes").groups == c.by("eyes").groups
+    assert read_comparisons(tmp_path / "s.csv", groups=["sex", "eyes"]).groups == c.groups
+    assert read_comparisons(tmp_path / "s.csv", groups="eyes").groups == c.by("eyes").groups
 
 
 def test_samples_are_read_from_columns_of_their_own():
     frame = {"score": [0.9, 0.1], "mated": [True, False], "reference": ["a", "a"], "probe": ["a", "b"]}
     samples = {"reference_sample": [1, 1], "probe_sample": [2, 3]}
-    c = ff.read_comparisons(pl.DataFrame(frame | samples))
+    c = read_comparisons(pl.DataFrame(frame | samples))
     assert (c.samples.tolist(), c.sample_subject.tolist()) == ([1, 2, 3], [0, 0, 1])
-    assert ff.read_comparisons(pl.DataFrame(frame | samples), groups="sample").samples is None
+    assert read_comparisons(pl.DataFrame(frame | samples), groups="sample").samples is None
     with pytest.raises(InputError, match=r"column 'probe_sample' is missing in row 1"):
-        ff.read_comparisons(pl.DataFrame(frame | samples | {"probe_sample": [2, None]}))
-    refused("a sample has one subject", ff.read_comparisons, pl.DataFrame(frame | samples | {"probe_sample": [1, 1]}))
+        read_comparisons(pl.DataFrame(frame | samples | {"probe_sample": [2, None]}))
+    refused("a sample has one subject", read_comparisons, pl.DataFrame(frame | samples | {"probe_sample": [1, 1]}))
 
 
 def test_what_cannot_be_written(tmp_path):
-    c = ff.Comparisons([0.9, 0.1], [1, 0])
+    c = make([0.9, 0.1], [1, 0])
     for name in ("scores.txt", "scores", "scores.csv.gz"):
         refused(rf"path must end in .csv, .tsv or .parquet, not '{name}'", ff.write_comparisons, c, tmp_path / name)
     ff.write_comparisons(c, tmp_path / "nowhere" / "yet" / "scores.csv")
-    assert len(ff.read_comparisons(tmp_path / "nowhere" / "yet" / "scores.csv").mated) == 1
+    assert len(read_comparisons(tmp_path / "nowhere" / "yet" / "scores.csv").mated) == 1
 
 
 @pytest.mark.parametrize(
@@ -182,7 +181,7 @@ def test_what_cannot_be_written(tmp_path):
     ],
 )
 def test_labels_that_would_not_come_back_are_refused(tmp_path, attributes, suffix, message):
-    c = ff.Comparisons([0.9, 0.1], [1, 0], reference_group=attributes)
+    c = make([0.9, 0.1], [1, 0], reference_group=attributes)
     refused(message, ff.write_comparisons, c, tmp_path / f"scores{suffix}")
     assert not list(tmp_path.iterdir())
 
@@ -193,7 +192,7 @@ def test_failed_comparisons_have_no_score_in_a_file(suffix, policy):
     warned = pytest.warns(DroppedWarning, match="failed") if policy == "exclude" else nullcontext()
     scores = [0.5, np.nan, 0.25, np.nan, 0.125]
     with warned:
-        c = ff.Comparisons(scores, [1, 1, 1, 0, 0], list("aabbc"), list("aabcd"), failures=policy)
+        c = make(scores, [1, 1, 1, 0, 0], list("aabbc"), list("aabcd"), failures=policy)
     with pytest.warns(DroppedWarning, match="failed") if policy == "exclude" else nullcontext():
         back = there_and_back(c, suffix, failures=policy)
     assert rows_of(back) == rows_of(c)

@@ -229,7 +229,7 @@ def test_what_was_left_out_is_said(tmp_path):
     with pytest.warns(ff.errors.DroppedWarning):
         c = ff.Comparisons(
             [0.9, 0.3, 0.7, 0.6, 0.4, 0.1, 0.6, 0.2], [1, 1, 1, 1, 0, 0, 0, 0], list("abcdabcd"), list("abcdcbac"),
-            list("ffmnffmm"), label_conflicts="drop",
+            list("ffmnffmm"), policies=ff.Policies(label_conflicts="drop"),
         )  # fmt: skip
     with pytest.warns(ff.errors.DroppedWarning):
         ev = ff.evaluate(c, AT, n_resamples=0, incomplete_groups="drop")

@@ -218,10 +218,10 @@ def test_quality_is_read_with_the_scores(tmp_path):
     path.write_text("\n".join(["score,mated,reference,probe,reference_quality,probe_quality", *lines]))
     expected = curve(ff.read_comparisons(path), quality).to_json()
     for named in ("quality", ("reference_quality", "probe_quality"), ("probe_quality", "probe_quality")):
-        assert curve(ff.read_comparisons(path, quality=named), None).to_json() == expected
-    refused("no column 'sharpness'", ff.read_comparisons, path, quality="sharpness")
+        assert curve(ff.read_comparisons(path, layout=ff.Layout(quality=named)), None).to_json() == expected
+    refused("no column 'sharpness'", ff.read_comparisons, path, layout=ff.Layout(quality="sharpness"))
     with pytest.raises(InputError, match="has no columns of quality"):
-        ff.read_comparisons("docs/samples/bob-4.txt", quality="quality", format="bob-4")
+        ff.read_comparisons("docs/samples/bob-4.txt", layout=ff.Layout(quality="quality", format="bob-4"))
 
 
 def test_failed_comparisons_that_are_left_out_need_no_quality(tmp_path):
@@ -230,7 +230,7 @@ def test_failed_comparisons_that_are_left_out_need_no_quality(tmp_path):
     lines = [f"{r['score']},{int(r['mated'])},{r['a']},{r['b']},{r['q']}" for r in rows]
     path.write_text("\n".join(["score,mated,reference,probe,quality", *lines, ",1,1,1,", ",0,1,2,"]))
     with pytest.warns(FastfairWarning, match="2 of 62"):
-        read = ff.read_comparisons(path, quality="quality", failures="exclude")
+        read = ff.read_comparisons(path, layout=ff.Layout(quality="quality"), policies=ff.Policies(failures="exclude"))
     expected = curve(ff.Comparisons(*([r[k] for r in rows] for k in ("score", "mated", "a", "b"))), quality)
     assert curve(read, None).to_json() == curve(read, [*quality, math.nan, 0]).to_json()
     for name in ("cut", "estimate", "low", "high", "n_errors", "n_comparisons"):

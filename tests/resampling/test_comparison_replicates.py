@@ -55,7 +55,7 @@ def comparisons_of(rows: list[slow.Row], dtype: type = np.float64) -> ff.Compari
         *columns,
         reference_sample=reference_sample,
         probe_sample=probe_sample,
-        self_comparisons="keep",
+        policies=ff.Policies(self_comparisons="keep"),
     )
 
 

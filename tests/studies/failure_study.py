@@ -79,7 +79,9 @@ class Kind:
         scores = np.where(probes == reference, mated, 0.35 * (a[probes] + a[reference]) + 0.85 * noise)
         scores[lost] = np.nan
         groups = (np.array([f"group {k}" for k in group])[side] for side in (reference, probes))
-        return ff.Comparisons(scores, probes == reference, reference, probes, *groups, failures="exclude")
+        return ff.Comparisons(
+            scores, probes == reference, reference, probes, *groups, policies=ff.Policies(failures="exclude")
+        )
 
     def truth(self, name: str, group: str | None) -> float:
         """Return the rate of a group, or of all comparisons."""

@@ -67,7 +67,7 @@ def test_one_threshold_for_all_changes_no_number():
 def test_what_goes_with_comparisons_stays():
     c = ff.Comparisons(
         [0.9, np.nan, 0.2, 0.4, 0.8, 0.1], [1, 1, 0, 0, 1, 0], list("aabcba"), list("aacabb"), list("ffmffm"),
-        list("fffmff"), "log-likelihood-ratio", failures="non-match", label_conflicts="keep",
+        list("fffmff"), "log-likelihood-ratio", policies=ff.Policies(failures="non-match", label_conflicts="keep"),
     )  # fmt: skip
     c.quality = np.arange(6.0)
     own = ff.with_own_thresholds(c, {"f": 0.85, "m": 0.0})

@@ -147,7 +147,7 @@ def test_samples_leave_percentiles_to_a_group_without_errors():
     samples = [np.char.add(np.char.add(given[side].astype(str), "/"), (np.arange(5000) % 9).astype(str))
                for side in ("reference", "probe")]  # fmt: skip
     with_samples = ff.Comparisons(
-        **given, reference_sample=samples[0], probe_sample=samples[1], self_comparisons="keep"
+        **given, reference_sample=samples[0], probe_sample=samples[1], policies=ff.Policies(self_comparisons="keep")
     )
     with pytest.warns(NarrowIntervalsWarning, match="of percentiles, as a group has no errors, .*: garbe"):
         ev = ff.evaluate(with_samples, AT, ["garbe"], metrics=[], n_resamples=64, rng=0, unit="sample")
