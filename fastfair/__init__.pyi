@@ -4,6 +4,7 @@ from . import datasets as datasets
 from . import errors as errors
 from . import intervals as intervals
 from . import measures as measures
+from ._lib.workers import Checkpoint as Checkpoint
 from ._version import __version__ as __version__
 from .bands.fairness import fairness_band as fairness_band
 from .bands.roc import roc_band as roc_band
@@ -37,6 +38,7 @@ from .error_rates.operating_points import at_threshold as at_threshold
 from .error_rates.rates import rates as rates
 from .error_rates.score_metrics import Costs as Costs
 from .evaluation.compare import compare as compare
+from .evaluation.evaluate import EvaluationSettings as EvaluationSettings
 from .evaluation.evaluate import evaluate as evaluate
 from .evaluation.worst_comparisons import worst_comparisons as worst_comparisons
 from .first_run import warm_up as warm_up

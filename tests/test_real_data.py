@@ -45,7 +45,7 @@ def test_voxceleb_has_no_cross_group_trials_so_grouping_by_reference_is_the_same
 
 def test_every_group_agrees_with_scikit_learns_detection_curve(voxceleb):
     """The curve and formulas that bt4vt takes its figures from, group by group, at its own method."""
-    evaluation = ff.evaluate(voxceleb, eer_method="nearest-max", n_resamples=0)
+    evaluation = ff.evaluate(voxceleb, settings=ff.EvaluationSettings(eer_method="nearest-max"), n_resamples=0)
     for k, group in enumerate((None, *voxceleb.groups)):
         if group is None:
             sides = voxceleb.mated.similarities, voxceleb.nonmated.similarities
@@ -91,7 +91,7 @@ def test_every_group_agrees_with_bt4vts_own_output(system, tmp_path):
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout.splitlines()[-1])
     c = ff.datasets.voxceleb1_h(system)
-    evaluation = ff.evaluate(c, eer_method="nearest-max", n_resamples=0)
+    evaluation = ff.evaluate(c, settings=ff.EvaluationSettings(eer_method="nearest-max"), n_resamples=0)
     written = pl.DataFrame(found["written"])
     cost_column = next(name for name in written.columns if name.startswith("DCF ("))
     threshold = ff.min_dcf(c).threshold

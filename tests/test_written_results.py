@@ -63,7 +63,13 @@ def made_again(results, folder) -> tuple[list, str, str]:
 def test_a_page_is_made_again_from_its_numbers(replicates, tmp_path):
     points = [*AT, ff.at_threshold(1.0), ff.at_eer()]
     found = [
-        ff.evaluate(comparisons(HOSTILE).by(*by), points, n_resamples=replicates, rng=0, incomplete_groups="nan")
+        ff.evaluate(
+            comparisons(HOSTILE).by(*by),
+            points,
+            n_resamples=replicates,
+            rng=0,
+            settings=ff.EvaluationSettings(incomplete_groups="nan"),
+        )
         for by in (("sex",), ("sex", "age"))[: 1 if replicates == 0 else 2]
     ]
     back, first, again = made_again(found, tmp_path)
@@ -121,7 +127,9 @@ def test_other_chapters_are_made_again(tmp_path):
 def test_chapters_of_two_systems_are_made_again(replicates, tmp_path):
     points = [ff.at_fmr(0.002), ff.at_threshold(1.0), ff.at_eer()]
     systems = [comparisons(HOSTILE, system=k).by("sex", *["age"] * (replicates > 0)) for k in (1, 2)]
-    two = ff.compare(*systems, points, n_resamples=replicates, rng=0, incomplete_groups="nan")
+    two = ff.compare(
+        *systems, points, n_resamples=replicates, rng=0, settings=ff.EvaluationSettings(incomplete_groups="nan")
+    )
     (back,), first, again = made_again([two], tmp_path)
     assert again == first
     assert numbers(back) == numbers(two)
@@ -141,7 +149,7 @@ def test_chapters_of_two_systems_are_made_again(replicates, tmp_path):
 def test_chapters_of_many_systems_are_made_again(replicates, baseline, tmp_path):
     points = [ff.at_fmr(0.002), ff.at_threshold(1.0), ff.at_eer()]
     systems = {name: comparisons(HOSTILE[:3], system=k).by("sex") for k, name in enumerate(HOSTILE[:4])}
-    asked = {"n_resamples": replicates, "rng": 0, "incomplete_groups": "nan"}
+    asked = {"n_resamples": replicates, "rng": 0, "settings": ff.EvaluationSettings(incomplete_groups="nan")}
     many = ff.compare(systems, None, points, baseline=baseline, **asked)
     (back,), first, again = made_again([many], tmp_path)
     assert again == first

@@ -226,7 +226,7 @@ def against_numpy() -> Measurement:
         must_agree(apart <= 1e-12, f"EERs of the same weights lie up to {apart:g} apart ({text})")
     rng = np.random.default_rng(0)
     spread = float(np.std([theirs.eer_by_bisection(theirs.draw(rng)) for _ in range(1000)], ddof=1))
-    _agree_on_error(spread, _spread_of(comparisons, scheme="product"), 1000)
+    _agree_on_error(spread, _spread_of(comparisons, settings=ff.EvaluationSettings(scheme="product")), 1000)
 
     def replicates(variant: str) -> None:
         for _ in range(20):
@@ -268,7 +268,7 @@ def compare_against_numpy() -> Measurement:
         names: tuple[tuple[Any, ...], ...] = ("eer",), ("fnmr", None, at)
         return np.stack([found.first.replicates(*q) - found.second.replicates(*q) for q in names], axis=-1)
 
-    ours = of_ours(compare(BLOCK, scheme="product"))
+    ours = of_ours(compare(BLOCK, settings=ff.EvaluationSettings(scheme="product")))
     apart = max(np.abs(differences(w) - of_one).max() for w, of_one in zip(_our_weights(first), ours, strict=True))
     must_agree(apart <= 1e-12, f"differences with the same weights lie up to {apart:g} apart")
     rng = np.random.default_rng(0)

@@ -27,7 +27,7 @@ for attribute, ax in (("Gender", left), ("Nationality", right)):
         comparisons.by(attribute),
         operating_point,
         rng=0,
-        simultaneous=True,
+        settings=ff.EvaluationSettings(simultaneous=True),
     )
     evaluation.plot(rate="fmr", ax=ax)
     ax.set_title(attribute)
@@ -44,7 +44,10 @@ for attribute, ax in (("Gender", left), ("Nationality", right)):
 # Eighteen combinations of both attributes are in the data.
 
 evaluation = ff.evaluate(
-    comparisons, operating_point, rng=0, simultaneous=True
+    comparisons,
+    operating_point,
+    rng=0,
+    settings=ff.EvaluationSettings(simultaneous=True),
 )
 # sphinx_gallery_thumbnail_number = 2
 evaluation.plot(rate="fmr")

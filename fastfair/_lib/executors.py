@@ -204,7 +204,7 @@ class _Waiting:
         if self._tries[steps] == _TRIES:
             raise WorkerError(
                 f"a task was tried {_TRIES} times, and its worker did not finish it ({type(error).__name__}: {error}): "
-                "see what its log says, perhaps of memory; with checkpoint= a new run goes on from what is finished"
+                "see what its log says, perhaps of memory; with ff.Checkpoint a new run goes on from what is finished"
             ) from error
         if source is self._source:
             self._source = self._deliver()  # the data may have been lost with the worker
@@ -240,14 +240,14 @@ def _bounded_in_time(call: Callable[[], Any], seconds: float) -> Any:
 def _closed(error: BaseException) -> WorkerError:
     return WorkerError(
         f"the executor takes no more tasks ({type(error).__name__}: {error}): run again with one that is open; with "
-        "checkpoint= the new run goes on from what is finished"
+        "ff.Checkpoint the new run goes on from what is finished"
     )
 
 
 def _broken(error: BrokenExecutor) -> WorkerError:
     return WorkerError(
         f"a worker has died, perhaps for lack of memory, and no worker of this executor goes on ({error}): run again "
-        "with a new executor; with checkpoint= the new run goes on from what is finished"
+        "with a new executor; with ff.Checkpoint the new run goes on from what is finished"
     )
 
 

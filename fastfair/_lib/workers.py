@@ -12,7 +12,7 @@ import io
 import stat
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from types import BuiltinFunctionType, FunctionType
@@ -25,6 +25,7 @@ from fastfair._version import __version__
 from fastfair.errors import FileFormatError, InputError
 
 from . import seeds, validation, whole_files
+from .arguments import checked
 from .executors import run_in
 from .text import shown
 from .threads import count_threads
@@ -63,6 +64,30 @@ def _executor(name: str, value: Any) -> Any:
 Executor = Annotated[Any, _executor]
 
 
+@checked
+@dataclass(frozen=True)
+class Checkpoint:
+    """Keeps what is finished of a long call, in the place of its executor, so that a later call goes on from there.
+
+    Attributes
+    ----------
+    folder : path
+        Folder in which finished tasks are kept. The same call with the same folder, after its process has ended before
+        its time, goes on where it was, with the same results to the last bit. Needs `rng`.
+    executor : object with a method `submit`, optional
+        What computes the tasks; by default the threads of this process.
+
+    Examples
+    --------
+    >>> import fastfair as ff
+    >>> ff.Checkpoint("replicates")
+    Checkpoint(folder='replicates', executor=None)
+    """
+
+    folder: str | Path
+    executor: Executor = None
+
+
 @dataclass(frozen=True)
 class Workers:
     """Threads of this process, or the workers of an executor.
@@ -93,12 +118,15 @@ class Workers:
         rng : None, int, SeedSequence or Generator
             The seed as the caller gave it.
         """
+        if isinstance(self.executor, Checkpoint):
+            kept = self.executor
+            return replace(self, executor=kept.executor, checkpoint=kept.folder).checked(rng)
         count_threads(self.n_threads)
         if self.checkpoint is None:
             return self
         if rng is None:
             raise InputError(
-                "checkpoint needs a seed, as a run with another seed cannot go on from it: pass rng, such as rng=0"
+                "a checkpoint needs a seed, as a run with another seed cannot go on from it: pass rng, such as rng=0"
             )
         whole_files.check_folder(self.checkpoint)
         return self
@@ -165,7 +193,7 @@ def _add(update: Callable[[Any], None], value: Any) -> None:
 _MAGIC = b"fastfair checkpoint 1\n"
 
 
-class Checkpoint:
+class _KeptParts:
     """The files of one job, in a folder of its own that is named after its data, its settings and the version.
 
     Parameters
@@ -289,7 +317,7 @@ def do_job(
             return
         size = -(-n // (at_once * _MOST_PARTS)) * at_once
         parts = [range(start, min(start + size, n)) for start in range(0, n, size)]
-        kept = None if workers.checkpoint is None else Checkpoint(Path(workers.checkpoint), job)
+        kept = None if workers.checkpoint is None else _KeptParts(Path(workers.checkpoint), job)
         done = 0
 
         def taken(steps: range, arrays: Arrays, *, is_new: bool = True) -> None:

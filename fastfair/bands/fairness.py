@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
@@ -14,7 +13,7 @@ from fastfair import intervals
 from fastfair._lib import seeds
 from fastfair._lib.arguments import Measure, Resamples, checked
 from fastfair._lib.warnings import warn
-from fastfair._lib.workers import Executor
+from fastfair._lib.workers import Checkpoint, Executor
 from fastfair.data.comparisons import Comparisons
 from fastfair.data.embeddings import Embeddings
 from fastfair.error_rates.rates import ERROR_RATES, ErrorRate
@@ -149,8 +148,7 @@ def fairness_band(
     rng: seeds.Seed = None,
     n_threads: int | None = None,
     progress: bool | Callable[[int, int], None] = False,
-    executor: Executor = None,
-    checkpoint: str | Path | None = None,
+    executor: Executor | Checkpoint = None,
 ) -> FairnessBand:
     """Compute a fairness measure at thresholds that hold many FMRs, with intervals and a simultaneous band.
 
@@ -173,7 +171,7 @@ def fairness_band(
     method : str, optional
         "auto", the default, makes intervals as `evaluate` does: by test inversion, or on a logarithmic scale those of
         group-to-average ratios, which chance can move in either direction. Other methods are those of `roc_band`.
-    scheme, rng, n_threads, progress, executor, checkpoint
+    scheme, rng, n_threads, progress, executor
         As in `roc_band`.
 
     Returns
@@ -224,7 +222,7 @@ def fairness_band(
     options = BandOptions(
         weighting=weighting, unit=unit, n_resamples=n_resamples, confidence_level=confidence_level, method=method,
         scheme=scheme, rng=rng, n_threads=n_threads, progress=progress,
-        executor=executor, checkpoint=checkpoint,
+        executor=executor,
     )  # fmt: skip
     settings = BandSettings.check(data, options)
     if len(data.groups) < 2:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
-from pathlib import Path
 from typing import Any, Literal, TypedDict, TypeVar, get_args
 
 import numpy as np
@@ -65,7 +64,6 @@ class BandOptions(TypedDict, total=False):
     n_threads: int | None
     progress: bool | Callable[[int, int], None]
     executor: Any
-    checkpoint: str | Path | None
 
 
 @dataclass(frozen=True)
@@ -115,9 +113,7 @@ class BandSettings:
 
 def workers_of(options: BandOptions) -> Workers:
     """Check who is to do the work."""
-    workers = Workers(
-        options.get("n_threads"), options.get("progress", False), options.get("executor"), options.get("checkpoint")
-    )
+    workers = Workers(options.get("n_threads"), options.get("progress", False), options.get("executor"))
     return workers.checked(options.get("rng"))
 
 

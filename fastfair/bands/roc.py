@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from fastfair._lib import seeds, validation
 from fastfair._lib.arguments import Resamples, checked
-from fastfair._lib.workers import Executor
+from fastfair._lib.workers import Checkpoint, Executor
 from fastfair.data.comparisons import Comparisons
 from fastfair.data.embeddings import Embeddings
 
@@ -97,8 +96,7 @@ def roc_band(
     rng: seeds.Seed = None,
     n_threads: int | None = None,
     progress: bool | Callable[[int, int], None] = False,
-    executor: Executor = None,
-    checkpoint: str | Path | None = None,
+    executor: Executor | Checkpoint = None,
 ) -> RocBand:
     """Compute FNMR at many FMRs with pointwise intervals and a simultaneous band.
 
@@ -132,7 +130,7 @@ def roc_band(
         "bca". The band is always made of "logit" intervals.
     scheme : str, optional
         As in `evaluate`.
-    rng, n_threads, progress, executor, checkpoint
+    rng, n_threads, progress, executor
         As in `evaluate`. Similarities of vectors are computed by tasks of the executor, too.
 
     Returns
@@ -186,7 +184,7 @@ def roc_band(
     options = BandOptions(
         weighting=weighting, unit=unit, n_resamples=n_resamples, confidence_level=confidence_level, method=method,
         scheme=scheme, rng=rng, n_threads=n_threads, progress=progress,
-        executor=executor, checkpoint=checkpoint,
+        executor=executor,
     )  # fmt: skip
     settings = BandSettings.check(data, options)
     row = 0

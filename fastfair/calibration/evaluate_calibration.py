@@ -31,7 +31,7 @@ from fastfair.error_rates.score_metrics import (
     require_ratios,
 )
 from fastfair.errors import InputError, visible
-from fastfair.evaluation.evaluate import concentrations, described, evaluate
+from fastfair.evaluation.evaluate import EvaluationSettings, concentrations, described, evaluate
 from fastfair.measures import MEASURES
 from fastfair.measures._registry import printed_name, quantity_name
 from fastfair.pages.drawings import drawing, svg_of
@@ -919,7 +919,7 @@ def _ratio_costs(
     evaluation = evaluate(
         comparisons, (), [], metrics=("cllr", "min_cllr"), unit=unit, n_resamples=n_resamples,
         confidence_level=level, rng=seed, n_threads=workers.n_threads, progress=workers.progress,
-        incomplete_groups="drop",
+        settings=EvaluationSettings(incomplete_groups="drop"),
     )  # fmt: skip
     rows = []
     for group in (None, *comparisons.groups):

@@ -23,7 +23,7 @@ from fastfair.error_rates.operating_points import OperatingPoint, at_fmr, read_p
 from fastfair.error_rates.rates import ERROR_RATES
 from fastfair.error_rates.score_metrics import Costs, EerMethod
 from fastfair.errors import InputError, NarrowIntervalsWarning, visible
-from fastfair.evaluation.evaluate import evaluate
+from fastfair.evaluation.evaluate import EvaluationSettings, evaluate
 from fastfair.evaluation.result import Evaluation
 from fastfair.measures import MEASURES
 from fastfair.measures._fairness import ZeroPolicy
@@ -506,10 +506,12 @@ def check(
         Number of replicates, at least 2.
     confidence_level : float, default 0.95
         The level of the limits, to one side, in (0.5, 1).
-    unit, rng, n_threads, progress, alpha, eer_method
+    unit, rng, n_threads, progress
         As in `evaluate`.
-    costs, zero_policy
-        As in `evaluate`.
+    alpha, eer_method, zero_policy
+        As in `EvaluationSettings`.
+    costs : Costs
+        As in `min_dcf`.
     allow_undecided : bool, default False
         Whether the check passes where the data do not decide.
 
@@ -575,8 +577,9 @@ def check(
             comparisons, points or [at], [measure.name for one in expanded if (measure := measure_of(one.name))],
             metrics=[name for name in METRICS if any(name in (first, last[:-1]) for first, _, last in names)],
             unit=unit, n_resamples=n_resamples, confidence_level=level, rng=rng, n_threads=n_threads,
-            progress=progress, alpha=alpha, eer_method=eer_method, costs=costs,
-            zero_policy=zero_policy, incomplete_groups="nan",
+            progress=progress, costs=costs, settings=EvaluationSettings(
+                alpha=alpha, eer_method=eer_method, zero_policy=zero_policy, incomplete_groups="nan"
+            ),
         )  # fmt: skip
     dependent = unit == "comparison" and _repeats_subjects(comparisons)
     return _judged_all(evaluation, wanted, confidence_level, is_dependent=dependent, allow_undecided=allow_undecided)

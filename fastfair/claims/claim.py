@@ -25,7 +25,7 @@ from fastfair.data.scanned_comparisons import ScannedComparisons
 from fastfair.error_rates.operating_points import ENOUGH_ERRORS, OperatingPoint
 from fastfair.error_rates.rates import ERROR_RATES
 from fastfair.errors import InputError
-from fastfair.evaluation.evaluate import evaluate
+from fastfair.evaluation.evaluate import EvaluationSettings, evaluate
 from fastfair.evaluation.result import Evaluation
 from fastfair.measures._registry import METRICS
 from fastfair.resampling.units import Unit
@@ -470,7 +470,8 @@ def claim(
         )
     evaluation = evaluate(
         comparisons, at, [], metrics=[], unit=unit, n_resamples=n_resamples, confidence_level=level,
-        alternative="less", rng=rng, n_threads=n_threads, progress=progress, incomplete_groups="nan",
+        alternative="less", rng=rng, n_threads=n_threads, progress=progress,
+        settings=EvaluationSettings(incomplete_groups="nan"),
     )  # fmt: skip
     if not n_resamples:
         raise InputError("a claim needs replicates: n_resamples must be at least 2")

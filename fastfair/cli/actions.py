@@ -132,7 +132,7 @@ def _with_each_attribute(run: Run, data: Any, evaluation: Any, more: Mapping[str
     for name in data.grouping if len(data.grouping) > 1 else ():
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", FastfairWarning)  # the page has them as notes
-            again = {**more, "rng": seed, "checkpoint": None}
+            again = {**more, "rng": seed, "executor": None}
             alone.append((data.by(name), run.call(ff.evaluate, data.by(name), **again)))
     found = [*alone, (data, evaluation)]
     tests: list[Any] = []
@@ -292,7 +292,8 @@ def strata(run: Run) -> None:
 def shrink(run: Run) -> None:
     """Draw the rates of small groups towards those of the others."""
     data = run.read(run.context.params["scores"])
-    evaluation = run.call(ff.evaluate, data, run.take("at"), [], metrics=[], incomplete_groups="nan")
+    run.options["incomplete_groups"] = "nan"
+    evaluation = run.call(ff.evaluate, data, run.take("at"), [], metrics=[])
     run.deliver("shrunken", run.call(ff.shrunken_rates, evaluation))
 
 

@@ -65,7 +65,7 @@ class Run:
         if "progress" in names:
             self.options["progress"] = watched(self.context.params["progress"])
         if "rng" in names:
-            if "checkpoint" in self.options and "rng" not in self.options:
+            if "folder" in self.options and "rng" not in self.options:
                 raise click.UsageError("--checkpoint needs --seed, as a run with another seed cannot go on from it")
             self.options["rng"] = fixed(self.options.get("rng"))
         if self.options.pop("quick", False):

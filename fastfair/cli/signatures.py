@@ -7,7 +7,7 @@ import inspect
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, is_dataclass
+from dataclasses import dataclass, is_dataclass, replace
 from typing import Any
 
 from fastfair._lib.arguments import annotations_of, words_of
@@ -51,7 +51,8 @@ def parameters_of(function: Callable[..., Any]) -> list[Parameter]:
     for name, one in inspect.signature(function).parameters.items():
         annotation = one.annotation if isinstance(one.annotation, str) else getattr(one.annotation, "__name__", "")
         annotation = annotation.replace("Resamples", "int")
-        is_option = one.kind in (one.POSITIONAL_OR_KEYWORD, one.KEYWORD_ONLY) and name not in _NO_OPTIONS
+        is_option = one.kind in (one.POSITIONAL_OR_KEYWORD, one.KEYWORD_ONLY)
+        is_option &= name not in _NO_OPTIONS or "Checkpoint" in annotation
         if is_option and not re.search(_DATA, annotation):
             default = None if one.default is one.empty else one.default
             record = _record_of(function, annotation, default)
@@ -134,7 +135,7 @@ def _takes_several(annotation: str) -> bool:
 
 def _type_of(one: Parameter, has_choices: bool) -> str:
     words = set(re.findall(r"\w+", one.annotation))
-    named = {"progress": "switch", "rng": "seed", "measures": "measure", "checkpoint": "path"}
+    named = {"progress": "switch", "rng": "seed", "measures": "measure"}
     if one.name in named:
         return named[one.name]
     if words & {"OperatingPoint", "_Points"}:
@@ -176,7 +177,9 @@ def _flat(function: Callable[..., Any]) -> Iterator[tuple[Callable[..., Any], Pa
         if one.record is None or _takes_several(one.annotation):
             yield function, one
         else:
-            yield from _flat(one.record)
+            for owner, field in _flat(one.record):
+                can_be_left_out = one.default is not inspect.Parameter.empty is field.default
+                yield owner, replace(field, default=None) if can_be_left_out else field
 
 
 def table_of(verbs: dict[str, Verb]) -> Table:

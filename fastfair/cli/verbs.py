@@ -110,13 +110,14 @@ _OF_SECTION = {
     "Groups": "groups group reference_group probe_group by incomplete_groups missing_labels baseline mix",
     "Intervals": """n_resamples quick unit confidence_level scheme method alternative simultaneous quantile center rng
         n_simulations weighting""",
-    "Output": "n_threads progress checkpoint",
+    "Output": "n_threads progress folder",
 }
 SECTION_OF = {name: section for section, names in _OF_SECTION.items() for name in names.split()}
 FLAGS = {
     "as_json": "json", "rng": "seed", "groups": "group", "measures": "measure", "requirements": "require",
     "claims": "claim", "applications": "application", "kind": "input", "name": "vector-name", "n_subjects": "subjects",
     "n_groups": "groups", "n_attempts": "attempts", "n_partners": "partners", "n_folds": "folds", "suffix": "format",
+    "folder": "checkpoint",
 }  # fmt: skip
 OUTPUT = (
     Option("as_json", "Print JSON instead of tables.", "flag"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Mapping, Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import Any, overload
 
 from fastfair._lib import seeds, validation
@@ -19,7 +19,7 @@ from fastfair.error_rates.operating_points import OperatingPoint, at_fmr
 from fastfair.errors import InputError
 
 from .contrasts import ComparedSystem, PairContrasts, difference_tests, pairs_of, places_of
-from .evaluate import METRICS_OF_VECTORS, Request, evaluate
+from .evaluate import METRICS_OF_VECTORS, EvaluationSettings, Request, evaluate
 from .result import Evaluation
 from .system_comparison import MethodOfContrasts, PairedEvaluation, SystemComparison
 
@@ -28,7 +28,7 @@ _System = Comparisons | ScannedComparisons | Embeddings
 _Several = Sequence[_System] | Mapping[str, _System]
 _Points = OperatingPoint | Sequence[OperatingPoint]
 _POINTS = (at_fmr(1e-3),)
-_OF_WORKERS = ("n_threads", "progress", "executor", "checkpoint")
+_OF_WORKERS = ("n_threads", "progress", "executor")
 _OF_ONE = ("thresholds", "score_kind")  # settings of evaluations that each system has of its own
 
 
@@ -177,7 +177,8 @@ def compare(
     n_resamples = validation.count("n_resamples", n_resamples)
     workers = Workers(**{name: options[name] for name in _OF_WORKERS if name in options}).checked(rng)
     options |= {"at": at, "measures": measures, "n_resamples": n_resamples, "confidence_level": confidence_level}
-    options |= {"method": method, "rng": seeds.fixed(rng)}
+    options |= {"settings": replace(options.get("settings", EvaluationSettings()), method=method)}
+    options |= {"rng": seeds.fixed(rng)}
     systems = _named(first, second)
     if baseline is not None:
         if second is not None:
@@ -226,6 +227,7 @@ def _requested(options: Mapping[str, Any]) -> Request:
     """Return arguments of `evaluate`, with its defaults where there are none."""
     defaults = {name: parameter.default for name, parameter in inspect.signature(evaluate).parameters.items()}
     known = defaults | dict(options)
+    known |= vars(known["settings"])
     return Request(**{field.name: known[field.name] for field in fields(Request) if field.name in known})
 
 
@@ -254,7 +256,7 @@ def _compared(
     settings |= {"score_kinds": [system.score_kind for system in scored], "baseline": baseline}
     pairs = pairs_of(names, baseline)
     tests = dict(zip(pairs, difference_tests(list(systems.values()), places_of(names, pairs)), strict=True))
-    contrasts = PairContrasts(systems, tests, settings["confidence_level"], options["method"], evaluations)
+    contrasts = PairContrasts(systems, tests, settings["confidence_level"], options["settings"].method, evaluations)
     return SystemComparison(tuple(names), tuple(evaluations.values()), contrasts, contrasts.pvalues_adjusted, settings)
 
 

@@ -6,7 +6,6 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from pathlib import Path
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -17,7 +16,7 @@ from fastfair._lib import seeds, validation
 from fastfair._lib.arguments import Measure, Resamples, checked
 from fastfair._lib.threads import compile_ahead
 from fastfair._lib.warnings import held, warn
-from fastfair._lib.workers import Executor, Workers
+from fastfair._lib.workers import Checkpoint, Executor, Workers
 from fastfair.data.class_keys import ClassKeys, keys_of
 from fastfair.data.comparisons import Comparisons
 from fastfair.data.embeddings import Embeddings
@@ -276,29 +275,68 @@ Floats = NDArray[np.float64]
 
 
 @checked
+@dataclass(frozen=True)
+class EvaluationSettings:
+    """What an evaluation is rarely asked to do in another way: how intervals are made, and quantities defined.
+
+    Attributes
+    ----------
+    method : {"auto", "percentile", "basic", "normal", "bca", "dyadic"}
+        How intervals are computed from replicates; see `intervals.confidence_interval`. "auto" uses the method that
+        simulations found right for each kind of quantity: "logit" for rates and EERs, test inversion for fairness
+        measures, "log" for minDCF, min Cllr and groups' ratios to the average, and "percentile" for all others.
+        "dyadic" is a method for false match rates; with it, all other quantities get "percentile".
+    scheme : {"dyadic", "product"}
+        How a comparison of two subjects is weighted. "product" multiplies the subjects' weights, which overstates the
+        spread of false match rates; "dyadic" shrinks this product until replicates have the dyadic-robust variance.
+        Samples always use plain products.
+    simultaneous : bool, default False
+        Whether the intervals of a quantity at an operating point hold in all groups together, at the confidence level.
+        They are wider then, and meant for looking at groups side by side. Those of all comparisons stay as they are.
+    alpha : float, default 0.5
+        Weight of false matches in measures that take both rates, in [0, 1].
+    eer_method : {"nearest", "nearest-max", "interpolated", "convex-hull"}
+        As in `eer`.
+    zero_policy : {"keep", "raise", "clopper-pearson"} or float
+        What ratio measures do with groups' FMRs and FNMRs of zero; see `measures.replace_zeros`. A group's EER, minDCF
+        or Cllr of zero is kept. "raise" refuses zeros in the data, and keeps them in replicates.
+    incomplete_groups : {"raise", "drop", "nan"}
+        What to do with groups that have no mated, or no non-mated, comparisons of their own: raise an error; leave
+        them out of the fairness measures, with a warning; or make the measures NaN, with a warning.
+
+    Examples
+    --------
+    >>> import fastfair as ff
+    >>> ff.EvaluationSettings(alpha=0.25, incomplete_groups="drop").alpha
+    0.25
+    """
+
+    method: MethodOfEvaluations = "auto"
+    scheme: Scheme = "dyadic"
+    simultaneous: bool = False
+    alpha: float = 0.5
+    eer_method: EerMethod = "nearest"
+    zero_policy: ZeroPolicy | float = "keep"
+    incomplete_groups: IncompleteGroups = "raise"
+
+
+@checked
 def evaluate(
     comparisons: Comparisons | ScannedComparisons | Embeddings,
     at: OperatingPoint | Sequence[OperatingPoint] = (at_fmr(1e-3),),  # noqa: B008 - frozen
     measures: Measure | Sequence[Measure] = "all",
     *,
+    metrics: Literal["all"] | Metric | Sequence[Metric] = "all",
     unit: Unit = "subject",
     n_resamples: Resamples = 2000,
     confidence_level: float = 0.95,
-    method: MethodOfEvaluations = "auto",
-    scheme: Scheme = "dyadic",
+    alternative: Alternative = "two-sided",
+    costs: Costs = Costs(),  # noqa: B008 - frozen
+    settings: EvaluationSettings = EvaluationSettings(),
     rng: seeds.Seed = None,
     n_threads: int | None = None,
     progress: bool | Callable[[int, int], None] = False,
-    executor: Executor = None,
-    checkpoint: str | Path | None = None,
-    metrics: Literal["all"] | Metric | Sequence[Metric] = "all",
-    alpha: float = 0.5,
-    eer_method: EerMethod = "nearest",
-    costs: Costs = Costs(),  # noqa: B008 - frozen
-    zero_policy: ZeroPolicy | float = "keep",
-    incomplete_groups: IncompleteGroups = "raise",
-    alternative: Alternative = "two-sided",
-    simultaneous: bool = False,
+    executor: Executor | Checkpoint = None,
 ) -> Evaluation:
     """Compute error rates, EER, minDCF, Cllr and fairness measures, overall and per group, with bootstrap intervals.
 
@@ -313,6 +351,8 @@ def evaluate(
         operating points count once.
     measures : "all" or sequence of str or function
         Fairness measures, by names or as functions: those of `fastfair.measures`, and your own (`measures.measure`).
+    metrics : "all" or sequence of {"eer", "min_dcf", "cllr", "min_cllr"}
+        Metrics to compute that need no operating point.
     unit : {"subject", "comparison", "sample", "subject+sample"}
         The units drawn with replacement: subjects within each group; comparisons, separately for mated and non-mated,
         which makes intervals too narrow where subjects repeat; samples within each subject; or subjects, and then
@@ -321,15 +361,14 @@ def evaluate(
         Number of replicates. With 0, rates have intervals in closed form, and nothing else has any; see Notes.
     confidence_level : float, default 0.95
         Confidence level of the intervals, in (0, 1).
-    method : {"auto", "percentile", "basic", "normal", "bca", "dyadic"}
-        How intervals are computed from replicates; see `intervals.confidence_interval`. "auto" uses the method that
-        simulations found right for each kind of quantity: "logit" for rates and EERs, test inversion for fairness
-        measures, "log" for minDCF, min Cllr and groups' ratios to the average, and "percentile" for all others.
-        "dyadic" is a method for false match rates; with it, all other quantities get "percentile".
-    scheme : {"dyadic", "product"}
-        How a comparison of two subjects is weighted. "product" multiplies the subjects' weights, which overstates the
-        spread of false match rates; "dyadic" shrinks this product until replicates have the dyadic-robust variance.
-        Samples always use plain products.
+    alternative : {"two-sided", "less", "greater"}
+        The hypothesis that intervals belong to, as in `scipy.stats`. "less" gives upper limits: what is claimed to be
+        below the limit is so at the confidence level, and the lower end is the least possible value. "greater" gives
+        lower limits.
+    costs : Costs
+        As in `min_dcf`.
+    settings : EvaluationSettings
+        How intervals are made and quantities defined, where not in the usual way.
     rng : None, int, SeedSequence or Generator
         Seed of the random numbers. A replicate depends only on the seed and on its own number.
     n_threads : int, optional
@@ -337,33 +376,10 @@ def evaluate(
         the same to the last bit.
     progress : bool or callable, default False
         Whether to show a progress bar; or a function to call with the numbers of replicates done and in all.
-    executor : object with a method `submit`, optional
+    executor : object with a method `submit`, or Checkpoint, optional
         What computes the replicates, as tasks of about a 128th of them: an executor of `concurrent.futures`, the Client
-        of Dask, or another one whose `submit` returns such futures. Results are the same to the last bit.
-    checkpoint : path, optional
-        Folder in which finished tasks are kept. The same call with the same folder, after its process has ended before
-        its time, goes on where it was, with the same results to the last bit. Needs `rng`.
-    metrics : "all" or sequence of {"eer", "min_dcf", "cllr", "min_cllr"}
-        Metrics to compute that need no operating point.
-    alpha : float, default 0.5
-        Weight of false matches in measures that take both rates, in [0, 1].
-    eer_method : {"nearest", "nearest-max", "interpolated", "convex-hull"}
-        As in `eer`.
-    costs : Costs
-        As in `min_dcf`.
-    zero_policy : {"keep", "raise", "clopper-pearson"} or float
-        What ratio measures do with groups' FMRs and FNMRs of zero; see `measures.replace_zeros`. A group's EER, minDCF
-        or Cllr of zero is kept. "raise" refuses zeros in the data, and keeps them in replicates.
-    incomplete_groups : {"raise", "drop", "nan"}
-        What to do with groups that have no mated, or no non-mated, comparisons of their own: raise an error; leave
-        them out of the fairness measures, with a warning; or make the measures NaN, with a warning.
-    alternative : {"two-sided", "less", "greater"}
-        The hypothesis that intervals belong to, as in `scipy.stats`. "less" gives upper limits: what is claimed to be
-        below the limit is so at the confidence level, and the lower end is the least possible value. "greater" gives
-        lower limits.
-    simultaneous : bool, default False
-        Whether the intervals of a quantity at an operating point hold in all groups together, at the confidence level.
-        They are wider then, and meant for looking at groups side by side. Those of all comparisons stay as they are.
+        of Dask, or another one whose `submit` returns such futures. Results are the same to the last bit. A
+        `Checkpoint` keeps those that are finished.
 
     Returns
     -------
@@ -431,10 +447,10 @@ def evaluate(
     (0.5, 0.5)
     """
     request = Request(
-        at, measures, metrics, alpha, eer_method, costs, zero_policy, incomplete_groups,
-        unit, scheme, n_resamples, confidence_level, method, alternative, simultaneous,
+        at=at, measures=measures, metrics=metrics, costs=costs, unit=unit, n_resamples=n_resamples,
+        confidence_level=confidence_level, alternative=alternative, **vars(settings),
     )  # fmt: skip
-    workers = Workers(n_threads, progress, executor, checkpoint).checked(rng)
+    workers = Workers(n_threads, progress, executor).checked(rng)
     if not isinstance(comparisons, Embeddings):
         return _evaluated(comparisons, request, workers, rng)
     request.in_words(comparisons.groups, METRICS_OF_VECTORS)
@@ -625,7 +641,7 @@ def evaluate_at_thresholds(comparisons: Comparisons, thresholds: Sequence[float]
     with held():
         return evaluate(
             comparisons, [at_threshold(threshold) for threshold in thresholds], [], metrics=[], n_resamples=0,
-            confidence_level=level, incomplete_groups="nan",
+            confidence_level=level, settings=EvaluationSettings(incomplete_groups="nan"),
             unit="comparison" if comparisons.subjects is None else "subject",
         )  # fmt: skip
 

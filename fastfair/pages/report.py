@@ -82,7 +82,7 @@ def report(
     --------
     >>> import fastfair as ff
     >>> c = ff.Comparisons([0.9, 0.3, 0.7, 0.4, 0.1, 0.6], [1, 1, 1, 0, 0, 0], reference_group=list("fmffmf"))
-    >>> ff.report(ff.evaluate(c, n_resamples=0, incomplete_groups="nan"), "report.html")  # doctest: +SKIP
+    >>> ff.report(ff.evaluate(c, n_resamples=0), "report.html")  # doctest: +SKIP
     """
     whole_files.ready_folder(Path(path).parent)
     files = [inputs] if isinstance(inputs, str | Path) else inputs

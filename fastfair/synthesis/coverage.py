@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,7 +15,7 @@ from fastfair._lib import frames, memory, seeds, validation
 from fastfair._lib.arguments import Resamples, checked
 from fastfair._lib.plots import axes_or_new
 from fastfair._lib.threads import one_blas_thread, run_blocks
-from fastfair._lib.workers import ONE_THREAD, Arrays, Executor, Report, Workers, do_job
+from fastfair._lib.workers import ONE_THREAD, Arrays, Checkpoint, Executor, Report, Workers, do_job
 from fastfair.bands.curve import interval
 from fastfair.bands.rates_at_levels import MethodOfEmbeddings, checked_levels
 from fastfair.data import score_keys
@@ -144,8 +143,7 @@ def coverage_experiment(
     rng: seeds.Seed = None,
     n_threads: int | None = None,
     progress: bool | Callable[[int, int], None] = False,
-    executor: Executor = None,
-    checkpoint: str | Path | None = None,
+    executor: Executor | Checkpoint = None,
 ) -> CoverageExperiment:
     """Draw many data sets of the same identities and count how often `roc_band` contains the true FNMR.
 
@@ -173,7 +171,7 @@ def coverage_experiment(
         other data sets; results do not depend on it.
     progress : bool or callable, default False
         Whether to show a progress bar; or a function to call with the numbers of data sets done and in all.
-    executor, checkpoint
+    executor
         As in `evaluate`; a task is a part of the data sets.
 
     Returns
@@ -219,7 +217,7 @@ def coverage_experiment(
     names = tuple(methods)
     nominal = np.array([intervals.level(level) for level in confidence_levels])
     levels = np.sort(checked_levels(fmr))
-    workers = Workers(n_threads, progress, executor, checkpoint).checked(rng)
+    workers = Workers(n_threads, progress, executor).checked(rng)
     memory.require(
         8 * n_datasets * (levels.size * (3 + 2 * len(names) * nominal.size) + 8) + 16 * n_resamples * levels.size,
         f"{n_datasets:,} data sets with {n_resamples:,} replicates each",

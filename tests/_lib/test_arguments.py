@@ -77,16 +77,16 @@ class Hostile:
         (lambda: ff.evaluate(SCORES, n_resamples=10.5), "n_resamples must be a whole number"),
         (lambda: ff.evaluate(SCORES, n_resamples=10**400), "n_resamples must be a whole number below 2"),
         (lambda: ff.intervals.upper_limit_without_errors(10**400, 0.9), "n must be a finite number"),
-        (lambda: ff.evaluate(SCORES, alpha=10**400), "alpha must be a finite number"),
-        (lambda: ff.compare(SCORES, SCORES, alpha="half"), "alpha must be a finite number"),
-        (lambda: ff.evaluate(SCORES, alpha=Decimal("0.5")), "alpha must be a finite number"),
+        (lambda: ff.EvaluationSettings(alpha=10**400), "alpha must be a finite number"),
+        (lambda: ff.EvaluationSettings(alpha="half"), "alpha must be a finite number"),
+        (lambda: ff.EvaluationSettings(alpha=Decimal("0.5")), "alpha must be a finite number"),
         (lambda: ff.evaluate(SCORES, rng=np.random.RandomState(0)), "rng must be None, a whole number"),
         (lambda: ff.evaluate(SCORES, rng=10**5000), "rng must be None, a whole number"),
         (lambda: ff.evaluate(SCORES, progress="yes"), "progress must be True, False or a function of two numbers"),
         (lambda: ff.evaluate(SCORES, progress=lambda: None), "progress must be True, False or a function of two"),
         (lambda: ff.evaluate(SCORES, measures=5), "measures must be the name of a measure, its function or"),
         (lambda: ff.evaluate(SCORES, measures=["fdr", 5]), r"measures\[1\] must be the name of a measure or"),
-        (lambda: ff.evaluate(SCORES, zero_policy=None), "zero_policy must be one of .* or a finite number"),
+        (lambda: ff.EvaluationSettings(zero_policy=None), "zero_policy must be one of .* or a finite number"),
         (lambda: ff.Costs(normalize="no"), "normalize must be True or False"),
         (lambda: ff.Comparisons({0.9, 0.1}, [1, 0]), "scores must be an array or a list"),
         (lambda: ff.Comparisons("0.9", [1, 0]), "scores must be an array or a list, not '0.9'"),
@@ -109,7 +109,7 @@ class Hostile:
         (lambda: ff.intervals.holm("a"), "pvalues must be an array or a list"),
         (lambda: ff.synthesize_each(10, 10, "fmr", "0.5"), "targets must be a number or an array"),
         (lambda: ff.biased_system({1, 2}), "ratios must be a list"),
-        (lambda: ff.evaluate(SCORES, alpha=Hostile()), "alpha must be a finite number, not"),
+        (lambda: ff.EvaluationSettings(alpha=Hostile()), "alpha must be a finite number, not"),
         (lambda: ff.eer(Hostile()), "comparisons must be Comparisons, not"),
         (lambda: ff.eer(SCORES, Hostile()), "method must be one of .*, not"),
         (lambda: ff.Comparisons(Hostile(), [1, 0]), "scores"),
@@ -128,10 +128,19 @@ def test_no_message_is_longer_than_can_be_read():
 
 
 def test_numpys_own_numbers_and_text_are_as_good_as_pythons():
-    plain = ff.evaluate(SCORES, AT, "fdr", unit="comparison", n_resamples=20, rng=3, alpha=0.5, confidence_level=0.75)
+    plain = ff.evaluate(
+        SCORES,
+        AT,
+        "fdr",
+        unit="comparison",
+        n_resamples=20,
+        rng=3,
+        settings=ff.EvaluationSettings(alpha=0.5),
+        confidence_level=0.75,
+    )
     other = ff.evaluate(
         SCORES, AT, np.array(["fdr"]), unit=np.str_("comparison"), n_resamples=np.int64(20), rng=np.array(3),
-        alpha=Fraction(1, 2), confidence_level=np.float32(0.75),
+        settings=ff.EvaluationSettings(alpha=Fraction(1, 2)), confidence_level=np.float32(0.75),
     )  # fmt: skip
     assert plain.to_json() == other.to_json()
 

@@ -95,7 +95,7 @@ def test_a_dead_process_is_an_error_that_says_what_to_do(tmp_path):
         with ProcessPoolExecutor(1, context) as pool:
             return done(job, Workers(executor=pool, checkpoint=kept))[0]
 
-    with pytest.raises(WorkerError, match=r"a worker has died.*run again with a new executor; with checkpoint="):
+    with pytest.raises(WorkerError, match=r"a worker has died.*run again with a new executor; with ff.Checkpoint"):
         tried()
     n_kept = len(list(kept.glob("*/*.part")))
     assert 0 < n_kept < 72
@@ -195,7 +195,7 @@ def closed():
             r"tried 3 times.*CancelledError: lost",
         ),
         (lambda: Odd(raising), WorkerError, r"takes no more tasks \(KeyError: 'no'\)"),
-        (closed, WorkerError, r"takes no more tasks \(RuntimeError: cannot schedule.*with checkpoint="),
+        (closed, WorkerError, r"takes no more tasks \(RuntimeError: cannot schedule.*with ff.Checkpoint"),
     ],
 )
 def test_executors_of_bad_manners_are_errors_of_ours(executor, error, message):

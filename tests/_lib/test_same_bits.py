@@ -13,6 +13,7 @@ import pytest
 from helpers.executors import CALLS, result_bits
 from helpers.refusals import refused
 
+from fastfair import Checkpoint
 from fastfair.errors import FileFormatError
 
 pytestmark = pytest.mark.jit
@@ -52,12 +53,12 @@ def test_forked_processes_give_the_same_bits():
 )
 def test_a_checkpoint_gives_the_same_bits_whole_or_in_part(name, tmp_path):
     wanted = result_bits(CALLS[name]())
-    assert result_bits(CALLS[name](checkpoint=tmp_path)) == wanted
+    assert result_bits(CALLS[name](executor=Checkpoint(tmp_path))) == wanted
     files = sorted(tmp_path.glob("*/*.part"))
     for path in random.Random(0).sample(files, len(files) // 2):
         path.unlink()
     told = []
-    assert result_bits(CALLS[name](checkpoint=tmp_path, progress=lambda *both: told.append(both))) == wanted
+    assert result_bits(CALLS[name](executor=Checkpoint(tmp_path), progress=lambda *both: told.append(both))) == wanted
     assert sorted(tmp_path.glob("*/*.part")) == files
     assert told
 
@@ -68,22 +69,22 @@ def test_other_numbers_of_replicates_go_on_from_the_same_parts(tmp_path):
     from fastfair import evaluate
 
     c = executors._comparisons()
-    evaluate(c, n_resamples=192, rng=0, checkpoint=tmp_path)
-    evaluate(c, n_resamples=320, rng=0, checkpoint=tmp_path)
+    evaluate(c, n_resamples=192, rng=0, executor=Checkpoint(tmp_path))
+    evaluate(c, n_resamples=320, rng=0, executor=Checkpoint(tmp_path))
     assert len(list(tmp_path.iterdir())) == 1
     assert len(list(tmp_path.glob("*/*.part"))) == 5
-    evaluate(c, n_resamples=192, rng=1, checkpoint=tmp_path)
+    evaluate(c, n_resamples=192, rng=1, executor=Checkpoint(tmp_path))
     assert len(list(tmp_path.iterdir())) == 2
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", CALLS)
 def test_a_damaged_checkpoint_and_one_without_a_seed_are_errors(name, tmp_path):
-    CALLS[name](checkpoint=tmp_path)
+    CALLS[name](executor=Checkpoint(tmp_path))
     path = sorted(tmp_path.glob("*/*.part"))[0]
     path.write_bytes(path.read_bytes()[:-100])
     with pytest.raises(FileFormatError, match=rf"{path.name} is damaged"):
-        CALLS[name](checkpoint=tmp_path)
+        CALLS[name](executor=Checkpoint(tmp_path))
 
 
 def test_a_checkpoint_needs_a_seed(tmp_path):
@@ -94,15 +95,16 @@ def test_a_checkpoint_needs_a_seed(tmp_path):
     for call, *given in (
         (ff.evaluate, c), (ff.compare, c, c), (ff.roc_band, e), (ff.fairness_band, e), (ff.coverage_experiment,),
     ):  # fmt: skip
-        refused("checkpoint needs a seed", call, *given, checkpoint=tmp_path)
+        refused("checkpoint needs a seed", call, *given, executor=Checkpoint(tmp_path))
 
 
 _RUN = """
 import sys
 sys.path.insert(0, {helpers!r})
+import fastfair as ff
 from helpers.executors import CALLS, result_bits
 print("ready", flush=True)
-sys.stdout.buffer.write(result_bits(CALLS[{name!r}](checkpoint="kept", n_threads=1)))
+sys.stdout.buffer.write(result_bits(CALLS[{name!r}](executor=ff.Checkpoint("kept"), n_threads=1)))
 """
 
 

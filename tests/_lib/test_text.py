@@ -63,7 +63,7 @@ def test_tables_show_labels_escaped(comparisons, capsys):
 
 def test_left_out_groups_are_shown_escaped(capsys):
     c = ff.Comparisons([0.9, 0.1, 0.8, 0.2, 0.7], [1, 0, 1, 0, 1], reference_group=["a", "a", "b", "b", "\x1b[2J"])
-    print_result(ff.evaluate(c, n_resamples=0, incomplete_groups="drop"))
+    print_result(ff.evaluate(c, n_resamples=0, settings=ff.EvaluationSettings(incomplete_groups="drop")))
     assert is_safe(capsys.readouterr().out, ["\x1b[2J"])
 
 

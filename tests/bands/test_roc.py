@@ -70,7 +70,14 @@ def test_points_intervals_and_replicates_are_those_of_evaluate(comparisons, band
 def test_other_methods_are_those_of_evaluate(comparisons, band, method):
     other = ff.roc_band(comparisons, LEVELS, n_resamples=400, rng=3, method=method)
     for k, level in enumerate(LEVELS):
-        ev = ff.evaluate(comparisons, ff.at_fmr(level), measures=[], n_resamples=400, method=method, rng=3)
+        ev = ff.evaluate(
+            comparisons,
+            ff.at_fmr(level),
+            measures=[],
+            n_resamples=400,
+            settings=ff.EvaluationSettings(method=method),
+            rng=3,
+        )
         assert (other.low[k], other.high[k]) == ev.interval("fnmr")
     assert np.array_equal(other.band_low, band.band_low)
 

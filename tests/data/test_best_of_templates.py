@@ -93,7 +93,7 @@ def test_bands_have_the_same_bits_by_threads_workers_checkpoints_and_in_files(mo
     assert bits(e, n_threads=2) == wanted
     with ThreadPoolExecutor(2) as pool:
         for _ in range(2):  # the second goes on from the first's checkpoint
-            assert bits(given, executor=pool, checkpoint=tmp_path / "kept") == wanted
+            assert bits(given, executor=ff.Checkpoint(tmp_path / "kept", pool)) == wanted
     monkeypatch.setattr(temporary_files, "_ALWAYS_IN_MEMORY", 0)
     monkeypatch.setattr(temporary_files, "_SHARE_OF_MEMORY", 2**62)
     assert bits(given) == wanted

@@ -22,7 +22,9 @@ def test_shares_are_those_of_the_oracle(seed, n_subjects, n_groups):
     group = rng.integers(0, n_groups, n_subjects)
     scores = rng.normal(size=n) + 0.5 * (rng.random(n_subjects) < 0.2)[reference]
     c = ff.Comparisons(scores, mated, reference, probe, group[reference], group[probe])
-    ev = ff.evaluate(c, ff.at_threshold(0.5), [], metrics=[], n_resamples=0, incomplete_groups="nan")
+    ev = ff.evaluate(
+        c, ff.at_threshold(0.5), [], metrics=[], n_resamples=0, settings=ff.EvaluationSettings(incomplete_groups="nan")
+    )
     order = [int(label) for label in c.subjects]
     for q in ev.quantities:
         if q.name == "threshold":

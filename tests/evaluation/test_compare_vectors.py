@@ -84,7 +84,13 @@ def test_other_data_are_refused(tmp_path):
 @given(st.integers(0, 2**16), st.booleans(), st.integers(0, 4), st.sampled_from([3, 1000]), st.sampled_from([0.0, 0.2]))
 def test_rates_have_the_bits_of_all_pairs(seed, roles, groups, steps, noise):
     systems = two_systems(seed, roles=roles, groups=groups, steps=steps, noise=noise)
-    asked = {"metrics": [], "measures": [], "n_resamples": 2, "rng": 1, "incomplete_groups": "nan"}
+    asked = {
+        "metrics": [],
+        "measures": [],
+        "n_resamples": 2,
+        "rng": 1,
+        "settings": ff.EvaluationSettings(incomplete_groups="nan"),
+    }
     wanted = ff.compare(*(e.comparisons() for e in systems), ff.at_fmr(0.02), **asked)
     found = ff.compare(*scanned(systems, 0.8), ff.at_fmr(0.02), **asked)
     assert found.second.settings["thresholds"] == wanted.second.settings["thresholds"]

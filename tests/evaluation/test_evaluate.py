@@ -27,7 +27,9 @@ def comparisons():
 
 @pytest.fixture(scope="module")
 def evaluation(comparisons):
-    return ff.evaluate(comparisons, at=[ff.at_fmr(0.05), POINT], alpha=0.3, n_resamples=0)
+    return ff.evaluate(
+        comparisons, at=[ff.at_fmr(0.05), POINT], settings=ff.EvaluationSettings(alpha=0.3), n_resamples=0
+    )
 
 
 def test_rates_are_those_of_rates(comparisons, evaluation):
@@ -158,11 +160,13 @@ def test_zero_rates_are_said_to_be_not_computable_or_replaced_as_declared():
     assert notes["max_min_ratio(fmr)"].startswith("not computable")
     assert json.loads(ev.to_json())["quantities"][-1]["estimate"] is None
     for policy, replaced in ((0.01, 0.01), ("clopper-pearson", 1 - 0.025 ** (1 / 2))):
-        other = ff.evaluate(c, at=POINT, zero_policy=policy, n_resamples=0)
+        other = ff.evaluate(c, at=POINT, settings=ff.EvaluationSettings(zero_policy=policy), n_resamples=0)
         rates = sorted((replaced, 0.5))
         assert other.value("max_min_ratio(fmr)") == pytest.approx(rates[1] / rates[0])
         assert other.value("fdr") == ev.value("fdr")
-    refused("not computable", ff.evaluate, c, at=POINT, zero_policy="raise", n_resamples=0)
+    refused(
+        "not computable", ff.evaluate, c, at=POINT, settings=ff.EvaluationSettings(zero_policy="raise"), n_resamples=0
+    )
 
 
 @pytest.fixture
@@ -174,21 +178,30 @@ def test_a_group_without_nonmated_comparisons_is_refused_dropped_or_nan(incomple
     with pytest.raises(InputError, match=r"1 of 3 groups lack .* 'c' has 1 mated and 0 non-mated.*incomplete_groups"):
         ff.evaluate(incomplete, at=POINT, n_resamples=0)
     with pytest.warns(DroppedWarning, match="'c' has 1 mated and 0 non-mated"):
-        dropped = ff.evaluate(incomplete, at=POINT, incomplete_groups="drop", n_resamples=0)
+        dropped = ff.evaluate(
+            incomplete, at=POINT, settings=ff.EvaluationSettings(incomplete_groups="drop"), n_resamples=0
+        )
     assert dropped.measured_groups == ("a", "b")
     assert dropped.value("fnmr", "c") == 0
     assert math.isnan(dropped.value("fmr", "c"))
     assert dropped.value("fdr") == 1 - 0.5 * (0.5 + 0.0)
     assert math.isfinite(dropped.value("sed_mean"))
     with pytest.warns(DroppedWarning):
-        at_mean = ff.evaluate(incomplete, at=ff.at_mean_group_eer(), incomplete_groups="drop", n_resamples=0)
+        at_mean = ff.evaluate(
+            incomplete,
+            at=ff.at_mean_group_eer(),
+            settings=ff.EvaluationSettings(incomplete_groups="drop"),
+            n_resamples=0,
+        )
     assert at_mean.value("fdr") <= 1
     with pytest.warns(EmptyGroupWarning, match="measures are NaN"):
-        kept = ff.evaluate(incomplete, at=POINT, incomplete_groups="nan", n_resamples=0)
+        kept = ff.evaluate(incomplete, at=POINT, settings=ff.EvaluationSettings(incomplete_groups="nan"), n_resamples=0)
     assert all(math.isnan(kept.value(name)) for name in ("fdr", "sed_mean", "nrb(eer)"))
     with pytest.raises(InputError, match="no group has both"):
         ff.evaluate(
-            ff.Comparisons([0.9, 0.1], [1, 0], reference_group=list("ab")), incomplete_groups="drop", n_resamples=0
+            ff.Comparisons([0.9, 0.1], [1, 0], reference_group=list("ab")),
+            settings=ff.EvaluationSettings(incomplete_groups="drop"),
+            n_resamples=0,
         )
 
 
@@ -208,7 +221,13 @@ def test_replicates_of_a_group_that_lacks_comparisons_have_nan_measures_and_the_
     of_rates = []
     for policy in ("nan", "drop"):
         evaluation = ff.evaluate(
-            c, ff.at_fmr(0.05), ["fdr", "gini"], metrics=[], n_resamples=130, rng=0, incomplete_groups=policy
+            c,
+            ff.at_fmr(0.05),
+            ["fdr", "gini"],
+            metrics=[],
+            n_resamples=130,
+            rng=0,
+            settings=ff.EvaluationSettings(incomplete_groups=policy),
         )
         of_rates.append([repr(q) for q in evaluation.quantities if q.name in ("threshold", "fmr", "fnmr")])
         assert math.isnan(evaluation.value("fdr")) == (policy == "nan")
@@ -226,7 +245,7 @@ def test_without_groups_there_are_no_measures():
     ("arguments", "message"),
     [
         ({"measures": ["giny"]}, "did you mean 'gini'"),
-        ({"alpha": 30}, "for 30 % write 0.3"),
+        ({"settings": ff.EvaluationSettings(alpha=30)}, "for 30 % write 0.3"),
         ({"at": [], "metrics": []}, "at is empty"),
         ({"metrics": ["err"]}, "did you mean 'eer'"),
         ({"unit": "person"}, "unit must be one of"),
@@ -235,23 +254,26 @@ def test_without_groups_there_are_no_measures():
         ({"n_resamples": -5}, "whole number of at least 0"),
         ({"confidence_level": 95}, r"for 95 % write 0\.95"),
         ({"confidence_level": 1}, "must lie in"),
-        ({"method": "studentized"}, "method must be one of"),
-        ({"method": "recentered"}, "method must be one of"),
-        ({"scheme": "pigeonhole"}, "scheme must be one of"),
         ({"rng": -1}, "rng must be"),
         ({"rng": "seed"}, "rng must be"),
         ({"n_threads": 0}, "n_threads"),
         ({"at": [0.001]}, r"at\[0\] must be an operating point"),
         ({"at": "fmr:0.001"}, "is not an operating point"),
-        ({"eer_method": "exact"}, "eer_method"),
         ({"costs": 0.05}, r"costs must be costs such as Costs\("),
-        ({"zero_policy": "drop"}, "zero_policy"),
-        ({"zero_policy": 0}, "above 0"),
-        ({"incomplete_groups": "skip"}, "incomplete_groups"),
+        ({"settings": ff.EvaluationSettings(zero_policy=0)}, "above 0"),
     ],
 )
 def test_bad_options(comparisons, arguments, message):
     refused(message, ff.evaluate, comparisons, **arguments)
+
+
+def test_bad_settings():
+    wrong = {
+        "method": "studentized", "scheme": "pigeonhole", "eer_method": "exact", "zero_policy": "drop",
+        "incomplete_groups": "skip",
+    }  # fmt: skip
+    for name, value in {**wrong, "method": "recentered"}.items():
+        refused(f"{name} must be one of", ff.EvaluationSettings, **{name: value})
 
 
 @pytest.mark.jit

@@ -66,7 +66,7 @@ def test_more_pairs_are_kept_until_they_suffice(few_kept, monkeypatch):
     "asked",
     [
         {"metrics": ["cllr"]}, {"metrics": "min_cllr"}, {"n_resamples": 0}, {"unit": "sample"},
-        {"eer_method": "convex-hull"},
+        {"settings": ff.EvaluationSettings(eer_method="convex-hull")},
     ],
 )  # fmt: skip
 def test_what_scans_lack_is_computed_from_all_pairs(asked):
@@ -80,7 +80,7 @@ def test_what_scans_lack_is_computed_from_all_pairs(asked):
 
 @pytest.mark.jit
 def test_subjects_are_left_out_without_a_list_of_all_pairs():
-    asked = {"at": ff.at_fmr(0.02), "n_resamples": 20, "rng": 1, "method": "bca"}
+    asked = {"at": ff.at_fmr(0.02), "n_resamples": 20, "rng": 1, "settings": ff.EvaluationSettings(method="bca")}
     e = two_systems(7)[0]
     wanted, found = (set(map(repr, ff.evaluate(one, **asked).quantities)) for one in (e.comparisons(), e))
     assert found < wanted  # which have min Cllr, too
@@ -95,16 +95,14 @@ def test_wrong_words_are_refused_before_any_work(monkeypatch):
         ({"at": []}, "at is empty"),
         ({"n_resamples": 1}, "one replicate has no spread"),
         ({"unit": "person"}, "unit must be"),
-        ({"alpha": 2}, "alpha is a rate"),
-        ({"method": "recentered"}, "method must be one of"),
+        ({"settings": ff.EvaluationSettings(alpha=2)}, "alpha is a rate"),
     ]
     for asked, said in refused:
         asked = {"metrics": [], **asked}
         with pytest.raises(InputError, match=said):
             ff.evaluate(one, rng=0, **asked)
-        if "method" not in asked:
-            with pytest.raises(InputError, match=said):
-                ff.compare(one, other, rng=0, **asked)
+        with pytest.raises(InputError, match=said):
+            ff.compare(one, other, rng=0, **asked)
     swapped = ff.Embeddings(other.vectors[::-1], other.subject[::-1], np.zeros(len(other), int))
     with pytest.raises(InputError, match="the groups differ"):
         ff.compare(one, swapped, rng=0)
@@ -128,7 +126,13 @@ def test_how_many_pairs_are_guessed(monkeypatch):
 @given(st.integers(0, 2**16), st.booleans(), st.integers(0, 4), st.sampled_from([3, 99]), st.sampled_from(POINTS[:4]))
 def test_rates_have_the_bits_of_all_pairs(seed, roles, groups, steps, at):
     e = two_systems(seed, roles=roles, groups=groups, steps=steps)[0]
-    asked = {"metrics": [], "measures": [], "n_resamples": 2, "rng": 1, "incomplete_groups": "nan"}
+    asked = {
+        "metrics": [],
+        "measures": [],
+        "n_resamples": 2,
+        "rng": 1,
+        "settings": ff.EvaluationSettings(incomplete_groups="nan"),
+    }
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(pair_search, "_FEW", 0)
         patch.setattr(enough_pairs, "_MOST_FOR_GROUPS", 1.0)

@@ -83,7 +83,11 @@ def test_metrics_that_need_every_score_are_left_out_or_refused():
     c = made("non-match")
     found = evaluated(c, measures=(), metrics="all")
     assert {one.name for one in found.quantities} & {"eer", "min_dcf", "cllr", "min_cllr"} == {"eer", "min_dcf"}
-    for options in ({"metrics": "cllr"}, {"eer_method": "interpolated"}, {"costs": ff.Costs(0.9)}):
+    for options in (
+        {"metrics": "cllr"},
+        {"settings": ff.EvaluationSettings(eer_method="interpolated")},
+        {"costs": ff.Costs(0.9)},
+    ):
         refused("failed", ff.evaluate, c, n_resamples=0, **options)
 
 

@@ -40,7 +40,7 @@ def test_estimates_and_counts_are_those_of_loops(policy):
 @pytest.mark.parametrize("unit", ["subject", "subject+sample", "sample"])
 def test_frr_and_far_are_the_rates_with_failures_as_nonmatches(unit):
     """Both ways draw the same units, so that replicates agree at a given threshold."""
-    options = {"unit": unit, "scheme": "product", "at": AT}
+    options = {"unit": unit, "settings": ff.EvaluationSettings(scheme="product"), "at": AT}
     left, counted = (evaluated(made(policy, samples=True), **options) for policy in ("exclude", "non-match"))
     for group in (None, "f", "m"):
         for name, other in (("frr", "fnmr"), ("far", "fmr")):
@@ -56,7 +56,8 @@ def test_frr_and_far_are_the_rates_with_failures_as_nonmatches(unit):
 def test_rates_of_failure_are_error_rates_of_trials():
     c = made("exclude")
     trials = failure_trials(c)
-    for options in ({}, {"n_resamples": 0}, {"unit": "comparison"}, {"method": "percentile"}, {"method": "bca"}):
+    methods = [{"settings": ff.EvaluationSettings(method=method)} for method in ("percentile", "bca")]
+    for options in ({}, {"n_resamples": 0}, {"unit": "comparison"}, *methods):
         found, expected = evaluated(c, at=AT, **options), evaluated(trials, at=ff.at_threshold(0.5), **options)
         for group in (None, "f", "m"):
             for name, rate in (("failure_rate_mated", "fnmr"), ("failure_rate_nonmated", "fmr")):
@@ -98,7 +99,7 @@ def test_a_group_that_failed_as_a_whole():
     scores, mated = [1, 0.5, 0, 0.2, np.nan, np.nan, np.nan, np.nan], [1, 1, 0, 0, 1, 0, 1, 0]
     sides = list("aabbccdd"), list("aaababdd"), list("ffffmmmm"), list("fffffmmm")
     c = ff.Comparisons(scores, mated, *sides, policies=ff.Policies(failures="exclude", label_conflicts="keep"))
-    found = evaluated(c, AT, incomplete_groups="nan", n_resamples=50)
+    found = evaluated(c, AT, settings=ff.EvaluationSettings(incomplete_groups="nan"), n_resamples=50)
     assert math.isnan(found.value("fnmr", "m"))
     assert (found.value("failure_rate_mated", "m"), found.value("frr", "m"), found.value("far", "m")) == (1, 1, 0)
     low, high = found.interval("frr", "m")

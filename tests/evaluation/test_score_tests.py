@@ -31,7 +31,8 @@ def agree(found, enough):
     first = comparisons_of_system(found, 0)
     second = matching.match(first, comparisons_of_system(found, 1), one_by_one=False)
     one, other = (
-        ff.evaluate(c, POINTS, [], metrics=[], n_resamples=0, incomplete_groups="nan") for c in (first, second)
+        ff.evaluate(c, POINTS, [], metrics=[], n_resamples=0, settings=ff.EvaluationSettings(incomplete_groups="nan"))
+        for c in (first, second)
     )
     pairs = list(zip(one.quantities, other.quantities, strict=True))
     trials = Trials(first, "subject")

@@ -8,6 +8,7 @@ import sys
 import tempfile
 import warnings
 from collections.abc import Callable, Iterator
+from dataclasses import fields
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -123,9 +124,15 @@ def trials() -> ff.Comparisons:
     return ff.Comparisons(scores, e.subject[i] == e.subject[j], e.subject[i], e.subject[j])
 
 
+def settings_of(more: dict[str, Any]) -> ff.EvaluationSettings:
+    """Take the settings out of arguments."""
+    names = [field.name for field in fields(ff.EvaluationSettings) if field.name in more]
+    return ff.EvaluationSettings(**{"incomplete_groups": "drop"} | {name: more.pop(name) for name in names})
+
+
 def evaluated(data: Any, **more: Any) -> dict[str, Any]:
     """Evaluate, with replicates beside what they make."""
-    ev = ff.evaluate(data, more.pop("at", POINTS), **{"incomplete_groups": "drop"} | FEW | more)
+    ev = ff.evaluate(data, more.pop("at", POINTS), settings=settings_of(more), **FEW | more)
     return {
         "quantities": ev.quantities,
         "eer": ev.replicates("eer") if FEW["n_resamples"] and "unit" not in more else None,
@@ -141,7 +148,12 @@ def rich() -> Iterator[tuple[str, Callable[[], Any]]]:
         yield f"evaluate by {unit}", lambda unit=unit: evaluated(c, unit=unit, measures=["garbe"])
     for more in ({"method": "percentile"}, {"alternative": "less"}, {"simultaneous": True}):
         yield f"evaluate {more}", lambda more=more: evaluated(c, measures=["gini"], metrics=["eer"], **more)
-    yield "evaluate in closed form", lambda: ff.evaluate(c, POINTS, n_resamples=0, incomplete_groups="drop").quantities
+    yield (
+        "evaluate in closed form",
+        lambda: (
+            ff.evaluate(c, POINTS, n_resamples=0, settings=ff.EvaluationSettings(incomplete_groups="drop")).quantities
+        ),
+    )
     yield "evaluate two attributes", lambda: evaluated(c.by("sex", "age"), incomplete_groups="nan", measures=["fdr"])
     yield "evaluate a scan", lambda: evaluated(scan().by("sex"), metrics=["eer", "cllr"])
     for roles in (False, True):
@@ -153,12 +165,25 @@ def rich() -> Iterator[tuple[str, Callable[[], Any]]]:
         )
     yield "evaluate trials", lambda: evaluated(trials())
     yield "ROC band", lambda: ff.roc_band(c, [0.01, 0.1], **FEW)
-    yield "compare", lambda: ff.compare(c, comparisons("second"), POINTS[:2], incomplete_groups="drop", **FEW).contrasts
+    yield (
+        "compare",
+        lambda: (
+            ff.compare(
+                c, comparisons("second"), POINTS[:2], settings=ff.EvaluationSettings(incomplete_groups="drop"), **FEW
+            ).contrasts
+        ),
+    )
     yield (
         "compare three",
         lambda: (
             ff.compare(
-                [c, comparisons("second"), c], None, POINTS[0], [], metrics=["eer"], incomplete_groups="drop", **FEW
+                [c, comparisons("second"), c],
+                None,
+                POINTS[0],
+                [],
+                metrics=["eer"],
+                settings=ff.EvaluationSettings(incomplete_groups="drop"),
+                **FEW,
             ).contrasts
         ),
     )
@@ -179,7 +204,9 @@ def rich() -> Iterator[tuple[str, Callable[[], Any]]]:
     yield "error model", lambda: ff.error_model(c, ["sex", "age"], POINTS[1])
     yield (
         "shrunken rates",
-        lambda: ff.shrunken_rates(ff.evaluate(c, POINTS[1], [], metrics=[], incomplete_groups="drop", **FEW)),
+        lambda: ff.shrunken_rates(
+            ff.evaluate(c, POINTS[1], [], metrics=[], settings=ff.EvaluationSettings(incomplete_groups="drop"), **FEW)
+        ),
     )
     yield "apply a threshold", lambda: ff.apply_threshold(c, POINTS[0], comparisons("second"))
     yield "worst comparisons", lambda: ff.worst_comparisons(c, POINTS[0], n=9)

@@ -161,7 +161,13 @@ def test_cllr_of_scans_has_the_bits_of_comparisons_in_memory(
     frame = table_of(seed, dtype=dtype).with_columns(
         (pl.col("score") * scale).cast(pl.Float32 if dtype == np.float32 else pl.Float64)
     )
-    asked = {"at": [], "metrics": ["cllr"], "measures": [], "incomplete_groups": "nan", "n_threads": n_threads}
+    asked = {
+        "at": [],
+        "metrics": ["cllr"],
+        "measures": [],
+        "settings": ff.EvaluationSettings(incomplete_groups="nan"),
+        "n_threads": n_threads,
+    }
     expected = evaluated(in_memory(frame, score_kind=score_kind, groups=groups), **asked)
     folder = written(tmp_path / "parts", frame, n_files, np.random.default_rng(seed).permutation(n_files))
     with pytest.MonkeyPatch.context() as patch:
@@ -192,8 +198,8 @@ def test_executors_and_checkpoints_change_nothing(tmp_path, monkeypatch):
     points = {"at": [ff.at_fmr(0.01), ff.at_eer()], "metrics": ["eer", "min_dcf", "cllr"], "n_resamples": 400}
     expected = evaluated(in_memory(frame), **points)
     with ThreadPoolExecutor(2) as pool:
-        assert evaluated(scan, **points, executor=pool, checkpoint=tmp_path / "kept") == expected
-    assert evaluated(scan, **points, checkpoint=tmp_path / "kept") == expected
+        assert evaluated(scan, **points, executor=ff.Checkpoint(tmp_path / "kept", pool)) == expected
+    assert evaluated(scan, **points, executor=ff.Checkpoint(tmp_path / "kept")) == expected
     with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
         assert evaluated(scan, **points, executor=pool) == expected
         scan = scanned(tmp_path / "parts", cllr=True, memory_limit=scanning.LEAST_MEMORY, executor=pool)
@@ -301,8 +307,8 @@ def test_what_a_scan_cannot_do_is_an_error(tmp_path):
     flagged.drop("who", "other").write_parquet(tmp_path / "s.parquet")
     for call, says in (
         (lambda: ff.evaluate(scan, unit="comparison"), "draws subjects"),
-        (lambda: ff.evaluate(scan, method="bca"), "cannot"),
-        (lambda: ff.evaluate(scan, eer_method="convex-hull"), "all scores"),
+        (lambda: ff.evaluate(scan, settings=ff.EvaluationSettings(method="bca")), "cannot"),
+        (lambda: ff.evaluate(scan, settings=ff.EvaluationSettings(eer_method="convex-hull")), "all scores"),
         (lambda: ff.rates(scan, ff.at_eer()), "a scan has kept few scores"),
         (lambda: scan_comparisons([]), "names no files"),
         (lambda: scan_comparisons(tmp_path / "none-*.parquet"), "no file matches"),

@@ -338,7 +338,9 @@ def test_no_sentence_says_nan():
     mated = np.arange(8) % 2 == 0
     b = np.where(mated, a, (a + 1) % 3)
     c = make(np.where(mated, 5.0, 0.0), mated, a, b, np.array(list("fmx"))[a], np.array(list("fmx"))[b])
-    evaluation = ff.evaluate(c, "fmr=0.01", n_resamples=60, rng=0, incomplete_groups="nan")
+    evaluation = ff.evaluate(
+        c, "fmr=0.01", n_resamples=60, rng=0, settings=ff.EvaluationSettings(incomplete_groups="nan")
+    )
     claim = ff.claim(c, "fmr <= 0.1", "threshold=1", n_resamples=60, rng=0)
     check = ff.check(c, ["fnmr[*] <= 0.2", "eer <= 0.5"], n_resamples=60, rng=0)
     for text in (repr(ff.rates(c, "fmr=0.1")), evaluation.summary(), claim.summary(), check.summary()):

@@ -159,7 +159,9 @@ def test_tests_and_requirements_stand_beside_the_evaluation(tmp_path):
 def test_notes_stand_once_with_their_rows(tmp_path):
     """Each kind of note has one line and a letter, and numbers inside notes are left to the JSON."""
     c = comparisons(tuple("abcdefgh"), 1500).by("sex")
-    ev = ff.evaluate(c, [ff.at_fmr(0.01)], n_resamples=50, rng=0, incomplete_groups="nan")
+    ev = ff.evaluate(
+        c, [ff.at_fmr(0.01)], n_resamples=50, rng=0, settings=ff.EvaluationSettings(incomplete_groups="nan")
+    )
     text, page = written(tmp_path, ev)
     listed = re.findall(r'<li id="note-([a-z])">', text)
     assert len(listed) >= 2
@@ -232,7 +234,7 @@ def test_what_was_left_out_is_said(tmp_path):
             list("ffmnffmm"), policies=ff.Policies(label_conflicts="drop"),
         )  # fmt: skip
     with pytest.warns(ff.errors.DroppedWarning):
-        ev = ff.evaluate(c, AT, n_resamples=0, incomplete_groups="drop")
+        ev = ff.evaluate(c, AT, n_resamples=0, settings=ff.EvaluationSettings(incomplete_groups="drop"))
     text, page = written(tmp_path, ev)
     assert f"Left out: {c.left_out[0]}." in "".join(page.text)
     dropped = [group for group in ev.groups if group not in ev.measured_groups]
@@ -242,7 +244,7 @@ def test_what_was_left_out_is_said(tmp_path):
     )
     assert embedded(text)["results"][0]["left_out"] == [c.left_out[0]]
     with pytest.warns(ff.errors.FastfairWarning):
-        two = ff.compare(c, c, AT, n_resamples=20, rng=0, incomplete_groups="nan")
+        two = ff.compare(c, c, AT, n_resamples=20, rng=0, settings=ff.EvaluationSettings(incomplete_groups="nan"))
     two.report(tmp_path / "two.html")
     assert f"Left out: {c.left_out[0]}." in "".join(Page((tmp_path / "two.html").read_text("utf-8")).text)
 
@@ -267,7 +269,12 @@ def test_inputs_are_named_with_their_hash(tmp_path):
 @pytest.mark.slow
 def test_pages_of_many_groups_name_each(tmp_path):
     labels = tuple(f"group {k} " + "x" * 50 for k in range(40))
-    ev = ff.evaluate(comparisons(labels, 400 * len(labels)).by("sex"), AT, n_resamples=0, incomplete_groups="nan")
+    ev = ff.evaluate(
+        comparisons(labels, 400 * len(labels)).by("sex"),
+        AT,
+        n_resamples=0,
+        settings=ff.EvaluationSettings(incomplete_groups="nan"),
+    )
     ev.report(tmp_path / "page.html")
     page = Page((tmp_path / "page.html").read_text("utf-8"))
     named = Counter(row[0] for row in page.rows)

@@ -45,7 +45,14 @@ def test_an_overall_rate_has_one_interval_for_all_attributes(n_resamples):
     found = []
     for names in (["a0"], ["a2"], ["a1", "a0"], ["a0", "a1", "a2"]):
         by_names = comparisons.by(*names)
-        evaluation = ff.evaluate(by_names, POINTS, (), incomplete_groups="nan", n_resamples=n_resamples, rng=1)
+        evaluation = ff.evaluate(
+            by_names,
+            POINTS,
+            (),
+            settings=ff.EvaluationSettings(incomplete_groups="nan"),
+            n_resamples=n_resamples,
+            rng=1,
+        )
         found.append([(q.name, q.at, q.estimate, q.low, q.high) for q in evaluation.quantities if q.group is None])
     assert found[0]
     assert all(str(other) == str(found[0]) for other in found[1:])

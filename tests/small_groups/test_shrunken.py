@@ -107,7 +107,9 @@ def test_a_group_of_one_subject_is_shrunk_by_the_correlation_of_all():
         np.append(group, "a"), np.append(group, "a"),
     )  # fmt: skip
     with pytest.warns(EmptyGroupWarning):
-        ev = ff.evaluate(c, AT, [], metrics=[], n_resamples=100, rng=0, incomplete_groups="nan")
+        ev = ff.evaluate(
+            c, AT, [], metrics=[], n_resamples=100, rng=0, settings=ff.EvaluationSettings(incomplete_groups="nan")
+        )
     found = ff.shrunken_rates(ev)
     assert 1 <= found.n_effective[3] <= 2
     assert math.isnan(found.raw_low[3])

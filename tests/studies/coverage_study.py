@@ -28,7 +28,11 @@ from .tables import by_population, table
 Quantity = tuple[str, str]  # its label, and its operating point, by the FMR of the population there
 LEVELS = (1e-1, 1e-2, 1e-3)
 MEASURES = ("fdr", "garbe", "max_geomean_ratio")
-VARIANTS = {"default": {}, "product": {"scheme": "product"}, "comparison": {"unit": "comparison"}}
+VARIANTS = {
+    "default": {},
+    "product": {"settings": ff.EvaluationSettings(scheme="product")},
+    "comparison": {"unit": "comparison"},
+}
 METHODS = ("percentile", "basic", "normal", "bca", "dyadic")
 RESAMPLES = 500
 LEAST_ERRORS = 10  # behind the overall FMR for an operating point to be looked at

@@ -93,7 +93,14 @@ def test_other_units_and_methods():
     alone = ff.Comparisons(given["scores"], given["mated"])
     assert ff.evaluate(alone, GIVEN, n_resamples=0).quantity("fmr").low is None
     assert ff.evaluate(alone, GIVEN, n_resamples=0).uncertainty is None
-    refused('method="bca" needs replicates', ff.evaluate, c, GIVEN, n_resamples=0, method="bca")
+    refused(
+        'method="bca" needs replicates',
+        ff.evaluate,
+        c,
+        GIVEN,
+        n_resamples=0,
+        settings=ff.EvaluationSettings(method="bca"),
+    )
     refused('method="basic" needs replicates', ff.evaluate(c, GIVEN, n_resamples=0).with_intervals, method="basic")
     refused("there are no intervals", ff.evaluate(alone, GIVEN, n_resamples=0).with_intervals, 0.9)
 

@@ -115,7 +115,7 @@ def test_bca_lies_near_the_percentiles_and_is_not_the_same(evaluation):
 def test_limits_stay_within_the_bounds_of_the_quantity():
     given = columns(n=600)
     c = ff.Comparisons(**given | {"scores": given["scores"] + 2.5 * given["mated"]})
-    ev = ff.evaluate(c, ff.at_threshold(2.2), n_resamples=200, rng=0, method="normal")
+    ev = ff.evaluate(c, ff.at_threshold(2.2), n_resamples=200, rng=0, settings=ff.EvaluationSettings(method="normal"))
     assert min(q.low for q in ev.quantities if q.name in ("fmr", "fnmr", "eer", "min_dcf", "garbe")) == 0
     for q in ev.quantities:
         if q.name in ("fmr", "fnmr", "eer") and q.low is not None and not math.isnan(q.low):
@@ -206,7 +206,9 @@ def test_few_subjects_who_cause_most_false_matches_widen_the_interval():
     assert freedom[1] < 2.5 < freedom[0] < 29
     q = skewed.quantity("fmr")
     assert (q.low, q.high) == pytest.approx(tuple(map(float, logit_interval(q.estimate, q.standard_error, freedom[1]))))
-    assert of_hubs(0.7, scheme="product").uncertainty.sizes.degrees_of_freedom.min() == 29
+    assert (
+        of_hubs(0.7, settings=ff.EvaluationSettings(scheme="product")).uncertainty.sizes.degrees_of_freedom.min() == 29
+    )
 
 
 def test_concentrated_errors_are_noted_and_warned_of():
@@ -264,7 +266,9 @@ def test_a_group_of_one_subject_cannot_vary():
     probes = np.where(given["probe"] == 0, "z", given["probe_group"])
     c = ff.Comparisons(**given | {"reference_group": alone, "probe_group": probes})
     with pytest.warns(EmptyGroupWarning):
-        ev = ff.evaluate(c, HELD, measures=[], n_resamples=100, rng=0, incomplete_groups="nan")
+        ev = ff.evaluate(
+            c, HELD, measures=[], n_resamples=100, rng=0, settings=ff.EvaluationSettings(incomplete_groups="nan")
+        )
     q = ev.quantity("fnmr", "z")
     assert math.isnan(q.low)
     assert "one subject" in q.note
@@ -310,7 +314,8 @@ def test_resampling_comparisons_of_repeated_subjects_warns_and_is_narrower(compa
 
 def test_the_dyadic_scheme_narrows_false_match_rates_alone(comparisons):
     one, other = (
-        ff.evaluate(comparisons, HELD, measures=[], n_resamples=500, rng=0, scheme=s) for s in ("dyadic", "product")
+        ff.evaluate(comparisons, HELD, measures=[], n_resamples=500, rng=0, settings=ff.EvaluationSettings(scheme=s))
+        for s in ("dyadic", "product")
     )
     assert one.quantity("fmr", "f").standard_error < 0.8 * other.quantity("fmr", "f").standard_error
     assert one.quantity("fnmr", "f").standard_error == other.quantity("fnmr", "f").standard_error
@@ -343,7 +348,9 @@ def test_rates_that_rest_on_few_effective_errors_are_warned_of():
     effect = np.random.default_rng(1).normal(0, 1.5, 12)  # many errors, of few subjects
     c = ff.Comparisons(**given | {"scores": given["scores"] + effect[given["reference"]] * given["mated"]})
     with pytest.warns(NarrowIntervalsWarning, match=r"fewer than 10 effective errors.*fnmr of f"):
-        ev = ff.evaluate(c, HELD, measures=[], n_resamples=200, rng=0, method="percentile")
+        ev = ff.evaluate(
+            c, HELD, measures=[], n_resamples=200, rng=0, settings=ff.EvaluationSettings(method="percentile")
+        )
     wide = ev.with_intervals(method="auto").quantity("fnmr", "f")
     assert "narrow" not in wide.note
     q = ev.quantity("fnmr", "f")
@@ -358,7 +365,7 @@ def test_measures_that_chance_moves_are_warned_of():
     with pytest.warns(NarrowIntervalsWarning, match=r"fewer than 5 false matches or false non-matches.*: f"):
         ev = ff.evaluate(
             ff.Comparisons(**given), ff.at_threshold(1.9), measures=["gini"], n_resamples=200, rng=0,
-            method="percentile",
+            settings=ff.EvaluationSettings(method="percentile"),
         )  # fmt: skip
     q = ev.quantity("gini(fmr)")
     assert ev.replicates("gini(fmr)").mean() > q.estimate + 0.5 * q.standard_error
@@ -374,8 +381,10 @@ def test_rates_that_rest_on_enough_are_not():
 
 def test_dyadic_intervals_need_dyadic_replicates(comparisons):
     with pytest.raises(InputError, match="needs replicates with the dyadic-robust variance"):
-        ff.evaluate(comparisons, HELD, method="dyadic", scheme="product")
-    plain = ff.evaluate(comparisons, HELD, measures=[], n_resamples=64, scheme="product")
+        ff.evaluate(comparisons, HELD, settings=ff.EvaluationSettings(method="dyadic", scheme="product"))
+    plain = ff.evaluate(
+        comparisons, HELD, measures=[], n_resamples=64, settings=ff.EvaluationSettings(scheme="product")
+    )
     refused('not unit="subject" with scheme="product"', plain.with_intervals, method="dyadic")
 
 
@@ -390,7 +399,7 @@ def test_the_jackknife_has_its_limit():
     n = 12_000
     c = ff.Comparisons(np.arange(2 * n) % 7 + [2, 0] * n, [1, 0] * n)
     with pytest.raises(InputError, match=r"leaves out 24,000 units one at a time"):
-        ff.evaluate(c, HELD, unit="comparison", method="bca", n_resamples=64)
+        ff.evaluate(c, HELD, unit="comparison", settings=ff.EvaluationSettings(method="bca"), n_resamples=64)
 
 
 def test_fewer_than_30_false_matches_are_noted_for_rates_and_what_rests_on_them():

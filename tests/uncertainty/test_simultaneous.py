@@ -69,7 +69,7 @@ def groups_of(n_groups: int, errors: tuple[int, ...], n: int = 30) -> ff.Compari
 @pytest.mark.parametrize("method", ["auto", "percentile"])
 def test_only_intervals_of_groups_get_wider(method):
     c = groups_of(4, (3, 5, 0, 9))
-    ev = ff.evaluate(c, AT, method=method, n_resamples=400, rng=0)
+    ev = ff.evaluate(c, AT, settings=ff.EvaluationSettings(method=method), n_resamples=400, rng=0)
     wide = ev.with_intervals(simultaneous=True)
     assert wide.settings["simultaneous"] is True
     assert ev.settings["simultaneous"] is False
@@ -85,7 +85,7 @@ def test_only_intervals_of_groups_get_wider(method):
             grown.add((after.name, after.group))
     assert {("fnmr", group) for group in c.groups} <= grown
     assert {("fmr", group) for group in c.groups} <= grown
-    asked = ff.evaluate(c, AT, method=method, n_resamples=400, rng=0, simultaneous=True)
+    asked = ff.evaluate(c, AT, settings=ff.EvaluationSettings(method=method, simultaneous=True), n_resamples=400, rng=0)
     ends = [np.array([(q.low, q.high) for q in found.quantities], float) for found in (asked, wide)]
     assert np.array_equal(*ends, equal_nan=True)
 

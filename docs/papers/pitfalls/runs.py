@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fastfair import Comparisons, OperatingPoint, at_fmr, evaluate, fmr_test, rates
+from fastfair import Comparisons, EvaluationSettings, OperatingPoint, at_fmr, evaluate, fmr_test, rates
 from fastfair.evaluation.result import Evaluation
 from fastfair.group_tests.equal_rates import FmrTest
 from papers.page_parts import Range
@@ -126,7 +126,10 @@ def evaluated(name: str, comparisons: Comparisons, settings: Settings) -> GroupS
     """Evaluate one choice of groups; the FDR once for each alpha, on the same replicates."""
     drawn: dict[str, Any] = {"n_resamples": settings.n_resamples, "rng": settings.seed}
     evaluation = evaluate(comparisons, POINTS, (*_PER_GROUP, "nrb"), metrics=METRICS, **drawn)
-    fdr = [evaluate(comparisons, POINTS, "fdr", metrics=(), alpha=alpha, **drawn) for alpha in ALPHAS]
+    fdr = [
+        evaluate(comparisons, POINTS, "fdr", metrics=(), settings=EvaluationSettings(alpha=alpha), **drawn)
+        for alpha in ALPHAS
+    ]
     return GroupSet(name, comparisons, evaluation, tuple(fdr), fmr_test(comparisons, POINTS[0], **drawn))
 
 
