@@ -128,26 +128,3 @@ def unpack_keys(packed, lowest, shift, keys):
     """
     for p in range(packed.size):
         keys[p] = (packed[p] >> shift) + lowest
-
-
-@jit
-def count_within_groups(first, second, group, sizes):
-    """Count pairs inside each group. first, second: (pairs,) int32; group: (n,) int32; sizes: (groups,) int64, out."""
-    for p in range(first.size):
-        g = group[first[p]]
-        sizes[g] += np.int64(g == group[second[p]])
-
-
-@jit
-def split_within_groups(keys, first, second, group, position, keys_out, first_out, second_out):
-    """Write the pairs inside each group, group by group, in their order.
-
-    keys, first, second: (pairs,); group: (n,) int32; position: (groups,) int64, where each group's pairs begin in
-    the outputs, overwritten; keys_out, first_out, second_out: (pairs inside groups,), out
-    """
-    for p in range(first.size):
-        g = group[first[p]]
-        if g == group[second[p]]:
-            at = position[g]
-            keys_out[at], first_out[at], second_out[at] = keys[p], first[p], second[p]
-            position[g] = at + 1

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fastfair._lib.threads import count_threads, in_threads, slices
 from fastfair.data import score_keys
+from fastfair.data.temporary_files import room
 
 from .listed_pairs import shares_of_lists
-from .pair_source import PairSide, SortedComparisons, pieces
+from .pair_source import ListedComparisons, PairSide, pieces
 from .ranges import Ranges
 
 if TYPE_CHECKING:
@@ -225,17 +226,28 @@ def shrinkage_of(variances: NDArray[np.float64]) -> NDArray[np.float64]:
         return np.where((product > 0) & (robust > 0), np.minimum(1.0, np.sqrt(robust / product)), 1.0)
 
 
-def make_lists(kept: SortedComparisons, source: PairSide, n_kept: int | None = None) -> ErrorLists:
+def make_lists(
+    kept: ListedComparisons,
+    source: PairSide,
+    mated: bool,
+    n_kept: int | None = None,
+    *,
+    errors_first: bool | None = None,
+) -> ErrorLists:
     """Divide the sorted mated, or non-mated, comparisons into lists.
 
     Parameters
     ----------
-    kept : SortedComparisons
-        The comparisons that are kept.
+    kept : ListedComparisons
+        The comparisons that are kept, sorted.
     source : PairSide
         All of them.
+    mated : bool
+        Whether they are mated.
     n_kept : int, optional
         Number of comparisons to keep, from the first error on; all by default, or all that a scan has kept.
+    errors_first : bool, optional
+        Whether errors come first. By default those of mated comparisons do, and keys of non-mated ones are inverted.
 
     Returns
     -------
@@ -243,13 +255,14 @@ def make_lists(kept: SortedComparisons, source: PairSide, n_kept: int | None = N
     """
     from fastfair.kernels import comparison_lists as kernels
 
-    n, mated, n_threads = kept.side.keys.size, kept.mated, source.n_threads
+    keys, n_threads = kept.keys_of(slice(None)), source.n_threads  # of scans fewer than there are comparisons
+    n, forward = keys.size, mated if errors_first is None else errors_first
     n_kept = n if n_kept is None else min(n, n_kept)
-    first = 0 if mated else n - n_kept
+    first = 0 if forward else n - n_kept
     of_threads = slices(n_kept, count_threads(n_threads))
-    # Non-mated comparisons are taken from the last one on.
-    parts = [slice(first + part.start, first + part.stop) for part in of_threads][:: 1 if mated else -1]
-    sizes = np.zeros((len(parts), kept.sizes.size), np.int64)
+    # Where errors come last, comparisons are taken from the last one on.
+    parts = [slice(first + part.start, first + part.stop) for part in of_threads][:: 1 if forward else -1]
+    sizes = np.zeros((len(parts), source.sizes.size), np.int64)
 
     def count(k: int) -> None:
         for piece in pieces(parts[k]):
@@ -260,12 +273,13 @@ def make_lists(kept: SortedComparisons, source: PairSide, n_kept: int | None = N
     of_lists = sizes.sum(axis=0)
     end = np.cumsum(of_lists)
     position = end - of_lists + np.cumsum(sizes, axis=0) - sizes
-    out = np.empty(end[-1], kept.side.keys.dtype), np.empty(end[-1], np.int32), np.empty(end[-1], np.int32)
+    n_listed = int(end[-1])
+    out = room(n_listed, keys.dtype), room(n_listed, np.int32), room(n_listed, np.int32)
 
     def divide(k: int) -> None:
-        for piece in pieces(parts[k])[:: 1 if mated else -1]:
-            columns = kept.side.keys[piece], *kept.rows(piece)
-            kernels.divide(columns, kept.lists(piece), not mated, position[k], out)
+        for piece in pieces(parts[k])[:: 1 if forward else -1]:
+            columns = keys[piece], *kept.rows(piece)
+            kernels.divide(columns, kept.lists(piece), not forward, position[k], out)
 
     in_threads(n_kept, divide, range(len(parts)), n_threads)
     return ErrorLists(*out, end, mated, source, bool(end[0] == source.sizes[0]))
@@ -291,31 +305,6 @@ class Shrinkage:
     freedom: Floats
 
 
-def no_shrinkage(y: ErrorLists, x: ErrorLists, n_points: int, metrics: Sequence[str], n_metrics: int) -> Shrinkage:
-    """Leave the weights of all mated and non-mated lists as they are.
-
-    Parameters
-    ----------
-    y, x : ErrorLists
-        Mated and non-mated comparisons.
-    n_points : int
-        Number of operating points.
-    metrics : sequence of str
-        Names of metrics, which only the first `n_metrics` lists have.
-    n_metrics : int
-        Number of lists that have metrics.
-
-    Returns
-    -------
-    Shrinkage
-    """
-    ones = np.ones(n_metrics)
-    return Shrinkage(
-        np.ones((y.end.size, n_points)), np.ones((x.end.size, n_points)), dict.fromkeys(metrics, (ones, ones)),
-        np.full((x.end.size, n_points), np.inf),
-    )  # fmt: skip
-
-
 def find_shrinkage(
     y: ErrorLists,
     x: ErrorLists,
@@ -323,6 +312,8 @@ def find_shrinkage(
     keys: Mapping[str, NDArray[np.int64]],
     of_costs: Mapping[str, OfBoth],
     n_metrics: int,
+    *,
+    dyadic: bool,
 ) -> Shrinkage:
     """Compute the shrinkage that gives replicates the dyadic-robust variance; see `fastfair.kernels.dyadic`.
 
@@ -338,42 +329,28 @@ def find_shrinkage(
         For each metric that is a mean of costs, the factors of the mated and of the non-mated lists.
     n_metrics : int
         Number of lists that have metrics; they come first.
+    dyadic : bool
+        Whether to shrink weights at all.
 
     Returns
     -------
     Shrinkage
     """
-    of_mated, of_nonmated = _of_rates(y, thresholds, keys, n_metrics), _of_rates(x, thresholds, keys, n_metrics)
-    metrics = {name: (of_mated.metrics[name], of_nonmated.metrics[name]) for name in keys}
-    return Shrinkage(of_mated.points, of_nonmated.points, {**metrics, **of_costs}, of_nonmated.freedom)
-
-
-class _OfRates(NamedTuple):
-    """Shrinkage and degrees of freedom of one class, (lists, points), and shrinkage of metrics by name."""
-
-    points: Floats
-    freedom: Floats
-    metrics: dict[str, Floats]
-
-
-def _of_rates(
-    lists: ErrorLists, thresholds: NDArray[np.int64], keys: Mapping[str, NDArray[np.int64]], n_metrics: int
-) -> _OfRates:
-    n_points = thresholds.size
-    errors = np.zeros((n_points + len(keys), lists.end.size), np.int64)
-    errors[:n_points] = lists.count_errors(np.repeat(thresholds[:, None], lists.end.size, axis=1))
-    for row, found in enumerate(keys.values(), n_points):
-        errors[row, :n_metrics] = lists.count_errors(found)
-    shrinkage, freedom = _shrinkage_and_freedom(lists, errors)
-    of_metrics = {name: shrinkage[row, :n_metrics] for row, name in enumerate(keys, n_points)}
-    return _OfRates(shrinkage[:n_points].T.copy(), freedom[:n_points].T.copy(), of_metrics)
-
-
-def _shrinkage_and_freedom(lists: ErrorLists, errors: NDArray[np.int64]) -> tuple[Floats, Floats]:
-    """Compute shrinkage and degrees of freedom for so many errors: both (points, lists), as `errors`."""
     from fastfair.kernels import dyadic as kernels
 
-    if not lists.two_way:
-        return np.ones(errors.shape), np.full(errors.shape, np.inf)
-    variances, _ = lists.variances(errors)
-    return shrinkage_of(variances), variances[..., kernels.FREEDOM]
+    n_points, found = thresholds.size, []
+    for lists in (y, x):
+        shape = n_points + len(keys), lists.end.size
+        if not (dyadic and lists.two_way):
+            found.append((np.ones(shape), np.full(shape, np.inf)))
+            continue
+        errors = np.zeros(shape, np.int64)
+        errors[:n_points] = lists.count_errors(np.repeat(thresholds[:, None], lists.end.size, axis=1))
+        for row, of_lists in enumerate(keys.values(), n_points):
+            errors[row, :n_metrics] = lists.count_errors(of_lists)
+        variances, _ = lists.variances(errors)
+        found.append((shrinkage_of(variances), variances[..., kernels.FREEDOM]))
+    (mated, _), (nonmated, freedom) = found
+    metrics = {name: (mated[k, :n_metrics], nonmated[k, :n_metrics]) for k, name in enumerate(keys, n_points)}
+    of_points = [factors[:n_points].T.copy() for factors in (mated, nonmated, freedom)]
+    return Shrinkage(of_points[0], of_points[1], {**metrics, **of_costs}, of_points[2])

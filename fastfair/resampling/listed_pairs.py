@@ -110,10 +110,15 @@ class ListedSide(PairSide):
     """Comparisons in memory, or of any source that lists them."""
 
     def __init__(
-        self, listed: ListedComparisons, units: Units, n_threads: int | None = None, exact: ExactCosts | None = None
+        self,
+        listed: ListedComparisons,
+        sizes: NDArray[np.int64],
+        units: Units,
+        n_threads: int | None = None,
+        exact: ExactCosts | None = None,
     ) -> None:
-        super().__init__(listed.sizes, units, n_threads, exact)
-        self.grouped = group_comparisons(listed, n_threads, exact)
+        super().__init__(sizes, units, n_threads, exact)
+        self.grouped = group_comparisons(listed, sizes, units.n_rows, n_threads, exact)
 
     @cached_property
     def two_way(self) -> bool:
@@ -245,7 +250,7 @@ class ListedSide(PairSide):
 
 @side_of.register
 def _(pairs: SortedSide, kept: SortedComparisons, workers: Workers, exact: ExactCosts | None = None) -> ListedSide:
-    return ListedSide(kept, kept.units, workers.n_threads, exact)
+    return ListedSide(kept, kept.sizes, kept.units, workers.n_threads, exact)
 
 
 def shares_of_lists(sizes: NDArray[np.int64], n_threads: int | None) -> list[slice]:
@@ -271,13 +276,23 @@ def pair_and_cost_sums(arrays: Sequence[Any]) -> tuple[Sums, CostSums]:
     return pair_walk.Sums(*arrays[:n]), cost_sums.CostSums(*arrays[n:])
 
 
-def group_comparisons(source: ListedComparisons, n_threads: int | None, exact: ExactCosts | None = None) -> Grouped:
+def group_comparisons(
+    source: ListedComparisons,
+    sizes: NDArray[np.int64],
+    n_units: int,
+    n_threads: int | None,
+    exact: ExactCosts | None = None,
+) -> Grouped:
     """Group comparisons by the smaller of their two units, and by list.
 
     Parameters
     ----------
     source : ListedComparisons
         The comparisons.
+    sizes : (lists,) ndarray of int64
+        Number of comparisons in each list; list 0 holds all.
+    n_units : int
+        Number of rows of weights.
     n_threads : int, optional
         All processors by default.
     exact : ExactCosts, optional
@@ -289,7 +304,7 @@ def group_comparisons(source: ListedComparisons, n_threads: int | None, exact: E
     """
     from fastfair.kernels import partners as kernels
 
-    n, n_units, n_lists = len(source), source.n_rows, source.sizes.size
+    n, n_lists = len(source), sizes.size
     n_parts = min(count_threads(n_threads), max(1, n // max(n_units, 1)))  # each counts all units
     parts = [pieces(part) for part in slices(n, n_parts)]
     counts = np.zeros((len(parts), n_units), np.int64)
@@ -304,7 +319,7 @@ def group_comparisons(source: ListedComparisons, n_threads: int | None, exact: E
     partner = np.empty(n, np.uint16 if n_units <= 2**16 else np.int32)
     no_costs, words = np.empty(0, np.int64), np.empty((0 if exact is None else n, 2), np.uint32)
     kind = source.lists(slice(0, 0))
-    lists = np.empty(n if source.has_groups else 0, kind.dtype)
+    lists = np.empty(n if n_lists > 1 else 0, kind.dtype)
 
     def scatter(k: int) -> None:
         for piece in parts[k]:
@@ -328,7 +343,7 @@ def group_comparisons(source: ListedComparisons, n_threads: int | None, exact: E
 
     in_threads(n, write, range(len(blocks)), n_threads)
     merged, words = _merged(runs, words, n_units)
-    return Grouped(merged, source.sizes, n_units, words)
+    return Grouped(merged, sizes, n_units, words)
 
 
 def _merged(runs: Runs, words: NDArray[np.uint32], n_units: int) -> tuple[Runs, NDArray[np.uint32]]:

@@ -135,18 +135,6 @@ class PairSide(ABC):
 class ListedComparisons(Protocol):
     """Comparisons of a class with the rows of weights of each, and the list that it is in besides that of all."""
 
-    @property
-    def n_rows(self) -> int:
-        """Number of rows of weights."""
-
-    @property
-    def sizes(self) -> NDArray[np.int64]:
-        """(lists,) number of comparisons in each list; list 0 holds all."""
-
-    @property
-    def has_groups(self) -> bool:
-        """Whether there are lists besides list 0."""
-
     def __len__(self) -> int: ...
 
     def rows(self, part: slice) -> tuple[Rows, Rows]:
@@ -202,16 +190,6 @@ class SortedComparisons:
         np.add.at(sizes, self.list_of_cell, self.by_group.cells)
         sizes[0] = len(self)
         return sizes
-
-    @property
-    def n_rows(self) -> int:
-        """As in `ListedComparisons`."""
-        return self.units.n_rows
-
-    @property
-    def has_groups(self) -> bool:
-        """As in `ListedComparisons`."""
-        return self.list_of_cell is not None
 
     def rows(self, part: slice) -> tuple[Rows, Rows]:
         """As in `ListedComparisons`."""

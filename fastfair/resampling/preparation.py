@@ -21,7 +21,7 @@ from fastfair.error_rates.operating_points import OperatingPoint, threshold_key
 from fastfair.error_rates.score_metrics import exact_costs
 
 from . import listed_pairs, scanned_pairs, vector_pairs  # noqa: F401 - each registers its kind of source
-from .error_lists import ErrorLists, Shrinkage, find_shrinkage, make_lists, no_shrinkage, shrinkage_of
+from .error_lists import ErrorLists, OfBoth, Shrinkage, find_shrinkage, make_lists, shrinkage_of
 from .pair_source import RatioCosts, SortedComparisons, TooFewKeptError, side_of
 from .units import ComparisonUnits
 
@@ -181,7 +181,8 @@ class Preparation:
 
     def _lists(self, *n_kept: int) -> tuple[ErrorLists, ErrorLists]:
         """Make the mated and the non-mated lists with so many comparisons kept of each class."""
-        y, x = (make_lists(*of_class) for of_class in zip(self._sources, self._sides, n_kept, strict=True))
+        of_classes = zip(self._sources, self._sides, (True, False), n_kept, strict=True)
+        y, x = (make_lists(*of_class) for of_class in of_classes)
         return y, x
 
     def _numbers_to_keep(self, with_eer: list[int]) -> tuple[int, int]:
@@ -235,7 +236,7 @@ class Preparation:
         if lists.complete:
             return lists
         if mated not in self._complete:
-            self._complete[mated] = make_lists(self._sources[k], self._sides[k])
+            self._complete[mated] = make_lists(self._sources[k], self._sides[k], mated)
         return self._complete[mated]
 
     def _find_estimates(self) -> list[int]:
@@ -269,23 +270,22 @@ class Preparation:
         return lists.keys[lists.start[k] : lists.end[k]]
 
     def _find_shrinkage(self, scheme: str) -> Shrinkage:
-        names = [*(["eer"] if self.need_eer else []), *(name for name in self.metrics if name != "eer")]
-        if scheme != "dyadic" or self.units.unit != "subject":
-            return no_shrinkage(self.y, self.x, len(self.points), names, 1 + self.n_groups)
-        keys = {"eer": self.eer_keys, "min_dcf": self.cost_keys}
-        keys = {name: keys[name] for name in names if name in keys}
-        costs: dict[str, tuple[Floats, Floats]] = {}
-        if "cllr" in names:
+        dyadic = scheme == "dyadic" and self.units.unit == "subject"
+        keys = {"eer": self.eer_keys} if self.need_eer else {}
+        keys |= {"min_dcf": self.cost_keys} if "min_dcf" in self.metrics else {}
+        ones = np.ones(1 + self.n_groups)
+        costs: dict[str, OfBoth] = {name: (ones, ones) for name in self.metrics if name in ("cllr", "min_cllr")}
+        if dyadic and "cllr" in costs:
             mated, nonmated = (
-                shrinkage_of(costs.variances(lists.source)) if lists.two_way else np.ones(costs.means.size)
-                for costs, lists in zip(self.ratio_costs, (self.y, self.x), strict=True)
+                shrinkage_of(of_class.variances(lists.source)) if lists.two_way else ones
+                for of_class, lists in zip(self.ratio_costs, (self.y, self.x), strict=True)
             )
             costs["cllr"] = mated, nonmated
-        if "min_cllr" in names:
+        if dyadic and "min_cllr" in costs:
             of_pairs = zip((self.y, self.x), self._calibrated_pair_costs(), strict=True)
             mated, nonmated = (lists.shrinkage_of_sums(sums)[: 1 + self.n_groups] for lists, sums in of_pairs)
             costs["min_cllr"] = mated, nonmated
-        return find_shrinkage(self.y, self.x, self.thresholds, keys, costs, 1 + self.n_groups)
+        return find_shrinkage(self.y, self.x, self.thresholds, keys, costs, 1 + self.n_groups, dyadic=dyadic)
 
     def _find_costs(self) -> None:
         """Find what comparisons cost in Cllr, and its means over lists."""

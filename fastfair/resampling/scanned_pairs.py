@@ -85,24 +85,12 @@ class _Bucket:
     def __len__(self) -> int:
         return self.reference.size
 
-    @property
-    def n_rows(self) -> int:
-        return self.lists_of.n_rows
-
-    @property
-    def sizes(self) -> NDArray[np.int64]:
-        return self.lists_of.sizes
-
-    @property
-    def has_groups(self) -> bool:
-        return self.lists_of.list_of_cell is not None
-
     def rows(self, part: slice) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
         from fastfair.kernels import scan as kernels
 
         reference, probe = self.reference[part], self.probe[part]
         a, b = np.empty((2, reference.size), np.int32)
-        kernels.rows_of_pairs(reference, probe, np.int32(self.n_rows - 1), a, b)
+        kernels.rows_of_pairs(reference, probe, np.int32(self.lists_of.n_rows - 1), a, b)
         return a, b
 
     def keys_of(self, part: slice) -> Keys:
@@ -111,7 +99,7 @@ class _Bucket:
     def lists(self, part: slice) -> NDArray[Any]:
         group = self.lists_of.group
         groups = look_up(self.reference[part], group), look_up(self.probe[part], group)
-        return lists_of_groups(groups, self.lists_of.list_of_cell, self.sizes.size)
+        return lists_of_groups(groups, self.lists_of.list_of_cell, self.lists_of.sizes.size)
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,7 +121,8 @@ class _Grouping:
     exact: ExactCosts | None
 
     def group(self, k: int, n_threads: int | None) -> Grouped:
-        return group_comparisons(_Bucket(*self.readers[k](), self.lists), n_threads, self.exact)
+        bucket, lists = _Bucket(*self.readers[k](), self.lists), self.lists
+        return group_comparisons(bucket, lists.sizes, lists.n_rows, n_threads, self.exact)
 
 
 @dataclass(frozen=True, eq=False)
@@ -205,7 +194,7 @@ class GroupedBuckets:
         if workers.executor is not None:
             pairs.share()
         readers, self._n_threads = pairs.buckets(count_threads(workers.n_threads))
-        lists = _Lists(group, source.list_of_cell, source.sizes, source.n_rows)
+        lists = _Lists(group, source.list_of_cell, source.sizes, source.units.n_rows)
         self._grouping, self._workers = _Grouping(readers, lists, exact), workers
         self._most_bytes, self._n_bytes, self._lock = pairs.most_bytes, 0, threading.Lock()
         # Files that are removed with this object.

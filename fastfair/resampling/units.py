@@ -281,6 +281,11 @@ class VectorUnits(Units):
             is_probe = np.arange(self.subject.size) >= pairing.n_references if pairing.n_references else None
             self._of_samples(self.subject, subjects, is_probe)
 
+    @cached_property
+    def group_of_vector(self) -> NDArray[np.uint16]:
+        """(n,) the group of each vector."""
+        return self.group[self.subject].astype(np.uint16)
+
     def rows_of(self, mated: bool, first: Rows, second: Rows) -> tuple[Rows, Rows]:
         """Return, for pairs of vectors, the two rows of weights whose product is the weight of the pair."""
         if self.unit == "subject":

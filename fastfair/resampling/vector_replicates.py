@@ -3,27 +3,28 @@
 from __future__ import annotations
 
 import threading
+from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fastfair._lib.threads import count_threads, in_threads, slices
+from fastfair._lib.threads import count_threads
 from fastfair._lib.workers import Workers
 from fastfair.data import score_keys
 from fastfair.data.embeddings import Embeddings
 from fastfair.data.pair_search import FoundPairs, Pairs
 from fastfair.data.score_keys import typed_threshold
-from fastfair.data.temporary_files import joined, room
+from fastfair.data.temporary_files import room
 from fastfair.data.vector_pairs import pairs_of_two_subjects
 from fastfair.error_rates.operating_points import at_fmr
 from fastfair.errors import InputError
 
 from .engine import Replicates, Replicating
-from .error_lists import ErrorLists, Scale, find_shrinkage, no_shrinkage
-from .pair_source import Errors, Floats, PairSide, TooFewKeptError
+from .error_lists import ErrorLists, Scale, find_shrinkage, make_lists
+from .pair_source import Errors, Floats, PairSide, TooFewKeptError, lists_of_groups
 from .ranges import PairParting, Ranges
-from .units import BLOCK, VectorUnits
+from .units import BLOCK, Rows, VectorUnits
 
 Weighting = Literal["identity", "comparison"]
 WEIGHTINGS: tuple[Weighting, ...] = get_args(Weighting)
@@ -193,40 +194,37 @@ class FoundSide(PairSide):
             dyadic.variances_of_all_pairs((a, b, pair, self.scale), ends, inside, *strata, found[k])
         return found
 
-    def lists_of(self, pairs: Pairs, n_threads: int) -> ErrorLists:
+    def lists_of(self, pairs: Pairs) -> ErrorLists:
         """List sorted pairs, and after them those inside each group."""
-        keys, first, second = [pairs.keys], [pairs.first], [pairs.second]
-        end = np.array([pairs.keys.size])
-        if self._n_groups:
-            within, ends = self._within_groups(pairs, n_threads)
-            for column, more in zip((keys, first, second), within, strict=True):
-                column.append(more)
-            end = np.append(end, end[0] + ends)
-        rows = self._units.rows_of(self._mated, joined(first), joined(second))
-        return ErrorLists(joined(keys), *rows, end, self._mated, self, pairs.complete, self.scale, self.ranges)
+        mated, kept = self._mated, _SortedPairs(pairs, self._mated, self._units, self._n_groups)
+        lists = make_lists(kept, self, mated, errors_first=True)
+        return replace(lists, complete=pairs.complete, scale=self.scale, ranges=self.ranges)
 
-    def _within_groups(self, pairs: Pairs, n_threads: int) -> tuple[tuple[Any, ...], NDArray[np.int64]]:
-        """Return the keys and the vectors of pairs inside each group, and where each ends."""
-        from fastfair.kernels import pairs as kernels
 
-        group, n_groups = self._units.group[self._units.subject], self._n_groups
-        parts = slices(pairs.keys.size, n_threads)
-        sizes = np.zeros((len(parts), n_groups), np.int64)
+@dataclass(frozen=True, eq=False)
+class _SortedPairs:
+    """Sorted pairs of vectors, errors first, as `ListedComparisons`."""
 
-        def count(k: int) -> None:
-            kernels.count_within_groups(pairs.first[parts[k]], pairs.second[parts[k]], group, sizes[k])
+    pairs: Pairs
+    mated: bool
+    units: VectorUnits
+    n_groups: int
 
-        in_threads(pairs.keys.size, count, range(len(parts)))
-        end = np.cumsum(sizes.sum(axis=0))
-        position = (np.cumsum(sizes.T) - sizes.T.ravel()).reshape(sizes.T.shape).T.copy()  # of a group part by part
-        within = tuple(room(int(end[-1]), array.dtype) for array in (pairs.keys, pairs.first, pairs.second))
+    def __len__(self) -> int:
+        return self.pairs.keys.size
 
-        def split(k: int) -> None:
-            of_part = (array[parts[k]] for array in (pairs.keys, pairs.first, pairs.second))
-            kernels.split_within_groups(*of_part, group, position[k], *within)
+    def keys_of(self, part: slice) -> score_keys.Keys:
+        return self.pairs.keys[part]
 
-        in_threads(pairs.keys.size, split, range(len(parts)))
-        return within, end
+    def rows(self, part: slice) -> tuple[Rows, Rows]:
+        return self.units.rows_of(self.mated, self.pairs.first[part], self.pairs.second[part])
+
+    def lists(self, part: slice) -> NDArray[Any]:
+        if not self.n_groups:
+            return lists_of_groups(None, None, 1)
+        pairs, group = self.pairs, self.units.group_of_vector
+        groups = group[pairs.first[part]], group[pairs.second[part]]
+        return lists_of_groups(groups, np.diag(np.arange(1, self.n_groups + 1, dtype=np.int32)), 1 + self.n_groups)
 
 
 class PreparedVectors:
@@ -265,9 +263,8 @@ class PreparedVectors:
         self.share = (_SPARE[draws.unit] * expected + _SPARE_DEVIATIONS * expected**0.5 + BLOCK) / embeddings.n_nonmated
         self._find_pairs()
         self.thresholds = self._threshold_keys().astype(np.int64)
-        self.shrinkage = no_shrinkage(self.y, self.x, levels.size, (), 0)
-        if draws.scheme == "dyadic" and draws.unit == "subject":
-            self.shrinkage = find_shrinkage(self.y, self.x, self.thresholds, {}, {}, 0)
+        dyadic = draws.scheme == "dyadic" and draws.unit == "subject"
+        self.shrinkage = find_shrinkage(self.y, self.x, self.thresholds, {}, {}, 0, dyadic=dyadic)
 
     def _require_resolution(self, weighting: str) -> None:
         references, probes = self.units.references, self.units.probes
@@ -291,7 +288,7 @@ class PreparedVectors:
         found, x.ranges = self._parted(found, n_threads)
         nonmated = found.sorted(n_threads)
         x.place = np.empty(0, np.int64) if x.ranges is None else np.searchsorted(nonmated.keys, x.ranges.key)
-        self.y, self.x = y.lists_of(mated, n_threads), x.lists_of(nonmated, n_threads)
+        self.y, self.x = y.lists_of(mated), x.lists_of(nonmated)
 
     def _parted(self, found: FoundPairs, n_threads: int) -> tuple[FoundPairs, Ranges | None]:
         """Part the non-mated pairs into those to sort and those to sum."""

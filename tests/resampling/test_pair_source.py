@@ -51,9 +51,6 @@ class RowsOfTrials:
     a: np.ndarray
     b: np.ndarray
     in_list: np.ndarray
-    sizes: np.ndarray
-    n_rows: int
-    has_groups = True
 
     def __len__(self):
         return self.a.size
@@ -71,10 +68,11 @@ class RowsOfTrials:
 @side_of.register
 def _(pairs: Trials, kept, workers, exact=None):
     row, group = kept.units.rows_of_subjects, kept.comparisons.group_of_number
-    cells = np.zeros((1, 1), np.uint16) if kept.list_of_cell is None else kept.list_of_cell.astype(np.uint16)
     a, b = row[pairs.a], np.where(pairs.a == pairs.b, kept.units.n_rows - 1, row[pairs.b]).astype(np.int32)
-    in_list = cells[group[pairs.a], group[pairs.b]]
-    return ListedSide(RowsOfTrials(a, b, in_list, kept.sizes, kept.units.n_rows), kept.units, workers.n_threads)
+    cells, in_list = kept.list_of_cell, np.empty(0, np.uint16)  # nothing where list 0 is alone
+    if cells is not None:
+        in_list = cells.astype(np.uint16)[group[pairs.a], group[pairs.b]]
+    return ListedSide(RowsOfTrials(a, b, in_list), kept.sizes, kept.units, workers.n_threads)
 
 
 @st.composite

@@ -33,7 +33,7 @@ def comparisons_of(seed, n, n_subjects, repeated):
 
 def lists_of(c, unit="subject", n_threads=1):
     kept = SortedComparisons(c, False, ComparisonUnits(c, unit), LISTS)
-    return make_lists(kept, ListedSide(kept, kept.units, n_threads))
+    return make_lists(kept, ListedSide(kept, kept.sizes, kept.units, n_threads), False)
 
 
 def in_lists(lists):
@@ -84,7 +84,7 @@ def test_more_units_than_16_bits_can_number_are_kept_apart():
     n = 70_000
     c = ff.Comparisons(np.arange(2.0 * n), np.arange(2 * n) < n)
     source = SortedComparisons(c, False, ComparisonUnits(c, "comparison"), None)
-    found = group_comparisons(source, None)
+    found = group_comparisons(source, source.sizes, source.units.n_rows, None)
     weights = np.arange(64, dtype=np.uint8) * np.ones((2 * n + 1, 1), np.uint8)
     weights[-1] = 1
     totals = np.empty((1, 64), np.int64)
