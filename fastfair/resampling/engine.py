@@ -8,10 +8,10 @@ finished here.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, Protocol, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -64,116 +64,6 @@ class Replicates:
     fnmr: Floats
     metrics: dict[str, Floats] = field(default_factory=dict)
     cells: tuple[tuple[int, int], ...] = ()
-
-
-class Drawing(Protocol):
-    """What draws replicates, in blocks of 64. It can be pickled, with all the data that this needs."""
-
-    @property
-    def shapes(self) -> Mapping[str, tuple[int, ...]]:
-        """Names of the arrays to compute, with the shape that each has in one replicate."""
-
-    def new_scratch(self) -> Any:
-        """Return the working memory of one thread."""
-
-    def compute(self, scratch: Any, first: int, out: dict[str, Floats]) -> None:
-        """Compute a block.
-
-        Parameters
-        ----------
-        scratch : object
-            Working memory.
-        first : int
-            Number of the block's first replicate.
-        out : dict of (..., 64) ndarray
-            The block's part of each array, to be filled; NaN where nothing is written.
-
-        Raises
-        ------
-        TooFewKeptError
-            Where it was sent to another process without data that the block needs.
-        """
-
-
-def compute_blocks(n: int, drawing: Drawing, would_do: str, workers: Workers) -> dict[str, Floats]:
-    """Compute replicates block by block, with several blocks at a time.
-
-    Parameters
-    ----------
-    n : int
-        Number of replicates.
-    drawing : Drawing
-        What draws them.
-    would_do : str
-        Advice on how to use less memory, for the error raised where there is too little.
-    workers : Workers
-        Who computes them.
-
-    Returns
-    -------
-    dict of (..., n) ndarray
-        The arrays by name.
-    """
-    shapes = drawing.shapes
-    size = 8 * _padded(n) * sum(int(np.prod(shape)) for shape in shapes.values())
-    memory.require(2 * size, f"{n:,} replicates of all rates", would_do)  # what is made of them is as large
-    found: dict[str, Floats] = {}
-    unfinished: list[int] = []
-    job = _Blocks(drawing)
-
-    def take(steps: range, arrays: Arrays) -> None:
-        unfinished.extend(steps[k] for k in np.flatnonzero(arrays.pop(_UNFINISHED)[::BLOCK]) * BLOCK)
-        for name, array in arrays.items():
-            if len(steps) == n:
-                found[name] = array
-                continue
-            if name not in found:
-                found[name] = np.empty((*shapes[name], n))
-            found[name][..., steps.start : steps.stop] = array
-
-    do_job(job, n, BLOCK, workers, f"{n:,} replicates", take)
-
-    def finish(start: int) -> None:
-        steps = range(start, min(start + BLOCK, n))
-        arrays = job.run(steps, 1, None)
-        if arrays.pop(_UNFINISHED).any():
-            raise TooFewKeptError
-        for name, array in arrays.items():
-            found[name][..., steps.start : steps.stop] = array
-
-    run_blocks(finish, unfinished, n, BLOCK, workers.n_threads, None)  # here, where all data are
-    return found
-
-
-@dataclass(frozen=True, eq=False)
-class _Blocks:
-    """Replicates as a job, whose steps they are; parts begin at a block."""
-
-    drawing: Drawing
-    _free: list[Any] = field(default_factory=list)  # working memory, which the next thread or part uses again
-
-    def __reduce__(self) -> tuple[type, tuple[Drawing]]:
-        return _Blocks, (self.drawing,)
-
-    def run(self, steps: range, n_threads: int | None, told: Report | None) -> Arrays:
-        n = len(steps)
-        out = {name: np.full((*shape, _padded(n)), np.nan) for name, shape in self.drawing.shapes.items()}
-        unfinished = np.zeros(n, np.bool_)
-
-        def block(start: int) -> None:
-            try:
-                scratch = self._free.pop()
-            except IndexError:
-                scratch = self.drawing.new_scratch()
-            parts = {name: array[..., start : start + BLOCK] for name, array in out.items()}
-            try:
-                self.drawing.compute(scratch, steps.start + start, parts)
-            except TooFewKeptError:
-                unfinished[start : start + BLOCK] = True
-            self._free.append(scratch)
-
-        run_blocks(block, range(0, n, BLOCK), n, BLOCK, n_threads, told)
-        return {name: array[..., :n] for name, array in out.items()} | {_UNFINISHED: unfinished}
 
 
 def _padded(n: int) -> int:
@@ -424,7 +314,7 @@ class Replicating:
         Replicates
         """
         totals = self._totals(range(first, first + n_resamples), key, workers)
-        return self._run(n_resamples, _Drawn(self, key, first, totals), workers)
+        return self._run(n_resamples, _Blocks(self, totals, key, first), workers)
 
     def _totals(self, replicates: range, key: NDArray[np.uint32], workers: Workers) -> tuple[Totals, Totals]:
         """Return what weighs all mated, and all non-mated, comparisons in blocks of some replicates."""
@@ -454,9 +344,35 @@ class Replicating:
             "fnmr": (n_points, self.prepared.y.end.size),
         } | dict.fromkeys(self.prepared.metrics, (n_metrics,))
 
-    def _run(self, n: int, drawing: Drawing, workers: Workers) -> Replicates:
+    def _run(self, n: int, job: _Blocks, workers: Workers) -> Replicates:
+        """Compute n replicates block by block, with several blocks at a time."""
+        size = 8 * _padded(n) * sum(int(np.prod(shape)) for shape in self.shapes.values())
         would_do = "use fewer resamples, operating points or groups (pairs of groups count, too)"
-        found = compute_blocks(n, drawing, would_do, workers)
+        memory.require(2 * size, f"{n:,} replicates of all rates", would_do)  # what is made of them is as large
+        found: dict[str, Floats] = {}
+        unfinished: list[int] = []
+
+        def take(steps: range, arrays: Arrays) -> None:
+            unfinished.extend(steps[k] for k in np.flatnonzero(arrays.pop(_UNFINISHED)[::BLOCK]) * BLOCK)
+            for name, array in arrays.items():
+                if len(steps) == n:
+                    found[name] = array
+                    continue
+                if name not in found:
+                    found[name] = np.empty((*self.shapes[name], n))
+                found[name][..., steps.start : steps.stop] = array
+
+        do_job(job, n, BLOCK, workers, f"{n:,} replicates", take)
+
+        def finish(start: int) -> None:
+            steps = range(start, min(start + BLOCK, n))
+            arrays = job.run(steps, 1, None)
+            if arrays.pop(_UNFINISHED).any():
+                raise TooFewKeptError
+            for name, array in arrays.items():
+                found[name][..., steps.start : steps.stop] = array
+
+        run_blocks(finish, unfinished, n, BLOCK, workers.n_threads, None)  # here, where all data are
         metrics = {name: found[name] for name in self.prepared.metrics}
         return Replicates(found["threshold"], found["fmr"], found["fnmr"], metrics, self.prepared.cells)
 
@@ -599,7 +515,8 @@ class Resampler(Replicating):
                 f'method="bca" leaves out {self.units.n_units:,} units one at a time, but at most {_MOST_LEFT_OUT:,} '
                 "are possible: use another method or another unit"
             )
-        return self._run(self.units.n_units, _LeftOut(self), Workers(n_threads))
+        sides = self.prepared.y.source, self.prepared.x.source
+        return self._run(self.units.n_units, _Blocks(self, sides), Workers(n_threads))
 
     def influences(self, left_out: Floats) -> Floats:
         """Center jackknife values on the mean of their stratum, as units are drawn within strata.
@@ -626,37 +543,54 @@ class Resampler(Replicating):
 
 
 @dataclass(frozen=True, eq=False)
-class _Weighted:
-    """Everything computed again with other weights of units."""
+class _Blocks:
+    """Everything computed again with other weights of units, as a job whose steps are replicates in blocks of 64.
+
+    It is pickled with all that replicates need, but for working memory.
+
+    Attributes
+    ----------
+    resampler : Replicating
+        What to compute.
+    totals : tuple of Totals
+        What weighs all mated, and all non-mated, comparisons.
+    key : (2,) ndarray of uint32, or None
+        Key of the random stream that draws units; None to leave each unit out in its turn.
+    first : int
+        Number of the first replicate drawn.
+    """
 
     resampler: Replicating
-
-    @property
-    def shapes(self) -> dict[str, tuple[int, ...]]:
-        return self.resampler.shapes
-
-    def new_scratch(self) -> BlockSweep:
-        return BlockSweep(self.resampler.prepared)
-
-
-@dataclass(frozen=True, eq=False)
-class _Drawn(_Weighted):
-    """Replicates of drawn units, from number `first` on."""
-
-    key: NDArray[np.uint32]
-    first: int
     totals: tuple[Totals, Totals]
+    key: NDArray[np.uint32] | None = None
+    first: int = 0
+    _free: list[BlockSweep] = field(default_factory=list)  # working memory, which the next thread or part uses again
 
-    def compute(self, scratch: BlockSweep, first: int, out: dict[str, Floats]) -> None:
-        self.resampler.units.draw(self.first + first, self.key, scratch.weights)
-        scratch.compute(out, self.totals, first // BLOCK)
+    def __reduce__(self) -> tuple[type, tuple[Any, ...]]:
+        return _Blocks, (self.resampler, self.totals, self.key, self.first)
 
+    def run(self, steps: range, n_threads: int | None, told: Report | None) -> Arrays:
+        """Compute replicates from a block on, and mark those that need comparisons that were not sent along."""
+        n = len(steps)
+        out = {name: np.full((*shape, _padded(n)), np.nan) for name, shape in self.resampler.shapes.items()}
+        unfinished = np.zeros(n, np.bool_)
 
-@dataclass(frozen=True, eq=False)
-class _LeftOut(_Weighted):
-    """All units but one, each in its turn."""
+        def block(start: int) -> None:
+            try:
+                sweep = self._free.pop()
+            except IndexError:
+                sweep = BlockSweep(self.resampler.prepared)
+            parts = {name: array[..., start : start + BLOCK] for name, array in out.items()}
+            first, units = steps.start + start, self.resampler.units
+            if self.key is None:
+                units.leave_one_out(first, sweep.weights)
+            else:
+                units.draw(self.first + first, self.key, sweep.weights)
+            try:
+                sweep.compute(parts, self.totals, first // BLOCK)
+            except TooFewKeptError:
+                unfinished[start : start + BLOCK] = True
+            self._free.append(sweep)
 
-    def compute(self, scratch: BlockSweep, first: int, out: dict[str, Floats]) -> None:
-        self.resampler.units.leave_one_out(first, scratch.weights)
-        prepared = self.resampler.prepared
-        scratch.compute(out, (prepared.y.source, prepared.x.source))
+        run_blocks(block, range(0, n, BLOCK), n, BLOCK, n_threads, told)
+        return {name: array[..., :n] for name, array in out.items()} | {_UNFINISHED: unfinished}

@@ -57,20 +57,16 @@ class Pass(Protocol):
         """Add part k of the comparisons of a bucket; sums are written under the part's lock."""
 
 
-class _Sums:
-    """Sums over some buckets."""
+def _adding(work: Pass, arrays: Arrays, n_threads: int | None) -> Callable[[Grouped], int]:
+    """Return what adds the comparisons of a bucket to sums, in several threads at once, and counts them."""
+    locks = [threading.Lock() for _ in range(work.n_parts)]
 
-    def __init__(self, work: Pass, n_threads: int | None) -> None:
-        self._work, self._n_threads, self.arrays = work, n_threads, work.zeros()
-        self._locks = [threading.Lock() for _ in range(work.n_parts)]
+    def add(grouped: Grouped) -> int:
+        n = grouped.n_comparisons
+        in_threads(n, lambda k: work.add(grouped, k, arrays, locks[k]), range(len(locks)), n_threads)
+        return n
 
-    def add(self, grouped: Grouped) -> None:
-        """Add the comparisons of a bucket; several threads may do so at once."""
-
-        def add(k: int) -> None:
-            self._work.add(grouped, k, self.arrays, self._locks[k])
-
-        in_threads(grouped.n_comparisons, add, range(len(self._locks)), self._n_threads)
+    return add
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,7 +76,7 @@ class _Bucket:
     reference: NDArray[Any]
     probe: NDArray[Any]
     keys: Keys  # none where they are not kept
-    lists_of: _Lists
+    grouping: _Grouping
 
     def __len__(self) -> int:
         return self.reference.size
@@ -90,26 +86,16 @@ class _Bucket:
 
         reference, probe = self.reference[part], self.probe[part]
         a, b = np.empty((2, reference.size), np.int32)
-        kernels.rows_of_pairs(reference, probe, np.int32(self.lists_of.n_rows - 1), a, b)
+        kernels.rows_of_pairs(reference, probe, np.int32(self.grouping.n_rows - 1), a, b)
         return a, b
 
     def keys_of(self, part: slice) -> Keys:
         return self.keys[part]
 
     def lists(self, part: slice) -> NDArray[Any]:
-        group = self.lists_of.group
-        groups = look_up(self.reference[part], group), look_up(self.probe[part], group)
-        return lists_of_groups(groups, self.lists_of.list_of_cell, self.lists_of.sizes.size)
-
-
-@dataclass(frozen=True, eq=False)
-class _Lists:
-    """Which list the comparisons of two subjects are in."""
-
-    group: NDArray[np.uint16]  # (subjects,)
-    list_of_cell: NDArray[np.int32] | None  # as in `lists_of_groups`
-    sizes: NDArray[np.int64]  # (lists,) number of comparisons in each
-    n_rows: int  # number of rows of weights
+        grouping = self.grouping
+        groups = look_up(self.reference[part], grouping.group_of), look_up(self.probe[part], grouping.group_of)
+        return lists_of_groups(groups, grouping.list_of_cell, grouping.sizes.size)
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,12 +103,14 @@ class _Grouping:
     """Reads and groups buckets, in this process or in others."""
 
     readers: Sequence[Reader]
-    lists: _Lists
+    group_of: NDArray[np.uint16]  # (subjects,)
+    list_of_cell: NDArray[np.int32] | None  # the list of comparisons of two groups, as in `lists_of_groups`
+    sizes: NDArray[np.int64]  # (lists,) number of comparisons in each
+    n_rows: int  # number of rows of weights
     exact: ExactCosts | None
 
     def group(self, k: int, n_threads: int | None) -> Grouped:
-        bucket, lists = _Bucket(*self.readers[k](), self.lists), self.lists
-        return group_comparisons(bucket, lists.sizes, lists.n_rows, n_threads, self.exact)
+        return group_comparisons(_Bucket(*self.readers[k](), self), self.sizes, self.n_rows, n_threads, self.exact)
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,12 +123,9 @@ class _Passing:
 
     def run(self, steps: range, n_threads: int | None, told: Report | None) -> Arrays:
         """Sum over some buckets; as in `Job`."""
-        sums, n = _Sums(self.work, n_threads), 0
-        for k in steps:
-            grouped = self._grouped(k, n_threads)
-            sums.add(grouped)
-            n += grouped.n_comparisons
-        arrays = sums.arrays
+        arrays = self.work.zeros()
+        add = _adding(self.work, arrays, n_threads)
+        n = sum(add(self._grouped(k, n_threads)) for k in steps)
         types = np.array([array.dtype.str for array in arrays.values()])
         return {**{name: _narrow(array) for name, array in arrays.items()}, _NUMBER: np.array(n), _TYPES: types}
 
@@ -194,8 +179,9 @@ class GroupedBuckets:
         if workers.executor is not None:
             pairs.share()
         readers, self._n_threads = pairs.buckets(count_threads(workers.n_threads))
-        lists = _Lists(group, source.list_of_cell, source.sizes, source.units.n_rows)
-        self._grouping, self._workers = _Grouping(readers, lists, exact), workers
+        n_rows = source.units.n_rows
+        self._grouping = _Grouping(readers, group, source.list_of_cell, source.sizes, n_rows, exact)
+        self._workers = workers
         self._most_bytes, self._n_bytes, self._lock = pairs.most_bytes, 0, threading.Lock()
         # Files that are removed with this object.
         self._folder = Folder(pairs.folder)
@@ -221,16 +207,11 @@ class GroupedBuckets:
         n = len(self._grouping.readers)
         if self._workers.executor is not None:
             return self._sum_in_tasks(work, n, told)
-        sums = _Sums(work, self._workers.n_threads)
-
-        def done(k: int) -> int:
-            grouped = self._get(k)
-            sums.add(grouped)
-            return grouped.n_comparisons
-
-        for n_more in in_order(done, range(n), self._n_threads):
+        arrays = work.zeros()
+        add = _adding(work, arrays, self._workers.n_threads)
+        for n_more in in_order(lambda k: add(self._get(k)), range(n), self._n_threads):
             told(n_more)
-        return sums.arrays
+        return arrays
 
     def _sum_in_tasks(self, work: Pass, n: int, told: Callable[[int], None]) -> Arrays:
         arrays: Arrays = {}
@@ -256,15 +237,15 @@ class GroupedBuckets:
         return any(self._get(k).any_varies(varies) for k in range(len(self._grouping.readers)))
 
     def _get(self, k: int) -> Grouped:
-        kept, lists = self._grouped.get(k), self._grouping.lists
+        kept, grouping = self._grouped.get(k), self._grouping
         if isinstance(kept, Grouped):
             return kept
         if kept is not None:
             from fastfair.kernels.partners import Runs
 
             *runs, words = kept
-            return Grouped(Runs(*runs), lists.sizes, lists.n_rows, words)
-        found = self._grouping.group(k, self._inner)
+            return Grouped(Runs(*runs), grouping.sizes, grouping.n_rows, words)
+        found = grouping.group(k, self._inner)
         arrays = *found.runs, found.words
         n_bytes = sum(array.nbytes for array in arrays)
         with self._lock:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import fastfair as ff
 from fastfair._lib import seeds
 from fastfair._lib.workers import Workers
-from fastfair.resampling.engine import _Drawn, compute_blocks
+from fastfair.resampling.engine import _Blocks
 from fastfair.resampling.ranges import Ranges
 from fastfair.resampling.vector_replicates import Draws, PairResampler, PreparedVectors
 
@@ -101,9 +101,9 @@ def test_many_pairs_are_parted_and_others_are_not():
     assert listed.prepared.x.keys.size > 0.2 * e.n_nonmated
     key = seeds.stream(0)[0]
     fnmr = resampler.replicate(70, key).fnmr
-    drawn = _Drawn(resampler, key, 0, (resampler.prepared.y.source, nonmated.source))
+    drawn = _Blocks(resampler, (resampler.prepared.y.source, nonmated.source), key)
     again = pickle.loads(pickle.dumps(drawn))  # as another process draws them
-    assert np.array_equal(compute_blocks(70, again, "", Workers(1))["fnmr"], fnmr)
+    assert np.array_equal(resampler._run(70, again, Workers(1)).fnmr, fnmr)
     assert np.array_equal(listed.replicate(70, key).fnmr, fnmr)
     wide = e.vectors.astype(np.float64)
     unpacked = PairResampler(ff.Embeddings(wide, e.subject), np.array([0.2]), draws, with_groups=False)
