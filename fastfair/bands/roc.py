@@ -112,7 +112,7 @@ def roc_band(
         The group whose FNMR to compute, at the thresholds that hold the FMR of all comparisons.
     weighting : {"identity", "comparison"}, optional
         "identity", the default for embeddings, gives every subject, and every pair of subjects, the same weight;
-        "comparison", the only one for `Comparisons`, gives every comparison the same weight.
+        "comparison", the only one for comparisons, gives every comparison the same weight.
     unit : {"subject", "comparison", "sample", "subject+sample"}, optional
         What is drawn with replacement, by default "subject": what would other people give? "sample" draws the samples
         of each subject: what would other images of these very people give? The others are those of `evaluate`;

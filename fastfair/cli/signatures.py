@@ -21,9 +21,15 @@ _IN_PYTHON = re.compile(  # what texts say that holds of functions alone
     r"[,;] or (?:any data frame|(?:the )?(?:labels|roles|names) themselves|what `Embeddings\.enrolled` takes)"
     r"|[;,] see (?:Notes|`[\w.]+`)|[;,] `\w+\.by` chooses among them later"
     r"| A dict holds the labels themselves\.| With an executor, those of each task, 1 by default\."
+    r"|, (?:except that of `at_threshold`, which is given|of a dict or a list,|as in `(?:scipy\.stats|plan_power)`,?)"
+    r"|; `worst_comparisons` shows them| (?:The others are those of|A file is read by) `\w+`\."
 )
 _PROGRESS = "Show a progress bar, by default if standard error is a terminal."
-_SAID = {"progress": _PROGRESS, "rng": "Seed of the random numbers. By default a random one, which is told."}
+_SAID = {
+    "progress": _PROGRESS,
+    "rng": "Seed of the random numbers. By default a random one, which is told.",
+    "measures": "Fairness measures, by name; by default all of them.",
+}
 
 
 @dataclass(frozen=True)

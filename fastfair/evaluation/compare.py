@@ -96,8 +96,8 @@ def compare(
     method : {"auto", "percentile", "basic", "normal", "bca"}
         Method of the intervals. "auto" computes those of differences and ratios from the systems' own intervals of the
         method "auto" of `evaluate`, by MOVER [1]_ [2]_, with the correlation of rates in closed form, and of the
-        replicates of all else; the others, from the
-        replicates of differences and ratios, are those of `intervals.confidence_interval`. The p-values are the same.
+        replicates of all else; the others are made of the replicates of differences and ratios; see
+        `intervals.confidence_interval`. The p-values are the same.
     rng : None, int, SeedSequence or Generator
         Seed of the random numbers.
     options

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 import tomllib
@@ -16,7 +17,7 @@ from command_tables import lines_of
 
 import fastfair
 from fastfair.cli import actions, commands, main, signatures
-from fastfair.cli.verbs import TABLE, VERBS, Verb
+from fastfair.cli.verbs import TABLE, VERBS, Verb, table
 from fastfair.results.result import Result
 
 EXAMPLES = ("fastfair toy a.csv --sweetness 2", "fastfair toy a.csv --colour red")
@@ -90,6 +91,13 @@ def run(verbs, of_functions, *words: object):
 def test_the_table_is_that_of_the_signatures():
     wanted = json.dumps(signatures.table_of(VERBS), indent=1, ensure_ascii=False) + "\n"
     assert TABLE.read_text("utf-8") == wanted, "write it anew: python -m fastfair.cli.signatures"
+
+
+def test_help_does_not_speak_of_python():
+    python = re.compile(r"ndarray|numpy|scipy|callable|`|\b(dict|None|Embeddings)\b|\w\.\w+\(|fastfair\.\w")
+    for function, options in table().items():
+        for name, option in options.items():
+            assert not python.search(option.get("text", "")), f"{function} {name}: {option['text']}"
 
 
 def test_a_verb_and_its_parameters_are_in_every_help(verbs, of_functions):
