@@ -223,7 +223,9 @@ def coverage_experiment(
         f"{n_datasets:,} data sets with {n_resamples:,} replicates each",
         "use fewer",
     )
-    population = _Population(n_subjects, n_samples, dim, concentration, levels, weighting, unit, rng)
+    seed = seeds.fixed(rng)
+    identities = VonMisesFisherIdentities.random(n_subjects, dim, concentration, rng=seed)
+    of_each, draws = samples_of_each(n_samples, n_subjects, dim), Draws(weighting, unit)
     shape = n_datasets, levels.size
     thresholds, estimates, expected = np.empty((3, *shape))
     low, high = np.empty((2, n_datasets, len(names), nominal.size, levels.size))
@@ -236,9 +238,9 @@ def coverage_experiment(
         for name, ranked in (("mated", mated), ("nonmated", nonmated)):
             ranked[steps.start : steps.stop] = _Ranked.out_of(found, name, len(steps))
 
-    data_sets = _DataSets(population, n_resamples, names, nominal)
+    data_sets = _DataSets(identities, of_each, levels, draws, seed, n_resamples, names, nominal)
     do_job(data_sets, n_datasets, 1, workers, f"{n_datasets:,} data sets", take)
-    pooled = one_blas_thread()(partial(_pooled, population, levels, thresholds, mated, nonmated))
+    pooled = one_blas_thread()(partial(_pooled, data_sets, thresholds, mated, nonmated))
     threshold, truth = aside(pooled)
     low, high = np.moveaxis(low, 0, 2), np.moveaxis(high, 0, 2)
     coverage = ((low <= truth) & (truth <= high)).mean(axis=2)
@@ -247,35 +249,6 @@ def coverage_experiment(
         standard_error=np.sqrt(np.maximum(coverage * (1 - coverage), 0.25 / n_datasets) / n_datasets),
         width=(high - low).mean(axis=2), truth=truth, threshold=threshold, estimates=estimates, v_statistics=expected,
     )  # fmt: skip
-
-
-class _Population:
-    """Data sets of the same identities, each of which depends only on the seed and its own number."""
-
-    def __init__(
-        self, n_subjects: int, n_samples: int | ArrayLike, dim: int, concentration: float | tuple[float, float],
-        levels: Floats, weighting: str, unit: str, rng: seeds.Seed,
-    ) -> None:  # fmt: skip
-        self._root = seeds.fixed(rng)
-        self._identities = VonMisesFisherIdentities.random(n_subjects, dim, concentration, rng=self._root)
-        self._n_samples = samples_of_each(n_samples, n_subjects, dim)
-        self._subject = np.repeat(np.arange(n_subjects), self._n_samples)
-        self._levels, self._weighting, self._unit = levels, weighting, unit
-
-    def _seed(self, k: int) -> np.random.SeedSequence:
-        return seeds.child(self._root, k)
-
-    def key(self, k: int) -> NDArray[np.uint32]:
-        """Return the key of a data set's replicates."""
-        return seeds.stream(self._seed(k))[0]
-
-    def resampler(self, k: int) -> PairResampler:
-        """Draw a data set and find its pairs."""
-        data = Embeddings(self._identities.draw(self._n_samples, rng=self._seed(k)), self._subject)
-        return PairResampler(
-            data, self._levels, Draws(self._weighting, self._unit), with_groups=False, all_listed=True,
-            workers=ONE_THREAD,
-        )  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
@@ -339,12 +312,24 @@ class _Ranked:
 
 @dataclass(frozen=True, eq=False)
 class _DataSets:
-    """The data sets as a job, whose steps they are."""
+    """Data sets of the same identities as a job, whose steps they are; each depends only on the seed and its number."""
 
-    population: _Population
+    identities: VonMisesFisherIdentities
+    n_samples: NDArray[np.intp]
+    levels: Floats
+    draws: Draws
+    seed: int | np.random.SeedSequence
     n_resamples: int
     methods: tuple[str, ...]
     nominal: Floats
+
+    def resampler(self, k: int) -> PairResampler:
+        """Draw a data set and find its pairs."""
+        vectors = self.identities.draw(self.n_samples, rng=seeds.child(self.seed, k))
+        data = Embeddings(vectors, np.repeat(np.arange(self.n_samples.size), self.n_samples))
+        return PairResampler(
+            data, self.levels, self.draws, with_groups=False, all_listed=True, workers=ONE_THREAD,
+        )  # fmt: skip
 
     def run(self, steps: range, n_threads: int | None, told: Report | None) -> Arrays:
         found: dict[int, tuple[Floats, ...]] = {}
@@ -352,10 +337,11 @@ class _DataSets:
 
         @one_blas_thread()
         def work(k: int) -> None:
-            resampler = self.population.resampler(k)
+            resampler = self.resampler(k)
             rates, v_statistic = resampler.prepared.estimate()
             estimate, expected = rates.fnmr[:, 0], v_statistic[:, 0]
-            replicates = resampler.replicate(self.n_resamples, self.population.key(k), ONE_THREAD).fnmr[:, 0]
+            key, _ = seeds.stream(seeds.child(self.seed, k))
+            replicates = resampler.replicate(self.n_resamples, key, ONE_THREAD).fnmr[:, 0]
             ends = [
                 [interval(replicates, estimate, expected, level, method) for level in self.nominal.tolist()]
                 for method in self.methods
@@ -373,7 +359,7 @@ class _DataSets:
 
 
 def _pooled(
-    population: _Population, levels: Floats, thresholds: Floats, mated: list[_Ranked], nonmated: list[_Ranked]
+    data_sets: _DataSets, thresholds: Floats, mated: list[_Ranked], nonmated: list[_Ranked]
 ) -> tuple[Floats, Floats]:
     """Find the thresholds at which the data sets' mean FMR is each level, and their mean FNMR at these thresholds."""
     # Keys of non-mated pairs are inverted. What meets a level in every data set meets it in the mean, what exceeds it
@@ -381,9 +367,9 @@ def _pooled(
     own = ~score_keys.first_keys_at_least(thresholds, nonmated[0].keys).astype(np.int64)
     for k, ranked in enumerate(nonmated):
         if not ranked.reaches(int(own.max())):
-            nonmated[k] = _further(population.resampler(k), int(own.max()))
-    found = np.empty(levels.size, np.int64)
-    for j, level in enumerate(levels):
+            nonmated[k] = _further(data_sets.resampler(k), int(own.max()))
+    found = np.empty(data_sets.levels.size, np.int64)
+    for j, level in enumerate(data_sets.levels):
         least, most = int(own[:, j].min()), int(own[:, j].max())
         while least < most:
             middle = (least + most + 1) // 2

@@ -275,7 +275,7 @@ def synthesize_each(
     """
     sizes = {name: validation.count(name, n, 1) for name, n in (("n_mated", n_mated), ("n_nonmated", n_nonmated))}
     steps = validation.count("n_steps", n_steps, 1)
-    free = sizes["n_nonmated" if kind == "fmr" else "n_mated"]
+    held, free = (sizes[name] for name in (("n_mated", "n_nonmated") if kind == "fmr" else ("n_nonmated", "n_mated")))
     rates = np.ravel(validation.numbers_of("targets", targets))
     wanted = [_reachable(kind, rate, free) for rate in rates.tolist()]
     held_at = validation.open_fraction("tmr" if kind == "fmr" else "tnmr", at)
@@ -283,11 +283,28 @@ def synthesize_each(
     plateaus = accept == "plateau"
     require_memory(sizes["n_mated"], sizes["n_nonmated"], steps, len(wanted))
     key, _ = seeds.stream(rng)
-    climb = _Climb(kind, sizes["n_mated"], sizes["n_nonmated"], held_at, steps, largest, plateaus, bool(stop))
+    n_right = max(1, int(np.ceil(held * held_at * (1 - 1e-12))))  # of those whose rate is held at the TMR or TNMR
     made: list[Any] = [None] * len(wanted)
 
     def make(k: int) -> None:
-        made[k] = climb.make(wanted[k], 2 * k + KINDS.index(kind), key)
+        from fastfair.kernels import climb
+
+        scores, history = np.empty(held + free), np.empty(steps + 1)
+        goal, rules = climb.Goal(held, n_right - 1, wanted[k]), climb.Rules(largest, plateaus, bool(stop))
+        errors, n_accepted, n_made = climb.climb(goal, rules, 2 * k + KINDS.index(kind), key, scores, history)
+        rates = errors / free, (held - n_right) / held
+        if kind == "fmr":
+            threshold = float(np.partition(scores[:held], n_right - 1)[n_right - 1])
+        else:
+            scores, rates = 1 - np.concatenate((scores[held:], scores[:held])), rates[::-1]
+            # The mirror image of the last one rejected; distances below it are accepted.
+            last = np.partition(scores[free:], held - n_right)[held - n_right]
+            threshold = float(np.nextafter(last, -np.inf))
+        made[k] = Synthesis(
+            distances=read_only(scores), mated=read_only(np.arange(scores.size) < sizes["n_mated"]),
+            threshold=threshold, fmr=rates[0], fnmr=rates[1], n_steps=n_made, n_accepted=n_accepted,
+            history=read_only(history + abs(n_right / held - held_at)), kind=kind, target=wanted[k], at=held_at,
+        )  # fmt: skip
 
     with reporting(progress, f"{len(wanted):,} sets") as report:
         run_blocks(make, range(len(wanted)), len(wanted), 1, n_threads, report)
@@ -309,56 +326,6 @@ def require_memory(n_mated: int, n_nonmated: int, n_steps: int, n_sets: int) -> 
         f"sets ({n_sets:,}) of {n_mated:,} mated and {n_nonmated:,} non-mated comparisons in {n_steps:,} steps",
         "use fewer",
     )
-
-
-@dataclass(frozen=True)
-class _Climb:
-    """How sets are made that differ in their target alone; as in `synthesize_each`, checked."""
-
-    kind: str
-    n_mated: int
-    n_nonmated: int
-    at: float
-    n_steps: int
-    step: float
-    plateaus: bool
-    stop: bool
-
-    @property
-    def held(self) -> int:
-        """Comparisons whose rate is held at `at`."""
-        return self.n_mated if self.kind == "fmr" else self.n_nonmated
-
-    @property
-    def free(self) -> int:
-        """Comparisons whose rate climbs to the target."""
-        return self.n_nonmated if self.kind == "fmr" else self.n_mated
-
-    def make(self, target: float, stream: int, key: NDArray[np.uint32]) -> Synthesis:
-        """Make one set."""
-        from fastfair.kernels import climb
-
-        held, free = self.held, self.free
-        accepted_of_held = max(1, int(np.ceil(held * self.at * (1 - 1e-12))))
-        scores, history = np.empty(held + free), np.empty(self.n_steps + 1)
-        goal = climb.Goal(held, accepted_of_held - 1, target)
-        rules = climb.Rules(self.step, self.plateaus, self.stop)
-        errors, n_accepted, n_made = climb.climb(goal, rules, stream, key, scores, history)
-        if self.kind == "fmr":
-            threshold = float(np.partition(scores[:held], accepted_of_held - 1)[accepted_of_held - 1])
-            fmr, fnmr = errors / free, (held - accepted_of_held) / held
-        else:
-            scores = 1 - np.concatenate((scores[held:], scores[:held]))
-            # The mirror image of the last one rejected; distances below it are accepted.
-            last = np.partition(scores[self.n_mated :], held - accepted_of_held)[held - accepted_of_held]
-            threshold = float(np.nextafter(last, -np.inf))
-            fmr, fnmr = (held - accepted_of_held) / held, errors / free
-        mated = np.arange(scores.size) < self.n_mated
-        return Synthesis(
-            distances=read_only(scores), mated=read_only(mated), threshold=threshold, fmr=fmr, fnmr=fnmr,
-            history=read_only(history + abs(accepted_of_held / held - self.at)), n_steps=n_made,
-            n_accepted=n_accepted, kind=self.kind, target=target, at=self.at,
-        )  # fmt: skip
 
 
 def _is_reached(made: Synthesis, free: int) -> bool:
