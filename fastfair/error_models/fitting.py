@@ -54,6 +54,10 @@ class Cells:
         The numbers of each subject; None where every comparison stands for itself.
     products, squares : (3, cells, cells) and (3, subjects, cells) ndarray, or None
         Of non-mated comparisons, sums over pairs of subjects; see `kernels.cell_scores.multiply_pairs`.
+    by_group : GroupedSide
+        The comparisons, grouped by the combination of values on each side.
+    cell : (groups, groups) ndarray of int64
+        The cell of two groups; -1 for those left out.
     """
 
     rate: str
@@ -66,7 +70,8 @@ class Cells:
     errors_of: Integers | None
     products: Floats | None
     squares: Floats | None
-    _source: _Source = field(repr=False)
+    by_group: GroupedSide = field(repr=False)
+    cell: Integers = field(repr=False)
 
     @property
     def n_subjects(self) -> int | None:
@@ -81,26 +86,23 @@ class Cells:
         left |= {name: values[..., kept] for name in in_cells[1] if (values := getattr(self, name)) is not None}
         if self.products is not None:
             left["products"] = self.products[:, kept][:, :, kept]
-        return replace(self, **left, _source=replace(self._source, cell=position[self._source.cell]))
+        return replace(self, **left, cell=position[self.cell])
 
     def with_errors(self, wanted: int) -> Cells:
         """Return the same at the strictest threshold at which so many pairs of subjects err, or all comparisons do."""
         from fastfair.kernels import dyadic as kernels
 
-        source, side = self._source, self._source.by_group.side
-        inside = np.flatnonzero(source.cell[source.by_group.reference_group, source.by_group.probe_group] >= 0)
+        side = self.by_group.side
+        inside = np.flatnonzero(self.cell[self.by_group.reference_group, self.by_group.probe_group] >= 0)
         if self.rate == "fmr":
             inside = inside[::-1]  # errors first
         units = (np.arange(inside.size, dtype=np.int32),) * 2  # each comparison is a pair of its own
         if side.reference is not None and side.probe is not None:
             units = side.reference[inside], side.probe[inside]
         n = kernels.errors_of_pairs(side.keys[inside], *units, wanted)
-        last = side.keys[inside[n - 1]]
-        if self.rate == "fmr":
-            edge = int(np.searchsorted(side.keys, last))
-        else:
-            edge = int(np.searchsorted(side.keys, last, side="right"))
-        return _count(source.with_edge(edge, self.rate), self.rate, self.labels, (self.first, self.second))
+        edge = int(np.searchsorted(side.keys, side.keys[inside[n - 1]], side="left" if self.rate == "fmr" else "right"))
+        n_subjects = None if self.n_of is None else len(self.n_of)
+        return _count(self.by_group, self.cell, edge, n_subjects, self.rate, self.labels, (self.first, self.second))
 
     def pair_residuals(self, chances: Floats) -> tuple[Floats, Floats]:
         """Add up the residuals of comparisons of two subjects, times each other, at (cells,) chances of an error.
@@ -114,38 +116,6 @@ class Cells:
         mixed = em * chances
         products = ee - mixed - mixed.T + mm * np.outer(chances, chances)
         return products, own[0] - 2 * chances * own[1] + chances**2 * own[2]
-
-
-@dataclass(frozen=True, eq=False)
-class _Source:
-    """What cells are counted from.
-
-    Attributes
-    ----------
-    by_group : GroupedSide
-        The comparisons, grouped by the combination of values on each side.
-    cell : (groups, groups) ndarray of int64
-        The cell of two groups; -1 for those left out.
-    errors_at : tuple of int
-        The position of the first error, and that after the last.
-    n_subjects : int
-        The number of all subjects; 0 where every comparison stands for itself.
-    """
-
-    by_group: GroupedSide
-    cell: Integers
-    errors_at: tuple[int, int]
-    n_subjects: int
-
-    @property
-    def columns(self) -> tuple[Any, ...]:
-        """Both subjects and both groups of the comparisons."""
-        by_group = self.by_group
-        return by_group.side.reference, by_group.side.probe, by_group.reference_group, by_group.probe_group
-
-    def with_edge(self, edge: int, rate: str) -> _Source:
-        """Return the same with errors from a position on, or up to it."""
-        return replace(self, errors_at=(edge, len(self.by_group.side)) if rate == "fmr" else (0, edge))
 
 
 def count_cells(comparisons: Comparisons, attributes: Sequence[str], key: Any, rate: str, unit: str) -> Cells:
@@ -169,7 +139,7 @@ def count_cells(comparisons: Comparisons, attributes: Sequence[str], key: Any, r
     first, second = (
         np.stack([np.searchsorted(used[a], values[side, a]) for a in range(len(attributes))], axis=1) for side in (g, h)
     )
-    n_subjects = 0
+    n_subjects = None
     if unit == "subject":
         if comparisons.subjects is None:
             raise InputError(
@@ -178,8 +148,7 @@ def count_cells(comparisons: Comparisons, attributes: Sequence[str], key: Any, r
             )
         n_subjects = comparisons.subjects.size
     edge = int(np.searchsorted(by_group.side.keys, key))
-    source = _Source(by_group, cell, (0, 0), n_subjects).with_edge(edge, rate)
-    return _count(source, rate, labels, (first.astype(np.int64), second.astype(np.int64)))
+    return _count(by_group, cell, edge, n_subjects, rate, labels, (first.astype(np.int64), second.astype(np.int64)))
 
 
 def _of_one_subject(by_group: GroupedSide) -> Integers:
@@ -206,33 +175,38 @@ def _values_of_groups(by_group: GroupedSide, attributes: Sequence[str]) -> Integ
     return found.T
 
 
-def _count(source: _Source, rate: str, labels: tuple[tuple[str, ...], ...], values: tuple[Integers, Integers]) -> Cells:
-    """Count what is in the cells of a source. values: the values of either side of each cell."""
+def _count(
+    by_group: GroupedSide, cell: Integers, edge: int, n_subjects: int | None, rate: str,
+    labels: tuple[tuple[str, ...], ...], values: tuple[Integers, Integers],
+) -> Cells:  # fmt: skip
+    """Count what is in cells, where errors begin, or end, at a position; values: those of either side of each cell."""
     from fastfair.kernels import cell_scores as kernels
     from fastfair.kernels import groups
 
-    n_cells, n_subjects, by_group = len(values[0]), source.n_subjects, source.by_group
+    n_cells, end = len(values[0]), len(by_group.side)
+    errors_at = (edge, end) if rate == "fmr" else (0, edge)
     wrong = np.zeros_like(by_group.cells)
-    groups.count_cells(by_group.reference_group, by_group.probe_group, *source.errors_at, wrong)
-    inside = source.cell >= 0
+    groups.count_cells(by_group.reference_group, by_group.probe_group, *errors_at, wrong)
+    inside = cell >= 0
     n, errors = (
-        np.bincount(source.cell[inside], counts[inside], n_cells).astype(np.int64) for counts in (by_group.cells, wrong)
+        np.bincount(cell[inside], counts[inside], n_cells).astype(np.int64) for counts in (by_group.cells, wrong)
     )
-    if not n_subjects:
-        return Cells(rate, labels, *values, n, errors, None, None, None, None, source)
+    if n_subjects is None:
+        return Cells(rate, labels, *values, n, errors, None, None, None, None, by_group, cell)
     memory.require(
         60 * n_subjects * n_cells,
         f"counts of {n_subjects:,} subjects in {n_cells:,} combinations of values",
         "use fewer attributes, or merge values",
     )
     n_of, errors_of = np.zeros((2, n_subjects, n_cells), np.int64)
-    kernels.count_by_subject(*source.columns, source.cell, 0, len(by_group.side), n_of)
-    kernels.count_by_subject(*source.columns, source.cell, *source.errors_at, errors_of)
+    columns = by_group.side.reference, by_group.side.probe, by_group.reference_group, by_group.probe_group, cell
+    kernels.count_by_subject(*columns, 0, end, n_of)
+    kernels.count_by_subject(*columns, *errors_at, errors_of)
     products, squares = None, None
     if rate == "fmr":
         products, squares = np.zeros((3, n_cells, n_cells)), np.zeros((3, n_subjects, n_cells))
-        kernels.multiply_pairs(*source.columns, source.cell, source.errors_at, products, squares)
-    return Cells(rate, labels, *values, n, errors, n_of, errors_of, products, squares, source)
+        kernels.multiply_pairs(*columns, errors_at, products, squares)
+    return Cells(rate, labels, *values, n, errors, n_of, errors_of, products, squares, by_group, cell)
 
 
 DIFFERENT, SAME = "different", "same"
