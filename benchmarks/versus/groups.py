@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 import fastfair as ff
 from benchmarks._data import ATTEMPTS, counted, decisions
 from fastfair._lib import seeds
-from fastfair.group_tests.equal_rates import FnmrTest
+from fastfair.group_tests.equal_rates import GroupTest
 from fastfair.group_tests.frailty import Design, Frailty, count_errors, estimate, replicate
 
 from .clock import Clocked, clocked, take_turns
@@ -78,7 +78,7 @@ class NumpyGroupTest:
         return self._f(rates - self._rates + self._rate, sizes, squares / (sizes * rates * (1 - rates)))
 
 
-def _test(counts: ff.FailureCounts) -> FnmrTest:
+def _test(counts: ff.FailureCounts) -> GroupTest:
     return ff.fnmr_test(counts, n_resamples=_N, follow_up=False, rng=0)
 
 

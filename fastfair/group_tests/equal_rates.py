@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -118,7 +118,7 @@ _NAMES = {"deviance": "deviance", "f": "F", "max-difference": "largest differenc
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class GroupTest(Result):
-    """The result of a test of equal error rates.
+    """The result of `fnmr_test` or of `fmr_test`.
 
     Attributes
     ----------
@@ -155,6 +155,14 @@ class GroupTest(Result):
         any false finding.
     replicates : (r,) ndarray
         The statistic in every replicate.
+    threshold : float or None
+        The threshold at which FMRs were computed.
+    icc, design_effect : (g,) ndarray or None
+        Of failures, as in `FailureCounts`.
+    remarks : tuple of str
+        What there is to know about the failure counts.
+    counts : FailureCounts or None
+        The failure counts that were tested; None for FMRs, and in what was read from a file.
     confidence_level : float
         Confidence level of the intervals; a group differs detectably if `group_pvalue_adjusted` is below `level`.
     settings : dict
@@ -183,10 +191,19 @@ class GroupTest(Result):
     group_pvalue_adjusted: Floats
     confidence_level: float
     settings: dict[str, Any]
+    threshold: float | None = None
+    icc: Floats | None = None
+    design_effect: Floats | None = None
+    remarks: tuple[str, ...] = ()
+    counts: FailureCounts | None = field(default=None, repr=False, metadata=UNWRITTEN)
     replicates: Floats = field(default_factory=nothing, repr=False, metadata=UNWRITTEN)
 
-    trials: ClassVar[str]
     _derived = ("different",)
+
+    @property
+    def trials(self) -> str:
+        """What may be errors: "comparisons" or "attempts"."""
+        return "comparisons" if self.rate_name == "fmr" else "attempts"
 
     @property
     def level(self) -> float:
@@ -215,7 +232,12 @@ class GroupTest(Result):
         )  # fmt: skip
         called = {"n_trials": f"n_{self.trials}", "group_rate": self.rate_name}
         columns = {called.get(name, name): getattr(self, name).tolist() for name in names}
-        return {"group": list(self.groups), **columns}
+        of_failures = {"icc": self.icc, "design_effect": self.design_effect}
+        more = {name: values.tolist() for name, values in of_failures.items() if values is not None}
+        return {"group": list(self.groups), **columns, **more}
+
+    def _question(self) -> str:
+        return f"Do {rate_title(self.rate_name).lower()}s differ between groups?"
 
     def _sentences(self) -> list[str]:
         """Return the sentences of the summary."""
@@ -247,7 +269,13 @@ class GroupTest(Result):
                 text.append(f"Significantly {word} than in the other groups ({n_tested} tested): {', '.join(found)}.")
         if self.pvalue < self.level and n_tested and not self.different:
             text.append("The test cannot say which groups differ.")
-        return text + self._remarks()
+        if len(self.groups) > 2 and self.different:
+            text.append(
+                "No more than half of the groups are alike."
+                if len(self.different) == len(self.groups)
+                else "Without the named groups no difference is detected."
+            )
+        return [*text, *self.remarks]
 
     def _from_others(self) -> Floats:
         """Return each group's rate minus that of the groups that do not differ detectably."""
@@ -255,13 +283,6 @@ class GroupTest(Result):
         if not alike.any():
             return self.difference
         return np.asarray(self.group_rate - self.n_errors[alike].sum() / self.n_trials[alike].sum())
-
-    def _remarks(self) -> list[str]:
-        if len(self.groups) == 2 or not self.different:
-            return []
-        if len(self.different) == len(self.groups):
-            return ["No more than half of the groups are alike."]
-        return ["Without the named groups no difference is detected."]
 
     @checked
     def plot(self, ax: Axes | None = None) -> Axes:
@@ -302,51 +323,6 @@ def rate_marks(groups: Sequence[str], rates: Floats, apart: Sequence[str], label
     ]
 
 
-@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class FnmrTest(GroupTest):
-    """The result of `fnmr_test`. It has the attributes of `GroupTest`, and:
-
-    Attributes
-    ----------
-    remarks : tuple of str
-        What there is to know about the failure counts.
-    counts : FailureCounts or None
-        The failure counts that were tested; None in what was read from a file.
-    icc, design_effect : (g,) ndarray
-        As in `FailureCounts`.
-    """
-
-    icc: Floats
-    design_effect: Floats
-    remarks: tuple[str, ...] = ()
-    counts: FailureCounts | None = field(default=None, repr=False, metadata=UNWRITTEN)
-    trials: ClassVar[str] = "attempts"
-
-    def _columns(self) -> dict[str, list[Any]]:
-        return super()._columns() | {"icc": self.icc.tolist(), "design_effect": self.design_effect.tolist()}
-
-    def _question(self) -> str:
-        return f"Do {failure_rate(self.rate_name).title.lower()}s differ between groups?"
-
-    def _remarks(self) -> list[str]:
-        return [*super()._remarks(), *self.remarks]
-
-
-@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class FmrTest(GroupTest):
-    """The result of `fmr_test`. It has the attributes of `GroupTest`, and:
-
-    Attributes
-    ----------
-    threshold : float
-        The threshold at which the rates were computed.
-    """
-
-    threshold: float
-    trials: ClassVar[str] = "comparisons"
-    _title = "Do false match rates differ between groups?"
-
-
 def significance_level(confidence_level: float) -> float:
     """Return 1 - confidence_level, so that 1 - 0.95 is 0.05."""
     return round(1 - confidence_level, 12)
@@ -375,7 +351,7 @@ def fnmr_test(
     rng: seeds.Seed = None,
     n_threads: int | None = None,
     progress: bool | Callable[[int, int], None] = False,
-) -> FnmrTest:
+) -> GroupTest:
     """Test whether the false non-match rates of groups differ by more than chance.
 
     Parameters
@@ -404,7 +380,7 @@ def fnmr_test(
 
     Returns
     -------
-    FnmrTest
+    GroupTest
 
     Raises
     ------
@@ -463,8 +439,8 @@ def fnmr_test(
     if follow_up and 0 < observed.overall < 1:
         _warn_of_few_resamples(n_resamples, significance_level(confidence_level))
         roots = draw_roots_of_failures(counts, n_resamples, key, n_threads)
-    return FnmrTest(
-        **_compare(observed, replicated, values, settings, "attempts", roots, counts.confidence_interval),
+    return _compared(
+        observed, replicated, values, settings, "attempts", roots, counts.confidence_interval,
         groups=counts.groups, n_subjects=counts.n_subjects, n_errors=counts.n_failures,
         standard_error=counts.standard_error, rate_name=counts.rate_name, icc=counts.icc,
         design_effect=counts.design_effect, remarks=tuple(counts.remarks()), counts=counts,
@@ -483,7 +459,7 @@ def fmr_test(
     rng: seeds.Seed = None,
     n_threads: int | None = None,
     progress: bool | Callable[[int, int], None] = False,
-) -> FmrTest:
+) -> GroupTest:
     """Test whether the false match rates of groups differ by more than chance.
 
     Parameters
@@ -508,7 +484,7 @@ def fmr_test(
 
     Returns
     -------
-    FmrTest
+    GroupTest
 
     Raises
     ------
@@ -579,7 +555,7 @@ def fmr_test(
         raise InputError("the embeddings have no groups to compare: give group")
     seed = seeds.fixed(rng)  # the same one however often more pairs are kept
 
-    def of_scan(scans: list[ScannedComparisons]) -> FmrTest:
+    def of_scan(scans: list[ScannedComparisons]) -> GroupTest:
         return _test_of_false_matches(scans[0], at, settings, seed, workers)
 
     return with_enough_pairs([data], [at], False, of_scan, Workers(n_threads))
@@ -588,7 +564,7 @@ def fmr_test(
 def _test_of_false_matches(
     data: Comparisons | ScannedComparisons, at: OperatingPoint, settings: dict[str, Any], rng: seeds.Seed,
     workers: Workers,
-) -> FmrTest:  # fmt: skip
+) -> GroupTest:  # fmt: skip
     from fastfair.resampling.engine import Resampler
     from fastfair.resampling.preparation import NO_METRICS
 
@@ -628,8 +604,8 @@ def _test_of_false_matches(
     def interval(level: float) -> tuple[Floats, Floats]:
         return intervals.confidence_interval(replicates.T, rate, level, "dyadic")
 
-    return FmrTest(
-        **_compare(observed, replicated, values, settings, "non-mated comparisons", roots, interval),
+    return _compared(
+        observed, replicated, values, settings, "non-mated comparisons", roots, interval,
         groups=tuple(comparisons.groups[k] for k in kept), n_subjects=subjects[kept],
         n_errors=np.asarray(found.group_false_matches)[kept], standard_error=error, rate_name="fmr",
         threshold=rates.threshold,
@@ -655,14 +631,14 @@ def _statistic_of(observed: GroupRates, replicated: GroupRates, name: str) -> tu
     return float(observed.statistic(name, observed.size)), replicates
 
 
-def _compare(
+def _compared(
     observed: GroupRates, replicated: GroupRates, values: tuple[float, Floats], settings: dict[str, Any],
-    trials: str, roots: Roots | None, interval: Callable[[float], tuple[Floats, Floats]],
-) -> dict[str, Any]:  # fmt: skip
-    """Compute the p-values, the intervals and the other parts of a result that both tests share.
+    trials: str, roots: Roots | None, interval: Callable[[float], tuple[Floats, Floats]], **more: Any,
+) -> GroupTest:  # fmt: skip
+    """Compute the p-values and the intervals of a result.
 
     values: the statistic in the data and in the replicates; roots: those of groups, if they are tested; interval: that
-    of each group's rate at a level.
+    of each group's rate at a level; more: what else the result has.
     """
     (statistic, replicates), level = values, settings["confidence_level"]
     overall = float(observed.overall)
@@ -679,17 +655,17 @@ def _compare(
         of_groups, adjusted = roots.pvalues(), np.maximum(roots.adjusted_pvalues(significance_level(level)), share)
     ends = intervals.confidence_interval(replicated.rate.T, observed.rate, level)
     varies = ends[0] < ends[1]
-    found = {
-        "statistic": statistic, "pvalue": share, "statistic_name": settings["statistic"], "rate": overall,
-        "group_rate": observed.rate, "n_trials": observed.size, "difference": observed.difference_from_rest(),
-        "group_pvalue": of_groups, "group_pvalue_adjusted": adjusted, "replicates": replicates,
-        "confidence_level": level, "settings": settings,
-    }  # fmt: skip
-    limits = {
+    limits: dict[str, Any] = {
         "": interval(level), "simultaneous_": interval(level ** (1 / observed.rate.size)),
         "bootstrap_": [np.where(varies, end, np.nan) for end in ends],
     }  # fmt: skip
-    return found | {f"{kind}{end}": both[k] for kind, both in limits.items() for k, end in enumerate(("low", "high"))}
+    return GroupTest(
+        statistic=statistic, pvalue=share, statistic_name=settings["statistic"], rate=overall,
+        group_rate=observed.rate, n_trials=observed.size, difference=observed.difference_from_rest(),
+        group_pvalue=of_groups, group_pvalue_adjusted=adjusted, replicates=replicates, confidence_level=level,
+        settings=settings, **more,
+        **{f"{kind}{end}": both[k] for kind, both in limits.items() for k, end in enumerate(("low", "high"))},
+    )  # fmt: skip
 
 
 def _warn_of_few_resamples(n_resamples: int, alpha: float) -> None:

@@ -15,7 +15,7 @@ from fastfair.bands.roc import RocBand
 from fastfair.claims.claim import Claim
 from fastfair.evaluation.result import Evaluation
 from fastfair.evaluation.system_comparison import PairedEvaluation
-from fastfair.group_tests.equal_rates import FmrTest, FnmrTest
+from fastfair.group_tests.equal_rates import GroupTest
 from fastfair.group_tests.margins import MarginOfError
 from fastfair.planning.fmr import FmrPlan
 from fastfair.planning.fnmr import MarginPlan, PowerPlan, SubjectsPlan
@@ -65,7 +65,7 @@ def test_results_show_themselves_in_short():
 def test_tests_plans_bands_and_evaluations_are_among_them():
     classes = {type(valid_calls.made()[name]) for name in shown()}
     assert {
-        ff.Comparisons, Evaluation, PairedEvaluation, RocBand, FairnessBand, FnmrTest, FmrTest,
+        ff.Comparisons, Evaluation, PairedEvaluation, RocBand, FairnessBand, GroupTest,
         MarginOfError, MarginPlan, PowerPlan, SubjectsPlan, FmrPlan, Claim, ff.Embeddings,
         ff.FailureCounts,
     } <= classes  # fmt: skip

@@ -28,7 +28,7 @@ from fastfair.evaluation.contrasts import Contrast, RankedSystem
 from fastfair.evaluation.result import Evaluation
 from fastfair.evaluation.system_comparison import PairedEvaluation, SystemComparison
 from fastfair.evaluation.worst_comparisons import WorstComparisons
-from fastfair.group_tests.equal_rates import FmrTest, FnmrTest, GroupTest
+from fastfair.group_tests.equal_rates import GroupTest
 from fastfair.group_tests.margins import MarginOfError
 from fastfair.planning.fmr import FmrPlan, FmrStudy
 from fastfair.planning.fnmr import MarginPlan, PowerPlan, SubjectsPlan
@@ -53,7 +53,7 @@ RESULTS = {
     CalibratedScores, Calibration, Check, CheckedQuantity, Claim, ClaimedRate, Contrast,
     CostDifference, CostMeasure, CoverageExperiment, DiscardArea, DiscardCurve, DiscardedRate,
     Effect, ErrorModel, Evaluation, ExpectedError, ExpectedPerformance, FairnessBand, FmrPlan,
-    FmrStudy, FmrTest, FnmrTest, GroupTest, MarginOfError, MarginPlan, PairedEvaluation,
+    FmrStudy, GroupTest, MarginOfError, MarginPlan, PairedEvaluation,
     PowerPlan, Quantity, RankedSystem, RateAtThreshold, RatesOverThresholds, RatioCost, RocBand,
     ff.ScannedComparisons, ShrunkenRates, StratifiedDifference, StratifiedRate,
     StratifiedRates, SubjectsPlan, Synthesis, SystemComparison, Tippett, TrainedTransform,

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastfair import FailureCounts, at_fmr, fnmr_test, margin_of_error
-from fastfair.group_tests.equal_rates import FnmrTest
+from fastfair.group_tests.equal_rates import GroupTest
 from fastfair.group_tests.margins import MarginOfError
 from papers.figure_style import new_figure
 from papers.page_parts import Cell, Figure, Range, Table, Verdict
@@ -33,13 +33,13 @@ class Tested:
 
     Attributes
     ----------
-    tests : dict of FnmrTest
+    tests : dict of GroupTest
         By statistic.
     margin : MarginOfError
         Of all groups.
     """
 
-    tests: dict[str, FnmrTest]
+    tests: dict[str, GroupTest]
     margin: MarginOfError
 
     @property
@@ -82,7 +82,7 @@ def run(settings: Settings) -> list[SystemTests]:
 def tested_counts(counts: FailureCounts, settings: Settings) -> Tested:
     """Test counts of failures in every way of the paper."""
     drawn: dict[str, Any] = {"n_resamples": max(settings.n_resamples, _LEAST_REPLICATES), "rng": settings.seed}
-    tests: dict[str, FnmrTest] = {
+    tests: dict[str, GroupTest] = {
         name: fnmr_test(counts, statistic=name, follow_up=name == "f", **drawn) for name in STATISTICS
     }
     return Tested(tests, margin_of_error(counts, **drawn))
@@ -91,6 +91,8 @@ def tested_counts(counts: FailureCounts, settings: Settings) -> Tested:
 def group_table(found: SystemTests) -> Table:
     """Lay out what is known of each group."""
     test, naive = found.clustered.tests["f"], found.naive.tests["f"]
+    assert test.icc is not None
+    assert test.design_effect is not None
     rows = [
         (
             group, int(test.n_subjects[k]), int(test.n_trials[k]),

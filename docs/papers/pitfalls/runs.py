@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from fastfair import Comparisons, EvaluationSettings, OperatingPoint, at_fmr, evaluate, fmr_test, rates
 from fastfair.evaluation.result import Evaluation
-from fastfair.group_tests.equal_rates import FmrTest
+from fastfair.group_tests.equal_rates import GroupTest
 from papers.page_parts import Range
 from papers.settings import Settings
 from papers.voxceleb import scores
@@ -42,7 +42,7 @@ class GroupSet:
         Base metrics, measures of groups and the NRB, at `POINTS`.
     fdr : tuple of Evaluation
         The FDR for each of the paper's alphas, with the same replicates.
-    test : FmrTest
+    test : GroupTest
         Whether FPRs differ at the first of `POINTS`.
     """
 
@@ -50,7 +50,7 @@ class GroupSet:
     comparisons: Comparisons
     evaluation: Evaluation
     fdr: tuple[Evaluation, ...]
-    test: FmrTest = field(repr=False)
+    test: GroupTest = field(repr=False)
 
     @property
     def groups(self) -> tuple[str, ...]:
