@@ -100,7 +100,7 @@ def test_a_compiled_evaluation_loads_none_of_what_compiles():
     code = (
         "import fastfair as ff;"
         "c = ff.Comparisons([.9, .1, .8, .2] * 2, [1, 0, 1, 0] * 2, list('abcdefgh'), list('abcdefgh'),"
-        "                   *[list('xxxxyyyy')] * 2, label_conflicts='keep');"
+        "                   *[list('xxxxyyyy')] * 2, policies=ff.Policies(label_conflicts='keep'));"
         "ff.evaluate(c, ff.at_fmr(0.5), n_threads=1, rng=0)"
     )
     loaded(code)  # it may compile

@@ -488,8 +488,8 @@ def check(
     progress: bool | Callable[[int, int], None] = False,
     alpha: float = 0.5,
     eer_method: EerMethod = "nearest",
-    costs: Costs = Costs(),  # noqa: B008 - frozen
     zero_policy: ZeroPolicy | float = "keep",
+    costs: Costs = Costs(),  # noqa: B008 - frozen
     allow_undecided: bool = False,
 ) -> Check:
     """Judge requirements by confidence limits instead of estimates, as a gate before a system goes on.
