@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -77,7 +77,6 @@ from .failures import Failures
 from .result import Alternative, Evaluation, checked_alternative
 
 IncompleteGroups = Literal["raise", "drop", "nan"]
-INCOMPLETE_GROUPS: tuple[IncompleteGroups, ...] = get_args(IncompleteGroups)
 METRICS_OF_SCANS = ("eer", "min_dcf", "cllr")  # Cllr only where the scan keeps all scores
 METRICS_WITH_FAILURES = ("eer", "min_dcf")  # where failed comparisons, which have no score, count as non-matches
 METRICS_OF_VECTORS = METRICS_OF_SCANS[:-1]  # by default, and as long as not all pairs are listed
@@ -243,13 +242,8 @@ def _complete_groups(comparisons: Comparisons, policy: str) -> list[int]:
     """Return the positions of the groups that the fairness measures compare."""
     if not comparisons.groups:
         return []
-    sizes = zip(
-        comparisons.groups,
-        np.diagonal(comparisons.mated_by_group.cells).tolist(),
-        np.diagonal(comparisons.nonmated_by_group.cells).tolist(),
-        strict=True,
-    )
-    lacking = {group: (mated, nonmated) for group, mated, nonmated in sizes if not (mated and nonmated)}
+    sizes = (np.diagonal(side.cells).tolist() for side in (comparisons.mated_by_group, comparisons.nonmated_by_group))
+    lacking = {group: own for group, *own in zip(comparisons.groups, *sizes, strict=True) if not all(own)}
     everything = list(range(len(comparisons.groups)))
     if not lacking:
         return everything
@@ -494,14 +488,13 @@ def _evaluated(
     uncertainty: IntervalMaker | None = None
     in_closed_form = request.is_in_closed_form(comparisons)
     if in_closed_form or key is not None:
+        metrics = Metrics(tuple(request.metrics), request.eer_method, request.costs)
         resampler = Resampler(
             comparisons,
             points if in_closed_form else [*points, *(result.at for result in own)],
             unit=unit,
             scheme="dyadic" if in_closed_form else request.scheme,
-            metrics=NO_METRICS
-            if in_closed_form
-            else Metrics(tuple(request.metrics), request.eer_method, request.costs),
+            metrics=NO_METRICS if in_closed_form else metrics,
             measured=request.measured,
             workers=workers,
         )
@@ -529,14 +522,10 @@ def _evaluated(
             partial(_counted, resampler, base, selection, points, (request.n_resamples, key, n_threads)),
         )
         uncertainty = IntervalMaker(
-            quantities,
-            replicates,
-            sizes=sizes,
+            quantities, replicates, sizes=sizes, costs=request.costs, n_threads=n_threads,
             jackknife=partial(_jackknife, resampler, selection, n_threads, failures),
             inversion=inversion if selection.measures else None,
-            costs=request.costs,
-            n_threads=n_threads,
-        )
+        )  # fmt: skip
     elif failures is not None:
         quantities = (*quantities, *failures.quantities)
     if uncertainty is not None:
@@ -597,18 +586,10 @@ def _select(comparisons: Comparisons, request: Request, *, with_mean_group_eer: 
         matrix = tuple((i, j) for i, j in np.argwhere(comparisons.nonmated_by_group.cells).tolist())
     mated, nonmated = sizes_of_groups(comparisons)
     return Selection(
-        groups=comparisons.groups,
-        n_points=len(request.points),
-        with_mean_group_eer=with_mean_group_eer,
-        metrics=tuple(request.metrics),
-        measures=tuple(request.measures),
-        measured=request.measured,
-        alpha=request.alpha,
-        zero_policy=request.zero_policy,
-        matrix=matrix,
-        group_mated=mated,
-        group_nonmated=nonmated,
-    )
+        groups=comparisons.groups, measured=request.measured, group_mated=mated, group_nonmated=nonmated,
+        n_points=len(request.points), with_mean_group_eer=with_mean_group_eer, metrics=tuple(request.metrics),
+        measures=tuple(request.measures), alpha=request.alpha, zero_policy=request.zero_policy, matrix=matrix,
+    )  # fmt: skip
 
 
 def _jackknife(resampler: Resampler, selection: Selection, n_threads: int | None, failures: Failures | None) -> Floats:
@@ -672,12 +653,8 @@ def described(entry: Entry, at_points: Sequence[Rates], shares: Sequence[dict[bo
     result = at_points[entry.point]
     point = result.at
     if entry.name == "threshold":
-        low = (
-            f"too few data for this operating point: it allows fewer than {ENOUGH_ERRORS} errors"
-            if result.below_resolution
-            else ""
-        )
-        return Quantity(entry.name, None, point, value, note=low)
+        low = f"too few data for this operating point: it allows fewer than {ENOUGH_ERRORS} errors"
+        return Quantity(entry.name, None, point, value, note=low if result.below_resolution else "")
     if measure_of(entry.name) is not None:
         return Quantity(entry.name, entry.group, point, value, note=_not_computable(value))
     size, errors, subjects = counts_behind(result.counts, entry.name == "fnmr", entry.cell)
@@ -689,17 +666,9 @@ def described(entry: Entry, at_points: Sequence[Rates], shares: Sequence[dict[bo
     if entry.cell is None and entry.name == result.at.rate:
         notes.append(HELD)
     return Quantity(
-        entry.name,
-        entry.group,
-        point,
-        value,
-        n_comparisons=size,
-        n_errors=errors,
-        n_subjects=subjects,
-        note="; ".join(notes) if size else "no comparisons",
-        probe_group=entry.probe_group,
-        concentration=concentrated,
-    )
+        entry.name, entry.group, point, value, n_comparisons=size, n_errors=errors, n_subjects=subjects,
+        note="; ".join(notes) if size else "no comparisons", probe_group=entry.probe_group, concentration=concentrated,
+    )  # fmt: skip
 
 
 def _not_computable(value: float) -> str:
@@ -755,10 +724,6 @@ _LEAST_ERRORS = 5
 _MOST_NAMED = 4  # in a warning; notes are at every quantity
 
 
-def _is_held_by_few(quantity: Quantity) -> bool:
-    return OF_FEW_SUBJECTS in quantity.note
-
-
 def warn_of_few_errors(quantities: Sequence[Quantity], at_points: Sequence[Rates], measured: Sequence[str]) -> None:
     """Warn of intervals that, in simulations, contain the true value less often than their confidence level says.
 
@@ -773,37 +738,30 @@ def warn_of_few_errors(quantities: Sequence[Quantity], at_points: Sequence[Rates
     """
 
     def names(applies: Callable[[Quantity], bool]) -> list[str]:
-        return [
-            f"{q.name} of {' / '.join(filter(None, (q.group, q.probe_group))) or 'all'}"
-            for q in quantities
-            if applies(q)
-        ]
+        found = [q for q in quantities if applies(q)]
+        return [f"{q.name} of {' / '.join(filter(None, (q.group, q.probe_group))) or 'all'}" for q in found]
 
     groups = []
     for result in at_points if measured else ():
-        kinds = result.counts.group_false_matches, result.counts.group_false_nonmatches
-        few = np.minimum(*kinds) < _LEAST_ERRORS
+        few = np.minimum(result.counts.group_false_matches, result.counts.group_false_nonmatches) < _LEAST_ERRORS
         groups += [group for group, too_few in zip(result.groups, few, strict=True) if too_few and group in measured]
+    of_effective = f"rest on fewer than {ENOUGH_EFFECTIVE_ERRORS} effective errors, (rate / standard error)^2,"
+    of_concentrated = f"rest on errors of which {100 * CONCENTRATED:.0f} % or more involve 5 % of the subjects"
+    of_thresholds = "are of FNMRs at thresholds that the false matches of few subjects hold"
+    of_groups = f"are of measures over groups with fewer than {_LEAST_ERRORS} false matches or false non-matches"
+    of_percentiles = "are of percentiles, as a group has no errors,"
     for what, found in (
-        (
-            f"rest on fewer than {ENOUGH_EFFECTIVE_ERRORS} effective errors, (rate / standard error)^2,",
-            names(has_few_effective_errors),
-        ),
-        (
-            f"rest on errors of which {100 * CONCENTRATED:.0f} % or more involve 5 % of the subjects",
-            names(has_concentrated_errors),
-        ),
-        ("are of FNMRs at thresholds that the false matches of few subjects hold", names(_is_held_by_few)),
-        (f"are of measures over groups with fewer than {_LEAST_ERRORS} false matches or false non-matches", groups),
-        ("are of percentiles, as a group has no errors,", [q.name for q in quantities if BY_PERCENTILES in q.note]),
+        (of_effective, names(has_few_effective_errors)),
+        (of_concentrated, names(has_concentrated_errors)),
+        (of_thresholds, names(lambda quantity: OF_FEW_SUBJECTS in quantity.note)),
+        (of_groups, groups),
+        (of_percentiles, [q.name for q in quantities if BY_PERCENTILES in q.note]),
     ):
         named = list(dict.fromkeys(found))
         if named:
             more = f" and {len(named) - _MOST_NAMED} more" if len(named) > _MOST_NAMED else ""
-            warn(
-                f"intervals that {what} are likely too narrow: {', '.join(named[:_MOST_NAMED])}{more}",
-                NarrowIntervalsWarning,
-            )
+            told = f"{', '.join(named[:_MOST_NAMED])}{more}"
+            warn(f"intervals that {what} are likely too narrow: {told}", NarrowIntervalsWarning)
 
 
 def warn_of_repeated_subjects(comparisons: Comparisons, unit: str) -> None:

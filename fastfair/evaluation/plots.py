@@ -31,7 +31,7 @@ from fastfair.error_rates.operating_points import ENOUGH_ERRORS
 from fastfair.error_rates.rates import Rates
 from fastfair.errors import InputError, visible
 from fastfair.measures._registry import METRICS, printed_name
-from fastfair.uncertainty.quantities import IN_PER_CENT, find
+from fastfair.uncertainty.quantities import IN_PER_CENT, ends_of, find
 
 from .contrasts import Contrast, RankedSystem, quantity_in_words
 from .evaluated import Evaluated, outline, spread
@@ -45,11 +45,11 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 MOST_NAMED = 8  # more curves of groups than this cannot be told apart in one plot
 _NAMED_AT_EACH_END = 3
-_LONGEST_IN_LEGEND = 36  # characters of a group's name
 _PANEL, _LEFT, _BOTTOM = 1.7, 0.62, 0.55  # inches of a small plot with what surrounds it, and of the figure's margins
 _LONGEST_TITLE = 24  # characters of a group's name above a small plot
 _INVISIBLE_IN_SMALL = 0.012  # normal deviates between a curve and its lines, a fifth of a point in a small plot
 _POINT_LINES = ("-", ":", "-.", "--")  # of thresholds
+_MARK = {"color": USUAL, "marker": "o", "markersize": 5, "linewidth": 1.6}
 _CLASSES = (("mated", USUAL, "-"), ("non-mated", STANDS_OUT, "--"))
 
 
@@ -68,7 +68,7 @@ def draw_det(evaluation: Evaluated, groups: Sequence[str] | None, ax: Axes | Non
         _curve(ax, evaluation, group, color="0.75", linewidth=0.6, zorder=1)
     lines = []
     for k, group in enumerate(named):
-        label = drawn(shortened(group, _LONGEST_IN_LEGEND)) + (_at_first_point(evaluation, group) if others else "")
+        label = drawn(shortened(group, LONGEST_IN_LEGEND)) + (_at_first_point(evaluation, group) if others else "")
         lines.append(_curve(ax, evaluation, group, label=label, linewidth=1.2, **line_style(k)))
     style: dict[str, Any] = {"color": "black", "linewidth": 1.8, "label": "all"}
     lines.insert(0, _curve(ax, evaluation, None, **(style | kwargs)))
@@ -138,7 +138,7 @@ def draw_scores(evaluation: Evaluated, group: str | None, ax: Axes | None, **kwa
     ax = axes_or_new(ax)
     _distributions(ax, evaluation, group, edges, **kwargs)
     ax.set(xlabel=f"Score ({evaluation.score_kind})", ylabel="Density")
-    ax.legend(fontsize="small", frameon=False, loc="lower left", bbox_to_anchor=(0, 1), borderaxespad=0.2, ncols=2)
+    _legend_above(ax)
     return ax
 
 
@@ -149,11 +149,19 @@ def _distributions(ax: Axes, evaluation: Evaluated, group: str | None, edges: Fl
         style |= {"label": f"{name} ({bins.sum():,})"} | kwargs
         ax.stairs(heights, edges, **style)
         ax.stairs(heights, edges, fill=True, color=style["color"], alpha=0.2)
-    for k, rates in enumerate(evaluation.rates):
-        ax.axvline(rates.threshold, color="black", linewidth=1, linestyle=_POINT_LINES[k % len(_POINT_LINES)],
-                   label=f"threshold at {rates.at}")  # fmt: skip
+    _draw_points(ax, evaluation)
     ax.set_yticks([])
     ax.set_ylim(bottom=0)
+
+
+def _draw_points(ax: Axes, evaluation: Evaluated) -> None:
+    for k, rates in enumerate(evaluation.rates):
+        style = _POINT_LINES[k % len(_POINT_LINES)]
+        ax.axvline(rates.threshold, color="black", linewidth=1, linestyle=style, label=f"threshold at {rates.at}")
+
+
+def _legend_above(ax: Axes) -> None:
+    ax.legend(fontsize="small", frameon=False, loc="lower left", bbox_to_anchor=(0, 1), borderaxespad=0.2, ncols=2)
 
 
 def draw_thresholds(evaluation: Evaluated, group: str | None, ax: Axes | None, **kwargs: Any) -> Axes:
@@ -172,14 +180,12 @@ def draw_thresholds(evaluation: Evaluated, group: str | None, ax: Axes | None, *
         seen = rate > 0
         style: dict[str, Any] = {"color": color, "linestyle": line, "label": name} | kwargs
         ax.plot(evaluation.scores_of(thresholds[seen]), rate[seen], **style)
-    for k, rates in enumerate(evaluation.rates):
-        ax.axvline(rates.threshold, color="black", linewidth=1, linestyle=_POINT_LINES[k % len(_POINT_LINES)],
-                   label=f"threshold at {rates.at}")  # fmt: skip
+    _draw_points(ax, evaluation)
     ax.set_yscale("log")
     rate_ticks(ax.yaxis)
     ax.set(xlabel=f"Threshold ({comparisons.score_kind})", ylabel="Rate")
     ax.grid(alpha=0.3)
-    ax.legend(fontsize="small", frameon=False, loc="lower left", bbox_to_anchor=(0, 1), borderaxespad=0.2, ncols=2)
+    _legend_above(ax)
     return ax
 
 
@@ -250,21 +256,14 @@ _MOST_WRITTEN = 10  # with more groups the numbers do not fit the cells of a mat
 
 def forest_rows(evaluation: Evaluated, rate: str, rates: Rates) -> list[ForestRow]:
     """Return all comparisons and each group with their rate and its interval."""
-    rows = []
-    for group in (None, *evaluation.groups):
-        found = find(evaluation.quantities, rate, group, rates.at)
-        n_errors = found.n_errors or 0
-        rows.append(
-            ForestRow(
-                "all" if group is None else group, found.estimate, _limit(found.low), _limit(found.high),
-                is_light=n_errors < ENOUGH_ERRORS, instead="no comparisons",
-            )
-        )  # fmt: skip
-    return rows
-
-
-def _limit(value: float | None) -> float:
-    return math.nan if value is None else value
+    found = [find(evaluation.quantities, rate, group, rates.at) for group in (None, *evaluation.groups)]
+    return [
+        ForestRow(
+            "all" if one.group is None else one.group, one.estimate, *ends_of(one),
+            is_light=(one.n_errors or 0) < ENOUGH_ERRORS, instead="no comparisons",
+        )
+        for one in found
+    ]  # fmt: skip
 
 
 def draw_rates(evaluation: Evaluated, rate: str, rates: Rates, ax: Axes | None, **kwargs: Any) -> Axes:
@@ -285,7 +284,7 @@ def draw_rates(evaluation: Evaluated, rate: str, rates: Rates, ax: Axes | None, 
 def _legend(evaluation: Evaluated, rows: Sequence[ForestRow], logarithmic: bool) -> list[tuple[str, dict[str, Any]]]:
     name = interval_name(evaluation.settings)
     about = f"estimate and {name}" if name else "estimate"
-    mark = {"color": USUAL, "marker": "o", "markersize": 5, "linewidth": 1.6 if name else 0}
+    mark = _MARK | {"linewidth": 1.6 if name else 0}
     light = mark | {"alpha": LIGHTER, "markerfacecolor": "none", "linewidth": 1.0 if name else 0}
     found: list[tuple[str, dict[str, Any]]] = []
     if not all(row.is_light for row in rows):
@@ -359,14 +358,8 @@ def draw_measures(evaluation: Evaluated, rates: Rates | None, ax: Axes | None, *
     ax.set_xlim(-0.04, 1.04)
     ax.set_xticks([0, 1], ["fair", "farthest of\nthe row"])
     for y, quantity in enumerate(found):
-        ax.text(
-            1.03,
-            y,
-            number_with_interval(quantity.estimate, quantity.low, quantity.high),
-            transform=ax.get_yaxis_transform(),
-            va="center",
-            fontsize="small",
-        )
+        text = number_with_interval(quantity.estimate, quantity.low, quantity.high)
+        ax.text(1.03, y, text, transform=ax.get_yaxis_transform(), va="center", fontsize="small")
     ax.set_xlabel("Distance from the value of a fair system; each row has its own scale")
     return ax
 
@@ -385,26 +378,24 @@ def draw_det_of_systems(systems: Mapping[str, Evaluated], ax: Axes | None) -> Ax
 
 def draw_differences(contrasts: Sequence[Contrast], level: float, ax: Axes | None, **kwargs: Any) -> Axes:
     """Draw the difference in one rate, of all comparisons and of each group."""
+    differ = [one.verdict in ("first", "second") for one in contrasts]
     rows = [
-        ForestRow(
-            one.group or "all", one.difference, one.low, one.high, stands_out=one.verdict in ("first", "second")
-        )
-        for one in contrasts
-    ]  # fmt: skip
+        ForestRow(one.group or "all", one.difference, one.low, one.high, stands_out=differs)
+        for one, differs in zip(contrasts, differ, strict=True)
+    ]
     ax = draw_forest(rows, ax, **kwargs)
     ax.axvline(0, color="black", linestyle="--", linewidth=1, zorder=0)
     ax.xaxis.set_major_formatter(lambda value, position: f"{100 * value:g}")
     ax.set_xlabel(f"{contrasts[0].name.upper()} at {contrasts[0].at},\nfirst minus second (percentage points)")
-    mark = {"color": USUAL, "marker": "o", "markersize": 5, "linewidth": 1.6}
-    entries = [(f"difference and {100 * level:g} % interval", mark)]
-    if any(row.stands_out for row in rows):
-        told = f"the same, and the adjusted p-value is at most {1 - level:.3g}"
-        entries.append((told, mark | {"color": STANDS_OUT, "marker": "D"}))
-    explain(ax, entries)
+    told = f"the same, and the adjusted p-value is at most {1 - level:.3g}"
+    _explain(ax, f"difference and {100 * level:g} % interval", told if any(differ) else "")
     return ax
 
 
-_MARK = {"color": USUAL, "marker": "o", "markersize": 5, "linewidth": 1.6}
+def _explain(ax: Axes, usual: str, standing_out: str) -> None:
+    """Put a legend below the axes, with a line for rows that stand out unless there are none."""
+    entries = [(usual, _MARK), (standing_out, _MARK | {"color": STANDS_OUT, "marker": "D"})]
+    explain(ax, entries[: 2 if standing_out else 1])
 
 
 def draw_ranks(ranking: Sequence[RankedSystem], level: float, ax: Axes | None) -> Axes:
@@ -412,31 +403,24 @@ def draw_ranks(ranking: Sequence[RankedSystem], level: float, ax: Axes | None) -
     from matplotlib.ticker import MaxNLocator
 
     rows = [
-        ForestRow(one.system, one.rank, one.best_rank, one.worst_rank, stands_out=_may_be_best(one)) for one in ranking
+        ForestRow(one.system, one.rank, one.best_rank, one.worst_rank, stands_out=one.best_rank == 1) for one in ranking
     ]
     ax = draw_forest(rows, ax)
     ax.set_xlim(0.5, len(ranking) + 0.5)
     ax.xaxis.set_major_locator(MaxNLocator(integer=True))
     ax.set_xlabel(f"rank by {quantity_in_words(ranking[0])}")
-    entries = [(f"rank, and ranks possible at {100 * level:g} % for all together", _MARK)]
-    if any(row.stands_out for row in rows):
-        entries.append(("the same, of systems that may be the best", _MARK | {"color": STANDS_OUT, "marker": "D"}))
-    explain(ax, entries)
+    usual = f"rank, and ranks possible at {100 * level:g} % for all together"
+    _explain(ax, usual, "the same, of systems that may be the best")
     return ax
 
 
 def draw_estimates(ranking: Sequence[RankedSystem], level: float, ax: Axes | None) -> Axes:
     """Draw the quantity of each system with its own interval, from the best to the worst."""
-    rows = [ForestRow(one.system, one.estimate, one.low, one.high, stands_out=_may_be_best(one)) for one in ranking]
+    rows = [ForestRow(one.system, one.estimate, one.low, one.high, stands_out=one.best_rank == 1) for one in ranking]
     ax = draw_forest(rows, ax)
-    unit = ""
-    if ranking[0].name in IN_PER_CENT:
+    is_rate = ranking[0].name in IN_PER_CENT
+    if is_rate:
         ax.xaxis.set_major_formatter(lambda value, position: f"{100 * value:g}")
-        unit = " (%)"
-    ax.set_xlabel(f"{quantity_in_words(ranking[0])}{unit}")
-    explain(ax, [(f"estimate and its own {100 * level:g} % interval", _MARK)])
+    ax.set_xlabel(quantity_in_words(ranking[0]) + (" (%)" if is_rate else ""))
+    _explain(ax, f"estimate and its own {100 * level:g} % interval", "")
     return ax
-
-
-def _may_be_best(ranked: RankedSystem) -> bool:
-    return ranked.best_rank == 1
