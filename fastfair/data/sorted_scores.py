@@ -134,13 +134,13 @@ class SortedSide:
         """(n,) ascending scores as similarities: distances are negated."""
         return read_only(score_keys.decode(self.keys))
 
-    def of_subjects(self) -> NDArray[np.int64]:
-        """Count the comparisons of each subject; one of a subject with himself counts once."""
+    def of_subjects(self, rows: Any = slice(None)) -> NDArray[np.int64]:
+        """Count the comparisons of each subject, of all or of some; one of a subject with himself counts once."""
         assert self.reference is not None
         assert self.probe is not None
-        n = 1 + int(max(self.reference.max(initial=-1), self.probe.max(initial=-1)))
-        others = self.probe[self.reference != self.probe]
-        return np.bincount(self.reference, minlength=n) + np.bincount(others, minlength=n)
+        reference, probe = self.reference[rows], self.probe[rows]
+        n = 1 + int(max(reference.max(initial=-1), probe.max(initial=-1)))
+        return np.bincount(reference, minlength=n) + np.bincount(probe[reference != probe], minlength=n)
 
     def of_two(self, first: NDArray[Any], second: NDArray[Any]) -> NDArray[np.int64]:
         """Count the comparisons of two subjects with each other, of whom there are some."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
@@ -23,7 +23,6 @@ from fastfair.errors import InputError, visible
 from fastfair.measures._registry import METRICS
 from fastfair.results.result import Result
 
-RATES = ("both", "fnmr", "fmr")
 _LABELS = ("reference", "probe", "reference_sample", "probe_sample", "reference_group", "probe_group")
 
 
@@ -154,6 +153,19 @@ class _Found(NamedTuple):
     error: str
     counted: Errors
 
+    def column(self, name: str) -> NDArray[Any]:
+        """Return the codes of references or probes, or of their samples or groups, of all comparisons."""
+        codes: NDArray[Any] = getattr(self.by_group if name.endswith("group") else self.side, name)
+        return codes
+
+    def within(self, code: int | None, positions: NDArray[np.intp]) -> NDArray[np.intp]:
+        """Return the comparisons whose reference and probe are both in a group; all without one."""
+        if code is None:
+            return positions
+        assert self.by_group is not None
+        reference, probe = self.by_group.reference_group[positions], self.by_group.probe_group[positions]
+        return positions[(reference == code) & (probe == code)]
+
 
 @checked
 def worst_comparisons(
@@ -218,12 +230,26 @@ def worst_comparisons(
         if rate in ("both", name)
     ]
     listed = [one.positions[one.counted.n_failed :][:n] for one in found]
-    scores = [
-        comparisons.to_scale(1.0) * score_keys.decode(one.side.keys[k]) for one, k in zip(found, listed, strict=True)
-    ]
-    score = np.concatenate(scores).astype(np.float64)
-    rows = [one.side.rows for one in found]
-    chosen = [(row, places) for row, places in zip(rows, listed, strict=True) if row is not None]
+
+    def taken(column_of: Callable[[_Found], NDArray[Any] | None]) -> NDArray[Any] | None:
+        """Take a column of all that is listed; None where one side has none."""
+        columns = [column_of(one) for one in found]
+        parts = [column[k] for column, k in zip(columns, listed, strict=True) if column is not None]
+        return np.concatenate(parts) if len(parts) == len(found) else None
+
+    keys, rows = taken(lambda one: one.side.keys), taken(lambda one: one.side.rows)
+    assert keys is not None
+    score = (comparisons.to_scale(1.0) * score_keys.decode(keys)).astype(np.float64)
+    labels: dict[str, tuple[Any, ...]] = {}
+    for name in _LABELS:
+        known = {"sample": comparisons.samples, "group": comparisons.groups or None}.get(
+            name.partition("_")[2], comparisons.subjects
+        )
+        codes = taken(lambda one, name=name: one.column(name)) if known is not None else None  # type: ignore[misc]
+        if codes is not None:
+            labels[name] = tuple(np.asarray(known, object)[codes].tolist())
+    if rows is not None:
+        labels |= {name: tuple(column[rows].tolist()) for name, column in comparisons.origin.items()}
     return WorstComparisons(
         at=at,
         threshold=rates.threshold,
@@ -231,8 +257,8 @@ def worst_comparisons(
         error=tuple(one.error for one, places in zip(found, listed, strict=True) for _ in places),
         score=score,
         distance=np.abs(score - rates.threshold),
-        row=tuple(int(row) for side, places in chosen for row in side[places]) if len(chosen) == len(rows) else None,
-        labels=_labels(comparisons, found, listed) | _origin(comparisons, found, listed),
+        row=None if rows is None else tuple(map(int, rows)),
+        labels=labels,
         subjects={} if comparisons.subjects is None else _by_subject(comparisons, found, code),
         errors={"mated" if one.error == FALSE_NONMATCH else "non-mated": one.counted for one in found},
         left_out=comparisons.left_out,
@@ -240,84 +266,46 @@ def worst_comparisons(
 
 
 def _errors(comparisons: Comparisons, rates: Rates, mated: bool, code: int | None) -> _Found:
-    counts = rates.counts
-    side = comparisons.mated if mated else comparisons.nonmated
+    side, n_errors = comparisons.nonmated, rates.counts.false_matches
+    if mated:
+        side, n_errors = comparisons.mated, rates.counts.false_nonmatches
     by_group = None
     if comparisons.groups:
         by_group = comparisons.mated_by_group if mated else comparisons.nonmated_by_group
-    n_errors = counts.false_nonmatches if mated else counts.false_matches
-    if mated:
-        positions = np.arange(n_errors)
-    else:  # of equal scores the first one first
-        keys = side.keys[side.keys.size - n_errors :]
-        positions = side.keys.size - n_errors + np.argsort(~keys, kind="stable")
+    positions = np.arange(n_errors)
+    if not mated:  # of equal scores the first one first
+        first = side.keys.size - n_errors
+        positions = first + np.argsort(~side.keys[first:], kind="stable")
     n, share = len(side), math.nan
     if comparisons.subjects is not None and n_errors:
         overall, cells = concentration(comparisons, rates, mated)
         share = overall if code is None else float(cells[code, code])
+    found = _Found(side, by_group, positions, FALSE_NONMATCH if mated else FALSE_MATCH, Errors(n, n_errors, 0, share))
     if code is not None:
         assert by_group is not None
-        inside = (by_group.reference_group[positions] == code) & (by_group.probe_group[positions] == code)
-        positions, n = positions[inside], int(by_group.cells[code, code])
+        positions, n = found.within(code, positions), int(by_group.cells[code, code])
     n_failed = int(np.count_nonzero(positions < score_keys.count_failed(side.keys))) if mated else 0
-    counted = Errors(n, positions.size, n_failed, share)
-    return _Found(side, by_group, positions, FALSE_NONMATCH if mated else FALSE_MATCH, counted)
-
-
-def _labels(
-    comparisons: Comparisons, found: list[_Found], listed: list[NDArray[np.intp]]
-) -> dict[str, tuple[Any, ...]]:
-    """Return the labels of the comparisons that are listed, by the name of their column."""
-    of_kind = {"sample": comparisons.samples, "group": comparisons.groups or None}
-    columns: dict[str, tuple[Any, ...]] = {}
-    for name in _LABELS:
-        known = of_kind.get(name.partition("_")[2], comparisons.subjects)
-        if known is None:
-            continue
-        labels = known if isinstance(known, tuple) else known.tolist()
-        codes = [getattr(one.by_group if name.endswith("group") else one.side, name)[k]
-                 for one, k in zip(found, listed, strict=True)]  # fmt: skip
-        columns[name] = tuple(labels[code] for code in np.concatenate(codes).tolist())
-    return columns
-
-
-def _origin(
-    comparisons: Comparisons, found: list[_Found], listed: list[NDArray[np.intp]]
-) -> dict[str, tuple[Any, ...]]:
-    """Return the lines of the comparisons that are listed, and what was kept of them, where rows are known."""
-    rows = [one.side.rows for one in found]
-    if any(row is None for row in rows):
-        return {}
-    places = np.concatenate([row[k] for row, k in zip(rows, listed, strict=True) if row is not None])
-    return {name: tuple(column[places].tolist()) for name, column in comparisons.origin.items()}
+    return found._replace(positions=positions, counted=Errors(n, positions.size, n_failed, share))
 
 
 def _by_subject(comparisons: Comparisons, found: list[_Found], code: int | None) -> dict[str, tuple[Any, ...]]:
     """Count the errors, and the comparisons, that each subject is involved in, in those of both kinds asked for."""
     assert comparisons.subjects is not None
     n_all = comparisons.subjects.size
+
+    def involved(one: _Found, positions: NDArray[np.intp]) -> NDArray[np.int64]:
+        counts = one.side.of_subjects(positions)
+        return np.pad(counts, (0, n_all - counts.size))
+
     columns: dict[str, NDArray[np.int64]] = {}
     for one in found:
         names = ("false_nonmatches", "mated") if one.error == FALSE_NONMATCH else ("false_matches", "nonmated")
-        columns[names[0]] = _involved(one.side, one.positions, n_all)
+        columns[names[0]] = involved(one, one.positions)
         if one.side.not_kept is None:
-            everything = np.arange(one.side.keys.size)
-            if code is not None:
-                assert one.by_group is not None
-                everything = np.flatnonzero((one.by_group.reference_group == code) & (one.by_group.probe_group == code))
-            columns[names[1]] = _involved(one.side, everything, n_all)
+            columns[names[1]] = involved(one, one.within(code, np.arange(one.side.keys.size)))
     of_errors = sum((columns[name] for name in columns if name.startswith("false")), np.zeros(n_all, np.int64))
     order = np.argsort(-of_errors, kind="stable")[: np.count_nonzero(of_errors)]
     labels = comparisons.subjects.tolist()
     return {"subject": tuple(labels[k] for k in order)} | {
         name: tuple(column[order].tolist()) for name, column in columns.items()
     }
-
-
-def _involved(side: SortedSide, positions: NDArray[np.intp], n_subjects: int) -> NDArray[np.int64]:
-    """Return for each subject in how many of some comparisons he is the reference or the probe, or both."""
-    assert side.reference is not None
-    assert side.probe is not None
-    reference, probe = side.reference[positions], side.probe[positions]
-    counts = np.bincount(reference, minlength=n_subjects) + np.bincount(probe[probe != reference], minlength=n_subjects)
-    return counts.astype(np.int64)
