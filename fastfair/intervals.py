@@ -224,42 +224,8 @@ def _deviation(values: Floats) -> Floats:
         return np.where(n > 1, np.sqrt(squares / (n - 1)), np.nan)[()]
 
 
-def quantile(ordered: ArrayLike, share: ArrayLike) -> Floats:
-    """Find quantiles of sorted replicates, interpolating linearly between neighbours as NumPy does.
-
-    Parameters
-    ----------
-    ordered : (..., r) ndarray
-        Replicates in ascending order, NaN last.
-    share : (...) ndarray
-        The share of replicates below the quantile, in [0, 1]: one for all rows or one for each.
-
-    Returns
-    -------
-    (...) ndarray
-        NaN where all replicates, or the share, are NaN.
-
-    Raises
-    ------
-    InputError
-        For replicates that are not in ascending order, and for shares outside [0, 1].
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from fastfair.intervals import quantile
-    >>> float(quantile(np.array([1.0, 2.0, np.nan]), np.array(0.5)))
-    1.5
-    """
-    rows, shares = replicates_of("ordered", ordered), one_for_each("share", share, replicates_of("ordered", ordered))
-    with np.errstate(invalid="ignore"):
-        if (rows[..., 1:] < rows[..., :-1]).any() or (np.isnan(rows[..., :-1]) & ~np.isnan(rows[..., 1:])).any():
-            raise InputError("ordered must be ascending along its last axis, NaN last; sort it first")
-    require_rates("share", shares)
-    return _quantile(rows, shares)
-
-
 def _quantile(ordered: Floats, share: Floats) -> Floats:
+    """Return (...) quantiles of ascending (..., r) replicates, NaN last, between neighbours as NumPy does."""
     n = ordered.shape[-1] - np.isnan(ordered).sum(axis=-1)
     share = np.broadcast_to(share, n.shape)
     known = (n > 0) & ~np.isnan(share)

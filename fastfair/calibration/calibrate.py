@@ -481,21 +481,22 @@ def calibrate(
     if group_wise:
         comparisons.require_groups()
         source.require_groups()
-    training = _Training(source, method, p_target, group_wise)
+    how = method, p_target, group_wise
+    everything = np.ones(len(source.mated), np.bool_), np.ones(len(source.nonmated), np.bool_)
     settings = {
         "method": method, "p_target": p_target, "group_wise": group_wise, "score_kind": comparisons.score_kind,
     }  # fmt: skip
     if development is not None:
-        trained = training.on_all()
+        trained = _trained(source, everything, ALL_FOLDS, *how)
         settings |= {"development": repr(development)}
         return CalibratedScores(tuple(trained), settings, comparisons=apply_transforms(comparisons, trained))
     seed = seeds.fixed(rng)
     settings |= {"by": by, "n_folds": n_folds, "rng": seed if isinstance(seed, int) else str(seed)}
     parts = list(parts_of(comparisons, by, n_folds, np.random.default_rng(seed)))
-    trained = training.on_all()
+    trained = _trained(source, everything, ALL_FOLDS, *how)
     mated, nonmated = np.empty(len(comparisons.mated)), np.empty(len(comparisons.nonmated))
     for part in parts:
-        own = training.on(part.trained, part.name)
+        own = _trained(source, part.trained, part.name, *how)
         for ratios, is_mated, tested in zip((mated, nonmated), (True, False), part.tested, strict=True):
             ratios[tested] = ratios_of(own, comparisons, is_mated, tested)
         trained += own
@@ -506,38 +507,22 @@ def _is_distance(comparisons: Comparisons) -> bool:
     return comparisons.score_kind == "distance"
 
 
-@dataclass(frozen=True, eq=False)
-class _Training:
-    """Trains transforms on some of the comparisons."""
-
-    comparisons: Comparisons
-    method: str
-    p_target: float
-    group_wise: bool
-
-    def on_all(self) -> list[TrainedTransform]:
-        """Train on all comparisons."""
-        sides = self.comparisons.mated, self.comparisons.nonmated
-        mated, nonmated = (np.ones(len(side), np.bool_) for side in sides)
-        return self.on((mated, nonmated), ALL_FOLDS)
-
-    def on(self, chosen: tuple[Mask, Mask], folds: str) -> list[TrainedTransform]:
-        """Train on the mated and the non-mated comparisons chosen, and on those of each group."""
-        found = [self._fit(chosen, None, folds)]
-        if self.group_wise:
-            sides = self.comparisons.mated_by_group, self.comparisons.nonmated_by_group
-            for k, group in enumerate(self.comparisons.groups):
-                mated, nonmated = (
-                    mask & (side.reference_group == k) & (side.probe_group == k)
-                    for mask, side in zip(chosen, sides, strict=True)
-                )
-                found.append(self._fit((mated, nonmated), group, folds))
-        return found
-
-    def _fit(self, chosen: tuple[Mask, Mask], group: str | None, folds: str) -> TrainedTransform:
-        sides = self.comparisons.mated, self.comparisons.nonmated
+def _trained(
+    comparisons: Comparisons, chosen: tuple[Mask, Mask], folds: str, method: str, p_target: float, group_wise: bool
+) -> list[TrainedTransform]:
+    """Train transforms on the mated and the non-mated comparisons chosen, and on those of each group."""
+    found = []
+    for k, group in enumerate((None, *(comparisons.groups if group_wise else ())), -1):
+        masks = list(chosen)
+        if group is not None:
+            by_group = comparisons.mated_by_group, comparisons.nonmated_by_group
+            masks = [
+                mask & (side.reference_group == k) & (side.probe_group == k)
+                for mask, side in zip(chosen, by_group, strict=True)
+            ]
         mated, nonmated = (
-            score_keys.decode(side.keys[mask]).astype(np.float64) for side, mask in zip(sides, chosen, strict=True)
+            score_keys.decode(side.keys[mask]).astype(np.float64)
+            for side, mask in zip((comparisons.mated, comparisons.nonmated), masks, strict=True)
         )
         who = "" if group is None else f" of group {group!r}"
         who += "" if folds == ALL_FOLDS else f" outside folds {folds}"
@@ -546,8 +531,7 @@ class _Training:
                 f"there are {mated.size} mated and {nonmated.size} non-mated comparisons{who} to train on: use fewer "
                 "folds, larger groups, or development="
             )
-        fitted = (
-            fit_logistic(mated, nonmated, self.p_target, who) if self.method == "logistic" else fit_pav(mated, nonmated)
-        )
+        fitted = fit_logistic(mated, nonmated, p_target, who) if method == "logistic" else fit_pav(mated, nonmated)
         low, high = min(mated.min(), nonmated.min()), max(mated.max(), nonmated.max())
-        return TrainedTransform(folds, group, fitted, mated.size, nonmated.size, float(low), float(high))
+        found.append(TrainedTransform(folds, group, fitted, mated.size, nonmated.size, float(low), float(high)))
+    return found

@@ -460,92 +460,21 @@ def _shown(curves: Mapping[str | None, _Curve]) -> dict[str, _Curve]:
 @drawing()
 def _chapter_of(result: Calibration) -> Chapter:
     """Make a chapter of costs, errors over priors and shares of likelihood ratios."""
-    sections = [_of_application(result, one) for one in result.applications]
-    sections += [_over_priors(result), _of_ratios(result)]
-    remarks: dict[str, list[str]] = {}
-    for row in result.costs:
-        for note in filter(None, row.note.split("; ")):
-            remarks.setdefault(note, []).append(f"{row.application}: {visible(row.group or 'all')}")
-    for one in result.measures:
-        for note in filter(None, one.note.split("; ")):
-            remarks.setdefault(note, []).append(
-                f"{printed_name(one.name)} at {one.application}: {visible(one.group or 'all')}"
-            )
-    sentences = [line for line in result.summary().splitlines() if line]
-    return Chapter(result._title, sentences, sections, result.settings, result.to_json(), remarks)
-
-
-def _of_application(result: Calibration, application: Costs) -> Section:
-    rows = [row for row in result.costs if row.application == application]
     level = f"{100 * result.confidence_level:g} %"
-    size = row_size([row.group or "all" for row in rows], _SIZE[0])
-    ax = result.plot(new_axes(size), application)
-    picture = Picture(
-        svg_of(ax.figure),  # type: ignore[arg-type]
-        "Actual and minimum detection cost of all comparisons and of each group, with intervals. See the table.",
-        "What decisions at the Bayes threshold cost, and below it in grey what they would at the best threshold.",
-    )
-    columns = (
-        "Group", "Actual DCF", "Minimum DCF", "Miscalibration", "Adjusted p-value", "Verdict", "FNMR", "FMR",
-        "False non-matches", "False matches",
-    )  # fmt: skip
-    tables = [Table(f"Detection costs with {level} intervals in brackets", columns, list(map(_cells, rows)), (5,))]
-    pairs = [one for one in result.differences if one.application == application]
-    known = [one for one in pairs if len(pairs) <= 2 * _MOST_DIFFERENCES or one.verdict == DIFFERENT]
-    if known:
-        named = {"act_dcf": "actual DCF", "miscalibration": "miscalibration"}
-        cells = [
-            [
-                f"{named[one.quantity]}: {visible(one.first)} minus {visible(one.second)}",
-                number_with_interval(one.difference, one.simultaneous_low, one.simultaneous_high),
-                one.verdict or "–",
-            ]
-            for one in known
-        ]
-        caption = f"Differences between groups; {level} intervals that hold for all pairs together"
-        tables.append(Table(caption, ("Difference", "Value", "Verdict"), cells, (2,)))
-    measures = [one for one in result.measures if one.application == application and one.group is None]
-    if measures:
-        cells = [
-            [printed_name(one.name), number_with_interval(one.estimate, one.low, one.high), one.note or "–"]
-            for one in measures
-        ]
-        tables.append(Table(f"Fairness measures with {level} intervals", ("Measure", "Value", "Remark"), cells, (2,)))
-    title = f"Decisions at {application}"
-    return Section(title, (f"The Bayes threshold is {application.threshold:.4g}.",), [picture], tables)
-
-
-def _cells(row: ApplicationCost) -> list[str]:
-    return [
-        visible(row.group or "all"),
-        *(_written(row, name) for name in ("actual", "minimum", "miscalibration")),
-        cell(row.pvalue_adjusted),
-        row.verdict or "–",
-        *map(per_cent, (row.fnmr, row.fmr)),
-        *map(cell, (row.n_false_nonmatches, row.n_false_matches)),
-    ]
-
-
-def _written(row: ApplicationCost | RatioCost, name: str) -> str:
-    """Write a cost with its interval."""
-    return number_with_interval(*(getattr(row, f"{name}{end}") for end in ("", "_low", "_high")))
-
-
-def _over_priors(result: Calibration) -> Section:
-    pictures = []
-    for normalize, caption in (
-        (False, "The applied probability of error (APE) over the prior; upright lines are the applications."),
-        (True, "The same as a share of the error without scores: above 1, decisions would be better without them."),
-    ):
-        ax = result.plot_bayes_error(new_axes(_SIZE), normalize)
-        pictures.append(Picture(svg_of(ax.figure), "Actual and minimum error over the prior log odds.", caption))  # type: ignore[arg-type]
-    return Section("Errors over priors", (), pictures)
-
-
-def _of_ratios(result: Calibration) -> Section:
-    ax = result.plot_tippett(new_axes(_SIZE))
-    picture = Picture(
-        svg_of(ax.figure),  # type: ignore[arg-type]
+    sections = [_of_application(result, one, level) for one in result.applications]
+    over_priors = "Actual and minimum error over the prior log odds."
+    sections.append(Section("Errors over priors", (), [
+        _picture(
+            result.plot_bayes_error(new_axes(_SIZE)), over_priors,
+            "The applied probability of error (APE) over the prior; upright lines are the applications.",
+        ),
+        _picture(
+            result.plot_bayes_error(new_axes(_SIZE), normalize=True), over_priors,
+            "The same as a share of the error without scores: above 1, decisions would be better without them.",
+        ),
+    ]))  # fmt: skip
+    shares = _picture(
+        result.plot_tippett(new_axes(_SIZE)),
         "Tippett plot: shares of mated and of non-mated comparisons over likelihood ratios.",
         "The share of comparisons whose likelihood ratio is at least so large.",
     )
@@ -560,8 +489,75 @@ def _of_ratios(result: Calibration) -> Section:
         for one in result.ratio_costs
     ]
     columns = ("Group", "Cllr", "min Cllr", "Calibration loss", "At most")
-    level = f"{100 * result.confidence_level:g} %"
-    return Section("Likelihood ratios", (), [picture], [Table(f"Cllr in bits, with {level} intervals", columns, cells)])
+    table = Table(f"Cllr in bits, with {level} intervals", columns, cells)
+    sections.append(Section("Likelihood ratios", (), [shares], [table]))
+    remarks: dict[str, list[str]] = {}
+    of_costs = [(row.note, f"{row.application}: {visible(row.group or 'all')}") for row in result.costs]
+    of_measures = [
+        (one.note, f"{printed_name(one.name)} at {one.application}: {visible(one.group or 'all')}")
+        for one in result.measures
+    ]
+    for notes, what in of_costs + of_measures:
+        for note in filter(None, notes.split("; ")):
+            remarks.setdefault(note, []).append(what)
+    sentences = [line for line in result.summary().splitlines() if line]
+    return Chapter(result._title, sentences, sections, result.settings, result.to_json(), remarks)
+
+
+def _picture(ax: Axes, shows: str, caption: str) -> Picture:
+    return Picture(svg_of(ax.figure), shows, caption)  # type: ignore[arg-type]  # it is in no sub-figure
+
+
+def _of_application(result: Calibration, application: Costs, level: str) -> Section:
+    """Make a section of what decisions cost in an application: a picture, and tables of costs and their differences."""
+    rows = [row for row in result.costs if row.application == application]
+    picture = _picture(
+        result.plot(new_axes(row_size([row.group or "all" for row in rows], _SIZE[0])), application),
+        "Actual and minimum detection cost of all comparisons and of each group, with intervals. See the table.",
+        "What decisions at the Bayes threshold cost, and below it in grey what they would at the best threshold.",
+    )
+    columns = (
+        "Group", "Actual DCF", "Minimum DCF", "Miscalibration", "Adjusted p-value", "Verdict", "FNMR", "FMR",
+        "False non-matches", "False matches",
+    )  # fmt: skip
+    cells = [
+        [
+            visible(row.group or "all"),
+            *(_written(row, name) for name in ("actual", "minimum", "miscalibration")),
+            cell(row.pvalue_adjusted), row.verdict or "–",
+            *map(per_cent, (row.fnmr, row.fmr)), *map(cell, (row.n_false_nonmatches, row.n_false_matches)),
+        ]
+        for row in rows
+    ]  # fmt: skip
+    tables = [Table(f"Detection costs with {level} intervals in brackets", columns, cells, (5,))]
+    named = {"act_dcf": "actual DCF", "miscalibration": "miscalibration"}
+    pairs = [one for one in result.differences if one.application == application]
+    cells = [
+        [
+            f"{named[one.quantity]}: {visible(one.first)} minus {visible(one.second)}",
+            number_with_interval(one.difference, one.simultaneous_low, one.simultaneous_high), one.verdict or "–",
+        ]
+        for one in pairs
+        if len(pairs) <= 2 * _MOST_DIFFERENCES or one.verdict == DIFFERENT
+    ]  # fmt: skip
+    if cells:
+        caption = f"Differences between groups; {level} intervals that hold for all pairs together"
+        tables.append(Table(caption, ("Difference", "Value", "Verdict"), cells, (2,)))
+    cells = [
+        [printed_name(one.name), number_with_interval(one.estimate, one.low, one.high), one.note or "–"]
+        for one in result.measures
+        if one.application == application and one.group is None
+    ]
+    if cells:
+        tables.append(Table(f"Fairness measures with {level} intervals", ("Measure", "Value", "Remark"), cells, (2,)))
+    return Section(
+        f"Decisions at {application}", (f"The Bayes threshold is {application.threshold:.4g}.",), [picture], tables
+    )
+
+
+def _written(row: ApplicationCost | RatioCost, name: str) -> str:
+    """Write a cost with its interval."""
+    return number_with_interval(*(getattr(row, f"{name}{end}") for end in ("", "_low", "_high")))
 
 
 Floats = NDArray[np.float64]

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtri
 
 from fastfair._lib import validation
 from fastfair._lib.arguments import checked
@@ -61,13 +60,14 @@ class Roc:
         -------
         matplotlib Axes
         """
-        from .curves import draw_roc
-
-        return draw_roc(self.fmr, self.fnmr, ax, **kwargs)
+        ax = axes_or_new(ax)
+        points = _visible(self.fmr, self.fnmr)
+        ax.plot(self.fmr[points], self.fnmr[points], **kwargs)
+        return roc_axes(ax)
 
 
 @dataclass(frozen=True, eq=False)
-class Det:
+class Det(Roc):
     """A detection error trade-off curve: error rates and their normal deviates, the coordinates of a DET plot.
 
     Attributes
@@ -78,9 +78,6 @@ class Det:
         Standard normal quantiles of the rates; infinite at rates of 0 and 1.
     """
 
-    threshold: Numbers
-    fmr: NDArray[np.float64]
-    fnmr: NDArray[np.float64]
     fmr_deviate: NDArray[np.float64]
     fnmr_deviate: NDArray[np.float64]
 
@@ -99,9 +96,12 @@ class Det:
         -------
         matplotlib Axes
         """
-        from .curves import draw_det
-
-        return draw_det(self.fmr, self.fnmr, ax, **kwargs)
+        ax = axes_or_new(ax)
+        points = _visible(self.fmr, self.fnmr)
+        x, y = self.fmr_deviate[points], self.fnmr_deviate[points]
+        seen = np.isfinite(x) & np.isfinite(y)
+        ax.plot(x[seen], y[seen], **kwargs)
+        return probit_axes(ax)
 
 
 @dataclass(frozen=True)
@@ -441,26 +441,10 @@ def require_eer(comparisons: Comparisons, method: str) -> None:
 _RESOLUTION = 300  # points a unit of normal deviate: more cannot be told apart on paper and make vector files heavy
 
 
-def draw_roc(fmr: Numbers, fnmr: Numbers, ax: Axes | None, **kwargs: Any) -> Axes:
-    """Draw FNMR over FMR, with FMR on a logarithmic axis."""
-    ax = axes_or_new(ax)
-    points = _visible(fmr, fnmr)
-    ax.plot(fmr[points], fnmr[points], **kwargs)
-    return roc_axes(ax)
-
-
-def draw_det(fmr: Numbers, fnmr: Numbers, ax: Axes | None, **kwargs: Any) -> Axes:
-    """Draw normal deviates of FNMR over FMR, labelled in per cent."""
-    ax = axes_or_new(ax)
-    points = _visible(fmr, fnmr)
-    x, y = ndtri(fmr[points]), ndtri(fnmr[points])
-    seen = np.isfinite(x) & np.isfinite(y)
-    ax.plot(x[seen], y[seen], **kwargs)
-    return probit_axes(ax)
-
-
 def _visible(fmr: Numbers, fnmr: Numbers) -> NDArray[np.bool_]:
     """Find the points of a curve that differ visibly from the point before on a DET plot."""
+    from scipy.special import ndtri
+
     places = [np.round(_RESOLUTION * ndtri(rate)) for rate in (fmr, fnmr)]
     moved = np.logical_or(*(place[1:] != place[:-1] for place in places))
     return np.append(True, moved)

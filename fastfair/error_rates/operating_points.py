@@ -254,15 +254,10 @@ class OperatingPoint:
         return f"{self.rule.title}={exact}"
 
 
-def point_of(text: str) -> OperatingPoint:
-    """Return the operating point whose text it is."""
-    name, _, value = text.partition("=")
-    kind = next(rule.kind for rule in RULES.values() if rule.title == name)
-    return OperatingPoint(kind, float(value)) if value else OperatingPoint(kind)
-
-
 def read_point(text: str) -> OperatingPoint:
     """Return the operating point that people write as "fmr=0.001", "fnmr = 5 %", "threshold=0.4", or "eer" alone.
+
+    Its own text, such as "mean group EER", is read as well.
 
     Raises
     ------
@@ -270,7 +265,7 @@ def read_point(text: str) -> OperatingPoint:
         For anything else.
     """
     kind, _, number = (part.strip() for part in text.lower().partition("="))
-    rule = next((rule for rule in RULES.values() if rule.example.partition("=")[0] == kind), None)
+    rule = next((one for one in RULES.values() if kind in (one.example.partition("=")[0], one.title.lower())), None)
     if rule is None or rule.takes_value != bool(number):
         known = ", ".join(rule.example for rule in RULES.values())
         raise InputError(f"{text!r} is not an operating point: write one of {known}")
@@ -280,8 +275,8 @@ def read_point(text: str) -> OperatingPoint:
         if number.endswith("%") and not rule.holds:
             raise InputError(f"{text!r} is a percentage, but a threshold is a score: write the score")
         if number.endswith("%"):
-            return OperatingPoint(kind, float(Decimal(number[:-1].strip()) / 100))
-        return OperatingPoint(kind, float(number))
+            return OperatingPoint(rule.kind, float(Decimal(number[:-1].strip()) / 100))
+        return OperatingPoint(rule.kind, float(number))
     except InvalidOperation:
         raise InputError(f"{text!r} has no number before the %: write it as {kind}=5 %") from None
     except ValueError as error:

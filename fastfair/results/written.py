@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, get_args, get_origin, get_type_hints
 import numpy as np
 from numpy.typing import NDArray
 
-from fastfair.error_rates.operating_points import OperatingPoint, point_of
+from fastfair.error_rates.operating_points import OperatingPoint, read_point
 
 if TYPE_CHECKING:
     from cattrs import Converter
@@ -75,7 +75,7 @@ def converter() -> Converter:
     made.register_unstructure_hook_func(_is_array, lambda array: _numbers(array.tolist()))
     made.register_structure_hook_func(_is_array, _array)
     made.register_unstructure_hook(OperatingPoint, str)
-    made.register_structure_hook(OperatingPoint, lambda text, _: point_of(text))
+    made.register_structure_hook(OperatingPoint, lambda text, _: read_point(text))
     made.register_unstructure_hook_func(
         _is_keyed_by_objects, lambda values: [[made.unstructure(key), made.unstructure(v)] for key, v in values.items()]
     )

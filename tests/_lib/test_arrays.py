@@ -160,8 +160,6 @@ ENTRIES = {
     "errors of rates": (FLOATS, lambda x: [intervals.logit_interval(FLOATS, x), intervals.logit_interval(x, 0.1)]),
     "freedom": (COUNTS, lambda x: [intervals.logit_interval(FLOATS, 0.1, x)]),
     "standard error": (FLOATS, lambda x: [intervals.standard_error(x)]),
-    "quantile": (np.sort(FLOATS), lambda x: [intervals.quantile(x, 0.5)]),
-    "share": (FLOATS[:4], lambda x: [intervals.quantile(np.sort(REPLICATES), x)]),
     "band": (VECTORS, lambda x: [intervals.simultaneous_band(x)]),
     "differences": (FLOATS - 0.5, lambda x: [intervals.bootstrap_pvalue(x)]),
     "p-values": (FLOATS, lambda x: [intervals.holm(x)]),

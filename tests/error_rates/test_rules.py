@@ -8,7 +8,7 @@ from helpers.data_sets import population
 import fastfair as ff
 from fastfair.data.class_keys import keys_of
 from fastfair.error_rates import operating_points
-from fastfair.error_rates.operating_points import Rule, point_of, read_point
+from fastfair.error_rates.operating_points import Rule, read_point
 
 
 @pytest.fixture
@@ -33,7 +33,7 @@ def no_false_match():
 def test_a_toy_kind_is_written_read_and_evaluated(no_false_match):
     at = no_false_match
     assert str(at) == "no false match"
-    assert point_of(str(at)) == read_point("nofm") == at
+    assert read_point(str(at)) == read_point("nofm") == at
     c = population()
     assert ff.rates(c, at).fmr == 0
     assert ff.rates(c, at).threshold == ff.rates(c, ff.at_fmr(0)).threshold
@@ -51,4 +51,4 @@ def test_every_kind_has_its_own_name_and_example():
     assert list(rules) == ["fmr", "fnmr", "threshold", "eer", "mean group eer"]
     for kind, rule in rules.items():
         assert read_point(rule.example).kind == kind
-        assert point_of(str(read_point(rule.example))) == read_point(rule.example)
+        assert read_point(str(read_point(rule.example))) == read_point(rule.example)
