@@ -20,27 +20,32 @@ class Shown(ABC):
 
     @abstractmethod
     def _shown(self) -> tuple[Sequence[str], Mapping[str, Sequence[Any]]]:
-        """Return sentences and the columns of a table, either of which may be empty."""
+        """Return sentences, at least one, and the columns of a table, which may be empty."""
+
+    def _shown_tables(self) -> Sequence[tuple[str, Sequence[str], Sequence[Sequence[str]]]]:
+        """Return a title, headings and rows of each table."""
+        columns = self._shown()[1]
+        rows = [list(map(cell, row)) for row in zip(*columns.values(), strict=True)]
+        return [("", [name.replace("_", " ") for name in columns], rows)] if rows else []
 
     def __repr__(self) -> str:
-        sentences, columns = self._shown()
-        n_rows = len(next(iter(columns.values()), ()))
-        about = visible(sentences[0]) if sentences else f"{n_rows:,} row{'s' * (n_rows != 1)}"
-        return f"{type(self).__name__}({shortened(about, _LONGEST)})"
+        return f"{type(self).__name__}({shortened(visible(self._shown()[0][0]), _LONGEST)})"
 
     def _repr_html_(self) -> str:
-        sentences, columns = self._shown()
-        rows = list(zip(*columns.values(), strict=True))
-        parts = [f"<strong>{type(self).__name__}</strong>", *(f"<div>{_escaped(text)}</div>" for text in sentences)]
-        if rows:
-            head = "".join(f"<th>{_escaped(name.replace('_', ' '))}</th>" for name in columns)
-            body = "".join(
-                f"<tr>{''.join(f'<td>{_escaped(cell(value))}</td>' for value in row)}</tr>" for row in rows[:_MOST_ROWS]
-            )
-            parts.append(f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>")
-        if len(rows) > _MOST_ROWS:
-            parts.append(f"<div>and {len(rows) - _MOST_ROWS:,} rows more</div>")
+        parts = [f"<strong>{type(self).__name__}</strong>"]
+        parts += [f"<div>{_escaped(text)}</div>" for text in self._shown()[0] if text]
+        for title, headings, rows in self._shown_tables():
+            parts += [f"<div>{_escaped(title)}</div>"] if title else []
+            if headings:
+                body = "".join(_row(row, "td") for row in rows[:_MOST_ROWS])
+                parts.append(f"<table><thead>{_row(headings, 'th')}</thead><tbody>{body}</tbody></table>")
+            if len(rows) > _MOST_ROWS:
+                parts.append(f"<div>and {len(rows) - _MOST_ROWS:,} rows more</div>")
         return f"<div>{''.join(parts)}</div>"
+
+
+def _row(cells: Sequence[str], kind: str) -> str:
+    return f"<tr>{''.join(f'<{kind}>{_escaped(one)}</{kind}>' for one in cells)}</tr>"
 
 
 def _escaped(text: str) -> str:

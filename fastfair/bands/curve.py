@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, cast
@@ -19,7 +19,7 @@ from fastfair.intervals import Method
 from fastfair.pages.drawings import drawing, svg_of
 from fastfair.pages.parts import Chapter, Picture, Section, Table
 from fastfair.resampling.engine import Replicates
-from fastfair.results.result import Result
+from fastfair.results.result import Printed, Result, printed
 from fastfair.results.written import UNWRITTEN, nothing
 from fastfair.uncertainty.few_errors import OF_FEW_SUBJECTS, hangs_on_threshold, is_held_by_few_subjects
 from fastfair.uncertainty.interval_maker import IntervalMaker, level_of_curve
@@ -84,33 +84,26 @@ class ShownCurve(Result, Curve):
     def _values(self) -> tuple[str, Floats, Sequence[str]]:
         """Return the name of the quantity, its values and, where there is one for each group, the groups."""
 
-    def _shown(self) -> tuple[Sequence[str], Mapping[str, Sequence[Any]]]:
+    def _sentences(self) -> list[str]:
+        return [
+            f"{self._values()[0]} at {self.fmr.size} FMRs from {self.fmr.min():.3g} to {self.fmr.max():.3g}, with "
+            f"{100 * self.confidence_level:g} % intervals and a band that holds for all",
+            *([self.note] if self.note else []),
+        ]
+
+    def _tables(self) -> list[Printed]:
         name, values, groups = self._values()
         places = self._places(_MOST_SHOWN)
-        sentences = [
-            f"{name} at {self.fmr.size} FMRs from {self.fmr.min():.3g} to {self.fmr.max():.3g}, with "
-            f"{100 * self.confidence_level:g} % intervals and a band that holds for all"
-        ]
         columns = {"fmr": self.fmr[places].tolist(), "threshold": self.threshold[places].tolist()}
         if values.ndim > 1:
             columns |= {group: values[places, k].tolist() for k, group in enumerate(groups)}
-        else:
-            shown = {name: values, "low": self.low, "high": self.high}
-            columns |= {label: array[places].tolist() for label, array in shown.items()}
-        return [*sentences, *([self.note] if self.note else [])], columns
+            return [printed(columns, columns)]
+        columns |= {name: values[places].tolist(), "low": self.low[places].tolist(), "high": self.high[places].tolist()}
+        return [printed(columns, ("fmr", "threshold", name), of=name)]
 
     def _question(self) -> str:
         """Name the quantity for readers."""
         return self._values()[0]
-
-    def summary(self) -> str:
-        """Describe the curve in sentences.
-
-        Returns
-        -------
-        str
-        """
-        return "\n".join(self._shown()[0])
 
     def _columns(self) -> dict[str, list[Any]]:
         name, values, groups = self._values()

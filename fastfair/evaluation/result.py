@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from fastfair import intervals
 from fastfair._lib.arguments import checked
-from fastfair._lib.text import rate_with_interval
 from fastfair.error_rates.operating_points import OperatingPoint
 from fastfair.error_rates.rates import ErrorRate
 from fastfair.errors import InputError
@@ -311,16 +310,7 @@ class Evaluation(Evaluated, Result):
         return "\n".join([*summary_of(self, self._together), *lines_of_tables(self)])
 
     def _shown(self) -> tuple[Sequence[str], Mapping[str, Sequence[Any]]]:
-        if not self.rates:
-            return [self.description], {}
-        found = [(rates.at, group) for rates in self.rates for group in (None, *self.groups)]
-        columns: dict[str, list[Any]] = {"at": [str(at) for at, _ in found]}
-        columns["group"] = ["all" if group is None else group for _, group in found]
-        for name in ("fnmr", "fmr"):
-            rows = [find(self.quantities, name, group, at) for at, group in found]
-            columns[name.upper()] = [rate_with_interval(one.estimate, one.low, one.high) for one in rows]
-            columns[f"errors of {name.upper()}"] = [one.n_errors for one in rows]
-        return summary_of(self, self._together), columns
+        return summary_of(self, self._together) if self.rates else [self.description], {}
 
     @cached_property
     def _together(self) -> Evaluation:

@@ -265,11 +265,6 @@ class PairedEvaluation(_Compared):
         drawn: dict[Any, None] = dict.fromkeys((one.name, one.at) for one in self.contrasts if one.name in ERROR_RATES)
         return super()._figures() | {f"{rate}_{file_part(at)}": self.plot(rate=rate, at=at) for rate, at in drawn}
 
-    def _shown(self) -> tuple[Sequence[str], Mapping[str, Sequence[Any]]]:
-        rows = [one for one in self.contrasts if one.group is None]
-        names = ("name", "operating_point", "first", "second", "difference", "low", "high", "pvalue", "verdict")
-        return self.summary().splitlines(), {name: [getattr(one, name) for one in rows] for name in names}
-
     def _differences(self, rate: str, at: OperatingPoint | None) -> list[Contrast]:
         """Return the contrasts of a rate at one operating point."""
         at = self.first.rates_at(at).at
@@ -595,11 +590,6 @@ class SystemComparison(_Compared):
                 axes[f"{one.name}_{file_part(one.at)}"] = self.plot(**asked)
                 axes[f"{one.name}_ranks_{file_part(one.at)}"] = self.plot_ranking(**asked)
         return axes
-
-    def _shown(self) -> tuple[Sequence[str], Mapping[str, Sequence[Any]]]:
-        rows = [one for ranking in self._rankings() if ranking[0].group is None for one in ranking]
-        names = ("name", "operating_point", "system", "estimate", "low", "high", "rank", "best_rank", "worst_rank")
-        return self.summary().splitlines(), {name: [getattr(one, name) for one in rows] for name in names}
 
     def __repr__(self) -> str:
         return f"SystemComparison({', '.join(self.systems)}: {self.evaluations[0].description})"

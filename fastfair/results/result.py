@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-_MOST_COLUMNS = 8  # that a notebook shows
 _MOST_ON_PAPER = 8  # columns; with more, cells are smaller
 _LATEX = str.maketrans({
     "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}", "~": r"\textasciitilde{}",
@@ -108,7 +107,10 @@ class Result(Shown):
         return written.schema_of(cls, about | derived)
 
     def _shown(self) -> tuple[Sequence[str], Mapping[str, Sequence[Any]]]:
-        return self.summary().splitlines(), dict(list(self._columns().items())[:_MOST_COLUMNS])
+        return self.summary().splitlines(), {}
+
+    def _shown_tables(self) -> Sequence[Printed]:
+        return self._tables() or [printed(self._columns(), self._printed.split() or self._columns())]
 
     @checked
     def to_frame(self, backend: frames.Backend | None = None) -> Any:
