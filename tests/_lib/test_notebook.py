@@ -86,7 +86,7 @@ def test_tables_hold_counts_rates_and_escaped_labels():
 
 def test_notebooks_show_p_values():
     made = valid_calls.made()
-    for kind in (PairedEvaluation, Claim, FnmrTest):
+    for kind in (PairedEvaluation, Claim, GroupTest):
         result = next(one for one in made.values() if isinstance(one, kind))
         assert any(word in result._repr_html_() for word in ("<th>p</th>", "djusted p</th>", ">p-value</th>")), kind
 
