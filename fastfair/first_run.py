@@ -229,17 +229,9 @@ def _scans() -> None:
 
     for narrow in (True, False):
         c = _columns(narrow=narrow)
-        subjects, groups = ((c[f"reference{what}"], c[f"probe{what}"]) for what in ("", "_group"))
         scan = Scan("similarity", LEAST_MEMORY, cllr=True)
-        columns = checked_columns(
-            c["scores"],
-            c["mated"],
-            subjects,
-            groups,
-            "similarity",
-            (None, None),
-            Policies(label_conflicts="keep", self_comparisons="keep"),
-        )
+        policies = Policies(label_conflicts="keep", self_comparisons="keep")
+        columns = checked_columns(c["scores"], c["mated"], c, "similarity", policies)
         part = divided(columns, True, scan.limits)
         scan.add(scan.code(part, scan.number(part.subjects)))
         evaluate(scan.finish(), at_fmr(0.05), metrics=("eer", "cllr"), n_resamples=64, rng=0)

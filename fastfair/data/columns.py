@@ -21,9 +21,6 @@ from .policies import Policies
 from .score_keys import Floats
 from .sorted_scores import Attributes, BothSides, read_only
 
-_Labels = validation.Labels | None
-_Groups = _Labels | Mapping[str, validation.Labels]
-
 
 @dataclass
 class CheckedColumns:
@@ -45,6 +42,8 @@ class CheckedColumns:
         What was left out, and why.
     failed : (n,) ndarray of bool, or None
         Which comparisons failed; None where failures are refused.
+    keep : (rows,) ndarray of bool, or None
+        Which of the rows that were given are among them; None for all.
     """
 
     values: Floats
@@ -55,6 +54,7 @@ class CheckedColumns:
     score_kind: str
     left_out: tuple[str, ...]
     failed: NDArray[np.bool_] | None = None
+    keep: NDArray[np.bool_] | None = None
 
     def require_both_classes(self) -> None:
         """Raise an error where there are no mated, or no non-mated, comparisons."""
@@ -70,14 +70,19 @@ class CheckedColumns:
             )
 
 
+def row_of_arrays(row: int) -> str:
+    """Return the name of a row of arrays, for messages."""
+    return f"row {row} (counted from 0)"
+
+
 def checked_columns(
     scores: ArrayLike,
     mated: ArrayLike | None,
-    subjects_of: tuple[_Labels, _Labels],
-    groups_of: tuple[_Groups, _Groups],
+    sides: Mapping[str, Any],
     score_kind: str,
-    samples_of: tuple[_Labels, _Labels],
     policies: Policies,
+    where: Callable[[int], str] = row_of_arrays,
+    advice: Callable[[], str] = str,
 ) -> CheckedColumns:
     """Check the arguments of `Comparisons`, and turn labels into codes.
 
@@ -85,19 +90,21 @@ def checked_columns(
     ----------
     scores, mated, score_kind
         As in `Comparisons`.
-    subjects_of, groups_of, samples_of : tuple
-        Subjects, groups and samples of the references and of the probes, as there.
+    sides : mapping
+        The subjects, groups and samples of references and of probes, by the names that they have there.
     policies : Policies
         As there.
+    where, advice : callable
+        As in `rows_without_conflicts`.
 
     Returns
     -------
     CheckedColumns
     """
     values = validation.scores(scores)
-    subjects = code_sides("subjects", ("reference", "probe"), subjects_of)
-    samples = code_sides("samples", ("reference_sample", "probe_sample"), samples_of)
-    attributes = code_attributes(*groups_of)
+    subjects = code_sides("subjects", ("reference", "probe"), sides)
+    samples = code_sides("samples", ("reference_sample", "probe_sample"), sides)
+    attributes = code_attributes(sides.get("reference_group"), sides.get("probe_group"))
     if subjects is not None:
         subjects = without_look_alikes("subject", subjects, policies.look_alikes)
     attributes = {
@@ -124,27 +131,23 @@ def checked_columns(
     if failed is not None:
         values = np.where(failed, values.dtype.type(np.inf if score_kind == "distance" else -np.inf), values)
     with gathered(DroppedWarning) as told:
-        keeps = [
-            rows_of_two_samples(policies.self_comparisons, samples[1], samples[2])
-            if samples is not None and subjects is not None and samples[0].size > subjects[0].size  # known apart
-            else None,
-            None if subjects is None else rows_without_conflicts(policies.label_conflicts, flags, subjects),
-        ]
-    kept = [keep for keep in keeps if keep is not None]
-    if kept:
-        keep = np.logical_and.reduce(kept)
+        keep = None
+        if subjects is not None and samples is not None and samples[0].size > subjects[0].size:  # known apart
+            keep = rows_of_two_samples(policies.self_comparisons, samples[1], samples[2])
+        if subjects is not None:
+            agree = rows_without_conflicts(policies.label_conflicts, flags, subjects, where, advice)
+            keep = agree if keep is None else keep if agree is None else keep & agree
+    if keep is not None:
         values, flags = values[keep], flags[keep]
         subjects, samples = (None if sides is None else kept_rows(sides, keep) for sides in (subjects, samples))
         failed = None if failed is None else failed[keep]
         attributes = {name: kept_rows(sides, keep) for name, sides in attributes.items()}
-    return CheckedColumns(values, flags, subjects, samples, attributes, score_kind, tuple(told), failed)
+    return CheckedColumns(values, flags, subjects, samples, attributes, score_kind, tuple(told), failed, keep)
 
 
-def code_sides(
-    what: str, names: tuple[str, str], columns: tuple[validation.Labels | None, validation.Labels | None]
-) -> BothSides | None:
+def code_sides(what: str, names: tuple[str, str], columns: Mapping[str, validation.Labels | None]) -> BothSides | None:
     """Turn the labels of references and of probes into codes of one list of labels; None where there are none."""
-    reference, probe = columns
+    reference, probe = map(columns.get, names)
     if reference is None and probe is None:
         return None
     if reference is None or probe is None:
@@ -221,11 +224,6 @@ def kept_rows(columns: Any, keep: NDArray[np.bool_]) -> Any:
 
 
 _NAMED = 5  # rows that a warning names
-
-
-def row_of_arrays(row: int) -> str:
-    """Return the name of a row of arrays, for messages."""
-    return f"row {row} (counted from 0)"
 
 
 def rows_without_conflicts(

@@ -20,6 +20,7 @@ from fastfair.errors import DroppedWarning, InputError
 
 from . import failed_comparisons, group_labels, score_keys
 from .columns import (
+    CheckedColumns,
     checked_columns,
     columns_of_matrix,
     labels_of_subjects,
@@ -163,10 +164,20 @@ class Comparisons(Shown):
         policies: Policies = USUAL,
     ) -> None:
         flags = None if mated is None else validation.mated_flags(mated, mated_value)
-        columns = checked_columns(
-            scores, flags, (reference, probe), (reference_group, probe_group), score_kind,
-            (reference_sample, probe_sample), policies,
-        )  # fmt: skip
+        sides = {
+            "reference": reference, "probe": probe, "reference_group": reference_group, "probe_group": probe_group,
+            "reference_sample": reference_sample, "probe_sample": probe_sample,
+        }  # fmt: skip
+        self._sort(checked_columns(scores, flags, sides, score_kind, policies), policies.failures)
+
+    @classmethod
+    def of_columns(cls, columns: CheckedColumns, failures: str) -> Comparisons:
+        """Sort checked columns; failures: what to do with comparisons that failed, as in `Policies`."""
+        made = object.__new__(cls)
+        made._sort(columns, failures)
+        return made
+
+    def _sort(self, columns: CheckedColumns, failures: str) -> None:
         columns.require_both_classes()
         self.score_kind, self.left_out = columns.score_kind, columns.left_out
         subjects, samples, attributes = columns.subjects, columns.samples, columns.attributes
@@ -178,10 +189,12 @@ class Comparisons(Shown):
         others = {name: sides for name, sides in attributes.items() if name not in of_subject}
         values, flags, with_failed = columns.values, columns.flags, columns.failed is not None
         del columns, attributes  # not needed while the scores are sorted
-        sides = sort_sides(values, flags, score_kind, subjects, samples, others, of_subject, with_failed=with_failed)
+        sides = sort_sides(
+            values, flags, self.score_kind, subjects, samples, others, of_subject, with_failed=with_failed
+        )
         if with_failed:
             with gathered(DroppedWarning) as told:
-                sides, self.failed = failed_comparisons.parted(sides, policies.failures)
+                sides, self.failed = failed_comparisons.parted(sides, failures)
             self.left_out += tuple(told)
         self.mated, self.nonmated = sides
         self._choose_groups(tuple(self.attributes))

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,12 +16,7 @@ from fastfair._lib.arguments import checked
 from fastfair._lib.frames import FrameColumns
 from fastfair._lib.label_codes import smallest_integers
 from fastfair._lib.warnings import gathered, warn
-from fastfair.data.columns import (
-    rows_of_two_samples,
-    rows_without_conflicts,
-    without_diagonal,
-    without_look_alikes,
-)
+from fastfair.data.columns import CheckedColumns, checked_columns, without_diagonal, without_look_alikes
 from fastfair.data.comparisons import Comparisons
 from fastfair.data.group_labels import MISSING
 from fastfair.data.named_vectors import NamedVectors
@@ -145,14 +140,10 @@ def read_comparisons(
         table = file.format.read(file, how)
     else:
         table = formats.choose(tables.of_frame(path, "path", "the data frame"), how, formats.FORMATS["csv"])
-    columns = columns_of(table, how)
-    with table.placed(columns.keep):
-        comparisons = Comparisons(
-            score_kind=score_kind, policies=replace(policies, label_conflicts="keep", self_comparisons="keep"),
-            **columns.arguments,
-        )  # fmt: skip
-    comparisons.left_out = (*columns.left_out, *comparisons.left_out)
-    kept = slice(None) if columns.keep is None else columns.keep
+    columns, keep = columns_of(table, how).checked()
+    with table.placed(keep):
+        comparisons = Comparisons.of_columns(columns, policies.failures)
+    kept = slice(None) if keep is None else keep
     frame = FrameColumns(table.frame)
     if table.quality is not None:
         of_reference, of_probe = (frame.numbers(name)[kept] for name in table.quality)
@@ -196,12 +187,50 @@ def _of_two_files(genuine: Any, impostor: str | Path, how: HowToRead) -> Compari
     return Comparisons(np.concatenate(scores), mated, score_kind=how.score_kind, policies=how.policies)
 
 
-class ScoreColumns(NamedTuple):
-    """Arguments of `Comparisons`; what was left out; and which rows of the file are in them, None for all."""
+@dataclass
+class ScoreColumns:
+    """Rows of a score file on their way to `checked_columns`.
 
-    arguments: dict[str, Any]
+    Attributes
+    ----------
+    table, how
+        Where they are from, and how they are read.
+    scores, mated, sides
+        As `checked_columns` takes them.
+    left_out : tuple of str
+        What was left out.
+    keep : (rows,) ndarray of bool, or None
+        Which rows of the file they are; None for all.
+    advice : callable
+        As there.
+    """
+
+    table: tables.Rows
+    how: HowToRead
+    scores: NDArray[Any]
+    mated: NDArray[np.bool_] | None
+    sides: dict[str, Any]
     left_out: tuple[str, ...]
     keep: NDArray[np.bool_] | None
+    advice: Callable[[], str]
+
+    def checked(self) -> tuple[CheckedColumns, NDArray[np.bool_] | None]:
+        """Check and code them; return also which rows of the file are then left, None for all."""
+        rows = None if self.keep is None else np.flatnonzero(self.keep)
+
+        def where(row: int) -> str:
+            return self.table.where(row if rows is None else int(rows[row]))
+
+        with self.table.placed(self.keep):
+            columns = checked_columns(
+                self.scores, self.mated, self.sides, self.how.score_kind, self.how.policies, where, self.advice
+            )
+        columns.left_out = (*self.left_out, *columns.left_out)
+        keep = columns.keep
+        if keep is not None and rows is not None and self.keep is not None:
+            keep = np.zeros(self.keep.size, np.bool_)
+            keep[rows[columns.keep]] = True
+        return columns, self.keep if keep is None else keep
 
 
 def columns_of(table: ScoreTable, how: HowToRead) -> ScoreColumns:
@@ -215,7 +244,10 @@ def columns_of(table: ScoreTable, how: HowToRead) -> ScoreColumns:
     with gathered(DroppedWarning) as without_labels, table.placed():
         subjects, samples = _subjects_and_samples(table, how)
         sides, keep = _groups(table, how, subjects, samples)
-        keep = _both(keep, _of_two_samples(table, how, subjects, samples))
+        if table.is_matrix and subjects is not None:
+            of_sides = dict(zip(_SIDES, subjects, strict=True))
+            values = table.frame["score"].to_numpy()
+            keep = _both(keep, without_diagonal(values, of_sides, how.score_kind, how.policies.self_comparisons))
         keep = _both(keep, _without_attacks(columns, table.attack))
         flags = None if table.mated is None else _flags(columns.values(table.mated), how.layout.mated_value)
         scores = None if table.score is None else columns.numbers(table.score)
@@ -230,27 +262,15 @@ def columns_of(table: ScoreTable, how: HowToRead) -> ScoreColumns:
     if keep is not None:
         flags = None if flags is None else flags[keep]
         sides = {name: take(side, keep) for name, side in sides.items()}
-    with gathered(DroppedWarning) as conflicting, table.placed(keep):
-        if flags is not None and subjects is not None:
-            rows = np.arange(scores.size) if keep is None else np.flatnonzero(keep)
-            marked = (subjects[0].labels, subjects[0].codes[rows], subjects[1].codes[rows])
 
-            def advice() -> str:
-                if flags is None or samples is None or default_pattern is None:
-                    return ""
-                reference, probe = (validation.Coded(side.labels, side.codes[rows]) for side in samples)
-                pattern = _folder_of_subjects((reference, probe), flags)
-                hint = f", here perhaps '{pattern}'" if pattern else ""
-                return f"Say which part of the names is the subject with subject_pattern={hint}"
+    def advice() -> str:
+        if flags is None or samples is None or default_pattern is None:
+            return ""
+        pattern = _folder_of_subjects((sides["reference_sample"], sides["probe_sample"]), flags)
+        hint = f", here perhaps '{pattern}'" if pattern else ""
+        return f"Say which part of the names is the subject with subject_pattern={hint}"
 
-            agreed = rows_without_conflicts(
-                how.policies.label_conflicts, flags, marked, lambda row: table.where(int(rows[row])), advice
-            )
-            if agreed is not None:
-                scores, flags = scores[agreed], flags[agreed]
-                keep = np.isin(np.arange(table.frame.height), rows[agreed])
-                sides = {name: take(side, agreed) for name, side in sides.items()}
-    return ScoreColumns({"scores": scores, "mated": flags, **sides}, (*without_labels, *conflicting), keep)
+    return ScoreColumns(table, how, scores, flags, sides, tuple(without_labels), keep, advice)
 
 
 def _both(keep: NDArray[np.bool_] | None, other: NDArray[np.bool_] | None) -> NDArray[np.bool_] | None:
@@ -328,21 +348,6 @@ _NEEDS_SAMPLES = (
     "subjects, with subject_pattern= or metadata_subject=; or give columns called reference_sample and probe_sample"
 )
 _NEEDS_SUBJECTS = "metadata= needs the subjects of the comparisons: name their columns with reference= and probe="
-
-
-def _of_two_samples(
-    table: ScoreTable, how: HowToRead, subjects: BothSides | None, samples: BothSides | None
-) -> NDArray[np.bool_] | None:
-    """Leave out comparisons of a sample with itself, where samples are known apart from subjects."""
-    if table.is_matrix and subjects is not None:
-        scores = table.frame["score"].to_numpy()
-        sides = dict(zip(_SIDES, subjects, strict=True))
-        return without_diagonal(scores, sides, how.score_kind, how.policies.self_comparisons)
-    if subjects is None or samples is None or samples[0].labels is not samples[1].labels:
-        return None
-    if samples[0].labels.size <= subjects[0].labels.size:
-        return None
-    return rows_of_two_samples(how.policies.self_comparisons, samples[0].codes, samples[1].codes)
 
 
 def _labels(columns: FrameColumns, name: str, policy: str, unknown: str) -> tuple[Any, NDArray[np.bool_] | None]:

@@ -17,7 +17,6 @@ from fastfair._lib.executors import run_in_order
 from fastfair._lib.threads import Turns, alone, count_threads, in_order
 from fastfair._lib.warnings import Told, held, tell
 from fastfair._lib.workers import Executor, reporting
-from fastfair.data.columns import checked_columns
 from fastfair.data.policies import USUAL, Policies
 from fastfair.data.scanned_comparisons import ScannedComparisons
 from fastfair.data.scanning import LEAST_MEMORY, DividedPart, Limits, Scan, divided
@@ -244,17 +243,15 @@ class _PartReader:
             else:
                 rows_of_file = tables.of_parquet(part.file, part.first, part.n_rows)
                 table = formats.choose(rows_of_file, how, formats.FORMATS["parquet"])
-            given, left_out, keep = columns_of(table, how)
-        rows = tables.Rows(table.place, lines=table.lines, first=table.first)
-        if keep is not None and not keep.any():
-            return _ReadPart(None, left_out, rows, None)
-        with rows.placed(keep):
-            checked = checked_columns(
-                given["scores"], given["mated"], (given.get("reference"), given.get("probe")),
-                (given.get("reference_group"), given.get("probe_group")), how.score_kind, (None, None),
-                Policies(label_conflicts="keep", self_comparisons="keep"),
-            )  # fmt: skip
-            return _ReadPart(divided(checked, self.cllr, limits), left_out, rows, keep)
+            columns = columns_of(table, how)
+        rows, left_out = tables.Rows(table.place, lines=table.lines, first=table.first), columns.left_out
+        if columns.scores.size:
+            checked, keep = columns.checked()
+            left_out = checked.left_out
+            if checked.values.size:
+                with rows.placed(keep):
+                    return _ReadPart(divided(checked, self.cllr, limits), left_out, rows, keep)
+        return _ReadPart(None, left_out, rows, None)
 
 
 _Coded = tuple[Any, _ReadPart]  # the coded part, None where everything was left out, and what was read

@@ -104,7 +104,8 @@ def test_labels_of_groups_that_look_alike_are_told_or_united():
 
 def test_labels_contradict_no_names_that_are_united(tmp_path):
     (tmp_path / "s.csv").write_text(f"reference,probe,mated,score\n{JOSE[0]},{JOSE[1]},1,0.9\nb,{JOSE[1]},0,0.2\n")
-    refused("look alike: write both alike", read_comparisons, tmp_path / "s.csv")
+    with pytest.warns(ff.errors.LookAlikeWarning, match="look alike and are taken for two"):
+        refused("look alike: write both alike", read_comparisons, tmp_path / "s.csv")
     assert len(read_comparisons(tmp_path / "s.csv", look_alikes="unite").mated) == 1
 
 
