@@ -47,8 +47,9 @@ def warm_up(n_processes: int | None = None, progress: bool | Report = False) -> 
     -----
     Kernels are compiled by use: each process makes small data and measures them. Two processes that need a kernel at
     the same time both compile it: all kernels take two processes 106 seconds of processor time in place of 93. Compiled
-    kernels are kept beside the library, or in ``~/.cache/fastfair`` where that is not writable, until fastfair or numba
-    changes.
+    kernels are kept in the folder that the environment variable ``FASTFAIR_CACHE_DIR`` (or ``NUMBA_CACHE_DIR``) names, by
+    default beside the library, or in ``~/.cache/fastfair`` where that is not writable (``$XDG_CACHE_HOME/fastfair`` where
+    that is set). After an upgrade, those are compiled again whose source, or numba, has changed.
 
     Examples
     --------
@@ -62,7 +63,7 @@ def warm_up(n_processes: int | None = None, progress: bool | Report = False) -> 
     if config.DISABLE_JIT:
         return 0
     if not CACHE_FOLDER:
-        raise OutputError("no folder to keep compiled kernels in is writable: set NUMBA_CACHE_DIR to a folder that is")
+        raise OutputError("no folder to keep compiled kernels in is writable: set FASTFAIR_CACHE_DIR to a folder that is")
     folder = Path(CACHE_FOLDER)
     before = _n_kernels(folder)
     with reporting(progress, "compiling kernels") as report:

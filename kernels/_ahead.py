@@ -13,7 +13,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
-KERNELS = frozenset({"hull_figures", "least_costs"})  # the longest
+from ._sources import HERE, digest_of
+
+KERNELS = {"hull_figures": "replicated_hull", "least_costs": "replicated_cost"}  # the longest, and their modules
 # Those that prepare comparisons, and what these call.
 _PREPARING = {
     "comparison_lists": "divide number_pairs",
@@ -88,7 +90,7 @@ def is_coming(name: str, folder: Path) -> bool:
 
 
 def _files(folder: Path, name: str) -> bool:
-    return any(folder.glob(f"{name}-*.nbc"))
+    return any(folder.glob(f"{name}-{digest_of(HERE / f'{KERNELS[name]}.py')}-*.nbc"))
 
 
 def _end() -> None:

@@ -13,7 +13,7 @@ import secrets
 import sys
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +25,7 @@ from numba.core.serialize import dumps
 
 from . import _ahead
 from ._aside import WRITING, end_if_the_process_does
+from ._sources import digest_of
 
 _VERSIONS = (numba.__version__, sys.implementation.cache_tag)
 _SIZE = hashlib.sha256().digest_size
@@ -32,16 +33,26 @@ _GLANCE = 0.02  # seconds between looks whether another process has compiled a k
 _warned = False
 
 
+def _prefix(function: Callable[..., Any]) -> str:
+    """Return how the names of a kernel's files begin, for this version of its source."""
+    return f"{function.__name__}-{digest_of(Path(function.__code__.co_filename))}"
+
+
+def files_of(function: Callable[..., Any], folder: Path) -> Iterator[Path]:
+    """Return the files of a kernel, one for each of the types that it was compiled for."""
+    return folder.glob(f"{_prefix(function)}-*.nbc")
+
+
 class KernelCache(_Cache):
-    """The cache files of one kernel. `function`: the Python function; `folder`: for this version of the source."""
+    """The cache files of one kernel. `function`: the Python function; `folder`: of all kernels."""
 
     def __init__(self, function: Callable[..., Any], folder: str) -> None:
         self._folder = Path(folder)
-        code = function.__code__
-        self._kernel = code.co_name
-        self._name = f"{code.co_name}-{code.co_firstlineno}"
+        self._kernel = function
+        self._name = _prefix(function)
         cells = [cell.cell_contents for cell in function.__closure__ or ()]
-        self._function = (Path(code.co_filename).name, self._name, dumps(cells))
+        # Machine code finds its module by name, and a file may define several functions of one name.
+        self._function = (function.__module__, self._name, function.__code__.co_firstlineno, dumps(cells))
         self._enabled = True
 
     @property
@@ -59,7 +70,7 @@ class KernelCache(_Cache):
 
     def flush(self) -> None:
         """Remove the files of the kernel."""
-        for path in self._folder.glob(f"{self._name}-*.nbc"):
+        for path in files_of(self._kernel, self._folder):
             path.unlink(missing_ok=True)
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
@@ -69,7 +80,7 @@ class KernelCache(_Cache):
         # Machine code needs numba's memory manager alone, not all that can be compiled: that takes half a second.
         rtsys.initialize(target_context)
         key, path = self._place(sig, target_context.codegen())
-        while not path.exists() and _ahead.is_coming(self._kernel, self._folder):
+        while not path.exists() and _ahead.is_coming(self._kernel.__name__, self._folder):
             end_if_the_process_does()
             time.sleep(_GLANCE)
         try:

@@ -1,14 +1,10 @@
-"""The decorator of all kernels, and the folder that caches their machine code.
-
-numba takes cached machine code for current if the file that defines the function is unchanged, even if another file
-with a helper has changed. So the folder's name contains a fingerprint of all kernel files.
-"""
+"""The decorator of all kernels, and the folder that caches their machine code."""
 
 from __future__ import annotations
 
 import contextlib
 import gc
-import hashlib
+import os
 import tempfile
 import threading
 import warnings
@@ -22,34 +18,26 @@ from numba.core.registry import CPUDispatcher
 
 from . import _ahead
 from ._aside import aside, end_if_the_process_does
-from ._cache import KernelCache
+from ._cache import KernelCache, files_of
+from ._sources import HERE, OPTIONS
 
-_HERE = Path(__file__).resolve().parent
 config: Any = numba.config  # its settings are made at run time, which type checkers cannot see
 
 
-def _fingerprint() -> str:
-    digest = hashlib.sha256(__name__.encode())  # cached code finds its module by name
-    for path in sorted(_HERE.glob("*.py")):
-        digest.update(path.name.encode())
-        digest.update(path.read_bytes())
-    # numba's own key lacks the bounds check; code without it must not be used for code with it.
-    digest.update(repr(config.BOUNDSCHECK).encode())
-    return digest.hexdigest()[:16]
-
-
 def _candidates() -> list[Path]:
-    if config.CACHE_DIR:
-        return [Path(config.CACHE_DIR)]
-    folders = [_HERE / "__pycache__"]
+    chosen = os.environ.get("FASTFAIR_CACHE_DIR") or config.CACHE_DIR
+    if chosen:
+        return [Path(chosen)]
+    folders = [HERE / "__pycache__"]
     with contextlib.suppress(RuntimeError):  # the user has no home
-        folders.append(Path.home() / ".cache" / "fastfair")
+        folders.append(Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "fastfair")
     return folders
 
 
 def _writable_folder() -> str:
     """Return the first writable folder, or "" with a warning if there is none."""
-    name = f"kernels-{_fingerprint()}"
+    # numba's own key lacks the bounds check; code without it must not be used for code with it.
+    name = "kernels-with-bounds-check" if config.BOUNDSCHECK else "kernels"
     for root in _candidates():
         folder = root / name
         try:
@@ -60,7 +48,7 @@ def _writable_folder() -> str:
         return str(folder)
     warnings.warn(
         f"no folder to keep compiled kernels in is writable (tried {', '.join(map(str, _candidates()))}): they are "
-        "compiled anew in every process, some seconds each time; set NUMBA_CACHE_DIR to a writable folder",
+        "compiled anew in every process, some seconds each time; set FASTFAIR_CACHE_DIR to a writable folder",
         RuntimeWarning,
         stacklevel=2,
     )
@@ -118,10 +106,6 @@ class _Kernel(CPUDispatcher):
 
     _kept: bool | None = None
 
-    @property
-    def _name_of_files(self) -> str:
-        return f"{self.py_func.__name__}-{self.py_func.__code__.co_firstlineno}"
-
     def __call__(self, *args: Any, **kws: Any) -> Any:
         function = self.py_func
         name = function.__module__.rpartition(".")[2], function.__name__
@@ -138,7 +122,7 @@ class _Kernel(CPUDispatcher):
     def _is_kept(self) -> bool:
         """Tell whether the kernel was compiled before; looked for once."""
         if self._kept is None:
-            self._kept = any(Path(CACHE_FOLDER).glob(f"{self._name_of_files}-*.nbc")) if CACHE_FOLDER else False
+            self._kept = any(files_of(self.py_func, Path(CACHE_FOLDER))) if CACHE_FOLDER else False
         return self._kept
 
     def enable_caching(self) -> None:
@@ -160,9 +144,7 @@ def jit(function: Callable[..., Any]) -> Any:
     """Compile a kernel: cached, without the interpreter's lock, and dividing by zero as NumPy does."""
     if config.DISABLE_JIT:
         return function
-    kernel = _Kernel(
-        function, targetoptions={"nopython": True, "nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
-    )
+    kernel = _Kernel(function, targetoptions=dict(OPTIONS))
     if CACHE_FOLDER:
         kernel.enable_caching()
     return kernel

@@ -63,7 +63,7 @@ def test_the_shell_part_of_the_action_runs(folder, requirement, code, outcome):
     inputs = {"scores": "scores.csv", "requirements": f"{requirement}\n\n", "options": "--group\nsex\n"}
     inputs = {name: one.get("default", "") for name, one in ACTION["inputs"].items()} | inputs
     given = {name: re.sub(r"\$\{\{ inputs\.(\w+) \}\}", lambda found: inputs[found[1]], value)
-             for name, value in step["env"].items() if name != "NUMBA_CACHE_DIR"}  # fmt: skip
+             for name, value in step["env"].items() if name != "FASTFAIR_CACHE_DIR"}  # fmt: skip
     files = {"GITHUB_OUTPUT": str(folder / "outputs"), "GITHUB_STEP_SUMMARY": str(folder / "summary.md")}
     given |= files | {"GITHUB_ACTION_PATH": str(ROOT / "action"), "GITHUB_ACTIONS": "true"}
     done = subprocess.run(

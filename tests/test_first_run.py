@@ -55,7 +55,7 @@ def test_what_goes_wrong_is_told(monkeypatch):
         first_run._run_all(["nonsense"], 2, None)
     refused("n_processes must be a whole number of at least 1", ff.warm_up, 0)
     monkeypatch.setattr(_jit, "CACHE_FOLDER", "")
-    with pytest.raises(OutputError, match="set NUMBA_CACHE_DIR"):
+    with pytest.raises(OutputError, match="set FASTFAIR_CACHE_DIR"):
         ff.warm_up()
 
 

@@ -12,10 +12,12 @@ from pathlib import Path
 import fastfair.kernels
 import numpy as np
 import pytest
-from fastfair.kernels import _ahead, _jit
+from fastfair.kernels import _ahead, _jit, replicated_hull
+from fastfair.kernels._sources import digest_of
 
 from fastfair._lib.threads import compile_ahead
 
+HULL = digest_of(Path(replicated_hull.__file__))
 WAITS = "import time; time.sleep(60)"
 AHEAD = "from fastfair.first_run import draw_replicates; draw_replicates(narrow=True)"
 EVALUATE = """
@@ -47,7 +49,7 @@ def test_a_kernel_is_waited_for_until_it_is_there_or_the_process_has_ended(nothi
     process = _ahead._process
     _ahead.start(WAITS, tmp_path)
     assert _ahead._process is process  # once
-    (tmp_path / "hull_figures-9-0123.nbc").touch()
+    (tmp_path / f"hull_figures-{HULL}-0123.nbc").touch()
     assert not _ahead.is_coming("hull_figures", tmp_path)
     assert _ahead.is_coming("least_costs", tmp_path)
     _ahead._end()
@@ -66,7 +68,7 @@ def test_a_process_that_fails_is_not_waited_for(nothing_started, tmp_path):
 def test_no_process_is_started_where_it_would_not_help(nothing_started, tmp_path, monkeypatch):
     monkeypatch.setattr(_jit, "CACHE_FOLDER", str(tmp_path))
     compile_ahead(1, narrow=True)
-    (tmp_path / "hull_figures-9-0123.nbc").touch()
+    (tmp_path / f"hull_figures-{HULL}-0123.nbc").touch()
     compile_ahead(2, narrow=True)
     assert _ahead._process is None
     monkeypatch.setattr(sys, "executable", str(tmp_path / "nothing"))
@@ -83,7 +85,7 @@ def test_the_kernels_have_names_of_their_own():
     ]  # fmt: skip
     names = [name for _, name in functions]
     assert {name: names.count(name) for name in _ahead.KERNELS} == dict.fromkeys(_ahead.KERNELS, 1)
-    assert {*functions} >= _ahead.PREPARING
+    assert {*functions} >= _ahead.PREPARING | {(module, name) for name, module in _ahead.KERNELS.items()}
 
 
 def test_kernels_that_prepare_small_data_run_as_python_until_they_were_compiled(nothing_started, monkeypatch):
@@ -106,8 +108,8 @@ def test_what_the_other_process_compiles_is_what_an_evaluation_needs(tmp_path):
     run(AHEAD)
     (folder,) = tmp_path.iterdir()
     compiled = {path.name.split("-")[0] for path in folder.glob("*.nbc")}
-    assert compiled >= _ahead.KERNELS
+    assert compiled >= {*_ahead.KERNELS}
     here = set(run(EVALUATE).split())
     assert "equal_error_rates" in here
     assert "number_pairs" not in here  # of so few comparisons
-    assert not here & _ahead.KERNELS
+    assert not here & _ahead.KERNELS.keys()

@@ -59,6 +59,23 @@ def test_numba_alone_would_keep_the_old_result(tmp_path, package):
     assert answer(tmp_path) == "11", "numba now sees changes in other files: the fingerprint can go"
 
 
+def test_a_changed_file_that_a_kernel_does_not_call_leaves_it_compiled(tmp_path, package):
+    (package / "stranger.py").write_text(HELPER.format(amount=1))
+    answer(tmp_path)
+    (package / "stranger.py").write_text(HELPER.format(amount=20))
+    code = "from toy.caller import call; call(10); print(sum(call.stats.cache_hits.values()))"
+    assert run(code, tmp_path).stdout.strip() == "1"
+
+
+@pytest.mark.usefixtures("package")
+def test_kernels_are_kept_in_the_folder_that_is_named(tmp_path):
+    code = "from toy._jit import CACHE_FOLDER; print(CACHE_FOLDER)"
+    named = {"FASTFAIR_CACHE_DIR": str(tmp_path / "own"), "NUMBA_CACHE_DIR": str(tmp_path / "numbas")}
+    assert run(code, tmp_path, **named).stdout.strip() == str(tmp_path / "own" / "kernels")
+    del named["FASTFAIR_CACHE_DIR"]
+    assert run(code, tmp_path, **named).stdout.strip() == str(tmp_path / "numbas" / "kernels")
+
+
 @pytest.mark.usefixtures("package")
 def test_an_unwritable_cache_folder_warns_and_does_not_break_import(tmp_path):
     blocked = tmp_path / "a_file"
