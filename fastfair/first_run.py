@@ -63,7 +63,9 @@ def warm_up(n_processes: int | None = None, progress: bool | Report = False) -> 
     if config.DISABLE_JIT:
         return 0
     if not CACHE_FOLDER:
-        raise OutputError("no folder to keep compiled kernels in is writable: set FASTFAIR_CACHE_DIR to a folder that is")
+        raise OutputError(
+            "no folder to keep compiled kernels in is writable: set FASTFAIR_CACHE_DIR to a folder that is"
+        )
     folder = Path(CACHE_FOLDER)
     before = _n_kernels(folder)
     with reporting(progress, "compiling kernels") as report:

@@ -15,6 +15,7 @@ from fastfair import intervals
 from fastfair._lib import seeds, validation
 from fastfair._lib.arguments import Measure, Resamples, checked
 from fastfair._lib.threads import compile_ahead
+from fastfair._lib.validation import LOG_LIKELIHOOD_RATIO
 from fastfair._lib.warnings import held, warn
 from fastfair._lib.workers import Checkpoint, Executor, Workers
 from fastfair.data.class_keys import ClassKeys, keys_of
@@ -136,7 +137,7 @@ class Request:
             everything = METRICS_OF_VECTORS if "costs" in comparisons.lacks else METRICS_OF_SCANS
         elif comparisons.failed is not None and comparisons.failed.policy == "non-match":
             everything = METRICS_WITH_FAILURES
-        found = self.in_words(comparisons.groups, everything)
+        found = self.in_words(comparisons.groups, everything, comparisons.score_kind)
         for name in found.metrics:
             if name not in METRICS_WITH_FAILURES:
                 require_scores(comparisons.failed, name, NO_CLLR)
@@ -145,7 +146,7 @@ class Request:
         found._check_resampling(comparisons)
         return replace(found, measured=tuple(_complete_groups(comparisons, self.incomplete_groups)))
 
-    def in_words(self, groups: Sequence[str], everything: Sequence[str]) -> Request:
+    def in_words(self, groups: Sequence[str], everything: Sequence[str], score_kind: str = "similarity") -> Request:
         """Return the arguments checked as far as that needs no comparisons, but the names of their groups.
 
         Parameters
@@ -154,9 +155,14 @@ class Request:
             The groups.
         everything : sequence of str
             What "all" metrics are.
+        score_kind : str
+            That of the comparisons: "auto" metrics are all of log-likelihood ratios, else the EER and minDCF.
         """
         names = _measure_names(self.measures, groups)
-        wanted = everything if isinstance(self.metrics, str) and self.metrics == "all" else _listed(self.metrics)
+        wanted = _listed(self.metrics)
+        if isinstance(self.metrics, str) and self.metrics in ("all", "auto"):
+            usual = everything if score_kind == LOG_LIKELIHOOD_RATIO else METRICS_OF_VECTORS
+            wanted = everything if self.metrics == "all" else usual
         if not self.points and not wanted:
             raise InputError("at is empty: give at least one operating point such as at_fmr(1e-3), or metrics")
         if not isinstance(self.zero_policy, str):
@@ -320,7 +326,7 @@ def evaluate(
     at: OperatingPoint | Sequence[OperatingPoint] = (at_fmr(1e-3),),  # noqa: B008 - frozen
     measures: Measure | Sequence[Measure] = "all",
     *,
-    metrics: Literal["all"] | Metric | Sequence[Metric] = "all",
+    metrics: Literal["auto", "all"] | Metric | Sequence[Metric] = "auto",
     unit: Unit = "subject",
     n_resamples: Resamples = 2000,
     confidence_level: float = 0.95,
@@ -345,8 +351,8 @@ def evaluate(
         operating points count once.
     measures : "all" or sequence of str or function
         Fairness measures, by names or as functions: those of `fastfair.measures`, and your own (`measures.measure`).
-    metrics : "all" or sequence of {"eer", "min_dcf", "cllr", "min_cllr"}
-        Metrics to compute that need no operating point.
+    metrics : {"auto", "all"} or sequence of {"eer", "min_dcf", "cllr", "min_cllr"}
+        Metrics to compute that need no operating point. "auto" are the EER and minDCF, and all of log-likelihood ratios.
     unit : {"subject", "comparison", "sample", "subject+sample"}
         The units drawn with replacement: subjects within each group; comparisons, separately for mated and non-mated,
         which makes intervals too narrow where subjects repeat; samples within each subject; or subjects, and then

@@ -283,7 +283,8 @@ def test_cllr_is_printed_of_log_likelihood_ratios(scores):
     words = [*options(scores), *ESTIMATES]
     assert "Cllr " in run(*words, "--score-kind", "log-likelihood-ratio").output.replace("min Cllr", "")
     assert "Cllr " not in run(*words).output.splitlines()[1].replace("min Cllr", "")
-    assert "min Cllr" in run(*words).output
+    assert "min Cllr" not in run(*words).output
+    assert "min Cllr" in run(*words, "--metrics", "all").output
 
 
 @pytest.mark.jit

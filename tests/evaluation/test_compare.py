@@ -34,11 +34,11 @@ def systems():
 
 @pytest.fixture(scope="module")
 def paired(systems):
-    return ff.compare(*systems, POINTS, n_resamples=300, rng=5)
+    return ff.compare(*systems, POINTS, metrics="all", n_resamples=300, rng=5)
 
 
 def test_a_contrast_is_the_difference_of_two_evaluations_with_one_seed(systems, paired):
-    one, other = (ff.evaluate(c, POINTS, n_resamples=300, rng=5) for c in systems)
+    one, other = (ff.evaluate(c, POINTS, metrics="all", n_resamples=300, rng=5) for c in systems)
     percentiles = paired.with_intervals(method="percentile")
     for name, group, at in [
         ("eer", None, None),
@@ -232,7 +232,7 @@ def test_too_few_replicates_for_adjusted_pvalues_are_told():
 
 def test_costs_with_few_errors_at_their_own_thresholds_have_no_verdict():
     one, other = equal_systems(3, shift=7.0)
-    found = ff.compare(one, other, ff.at_threshold(2.0), n_resamples=64, rng=0)
+    found = ff.compare(one, other, ff.at_threshold(2.0), metrics="all", n_resamples=64, rng=0)
     for group in (None, *one.groups):
         few = {"min_dcf": 10**9, "eer": 10**9}
         for system in (one, other):

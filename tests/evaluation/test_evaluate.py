@@ -28,7 +28,11 @@ def comparisons():
 @pytest.fixture(scope="module")
 def evaluation(comparisons):
     return ff.evaluate(
-        comparisons, at=[ff.at_fmr(0.05), POINT], settings=ff.EvaluationSettings(alpha=0.3), n_resamples=0
+        comparisons,
+        at=[ff.at_fmr(0.05), POINT],
+        settings=ff.EvaluationSettings(alpha=0.3),
+        metrics="all",
+        n_resamples=0,
     )
 
 
@@ -236,8 +240,12 @@ def test_replicates_of_a_group_that_lacks_comparisons_have_nan_measures_and_the_
 
 def test_without_groups_there_are_no_measures():
     c = ff.Comparisons([0.9, 0.1], [1, 0])
-    names = {"threshold", "fmr", "fnmr", "eer", "min_dcf", "cllr", "min_cllr"}
+    names = {"threshold", "fmr", "fnmr", "eer", "min_dcf"}
     assert {q.name for q in ff.evaluate(c, n_resamples=0).quantities} == names
+    everything = names | {"cllr", "min_cllr"}
+    assert {q.name for q in ff.evaluate(c, metrics="all", n_resamples=0).quantities} == everything
+    llr = ff.Comparisons([0.9, -0.1], [1, 0], score_kind="log-likelihood-ratio")
+    assert {q.name for q in ff.evaluate(llr, n_resamples=0).quantities} == everything
     refused("give reference_group", ff.evaluate, c, measures="gini", n_resamples=0)
 
 

@@ -80,7 +80,13 @@ def test_what_scans_lack_is_computed_from_all_pairs(asked):
 
 @pytest.mark.jit
 def test_subjects_are_left_out_without_a_list_of_all_pairs():
-    asked = {"at": ff.at_fmr(0.02), "n_resamples": 20, "rng": 1, "settings": ff.EvaluationSettings(method="bca")}
+    asked = {
+        "at": ff.at_fmr(0.02),
+        "metrics": "all",
+        "n_resamples": 20,
+        "rng": 1,
+        "settings": ff.EvaluationSettings(method="bca"),
+    }
     e = two_systems(7)[0]
     wanted, found = (set(map(repr, ff.evaluate(one, **asked).quantities)) for one in (e.comparisons(), e))
     assert found < wanted  # which have min Cllr, too

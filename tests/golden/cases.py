@@ -132,7 +132,7 @@ def settings_of(more: dict[str, Any]) -> ff.EvaluationSettings:
 
 def evaluated(data: Any, **more: Any) -> dict[str, Any]:
     """Evaluate, with replicates beside what they make."""
-    ev = ff.evaluate(data, more.pop("at", POINTS), settings=settings_of(more), **FEW | more)
+    ev = ff.evaluate(data, more.pop("at", POINTS), settings=settings_of(more), **{"metrics": "all"} | FEW | more)
     return {
         "quantities": ev.quantities,
         "eer": ev.replicates("eer") if FEW["n_resamples"] and "unit" not in more else None,
@@ -151,7 +151,9 @@ def rich() -> Iterator[tuple[str, Callable[[], Any]]]:
     yield (
         "evaluate in closed form",
         lambda: (
-            ff.evaluate(c, POINTS, n_resamples=0, settings=ff.EvaluationSettings(incomplete_groups="drop")).quantities
+            ff.evaluate(
+                c, POINTS, metrics="all", n_resamples=0, settings=ff.EvaluationSettings(incomplete_groups="drop")
+            ).quantities
         ),
     )
     yield "evaluate two attributes", lambda: evaluated(c.by("sex", "age"), incomplete_groups="nan", measures=["fdr"])
@@ -169,7 +171,12 @@ def rich() -> Iterator[tuple[str, Callable[[], Any]]]:
         "compare",
         lambda: (
             ff.compare(
-                c, comparisons("second"), POINTS[:2], settings=ff.EvaluationSettings(incomplete_groups="drop"), **FEW
+                c,
+                comparisons("second"),
+                POINTS[:2],
+                metrics="all",
+                settings=ff.EvaluationSettings(incomplete_groups="drop"),
+                **FEW,
             ).contrasts
         ),
     )

@@ -121,7 +121,7 @@ def _look(population: Population, levels: tuple[float, ...], seed: int) -> dict[
     alike = not (population.second_shifts or population.second_gaps)
     found: dict[tuple[str, str], Count] = defaultdict(lambda: Counter(data_sets=1))
     systems = data_set(population, seed)
-    paired = ff.compare(*systems, list(points.values()), n_resamples=RESAMPLES, rng=seed, n_threads=1)
+    paired = ff.compare(*systems, list(points.values()), metrics="all", n_resamples=RESAMPLES, rng=seed, n_threads=1)
     for contrast, resampled in zip(paired.contrasts, bootstrap_pvalues(paired), strict=True):
         at = names.get(contrast.operating_point or "", "")
         count = found[kind_of(contrast), at]

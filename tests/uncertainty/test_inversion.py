@@ -35,7 +35,7 @@ ORACLES = {
 
 @pytest.fixture(scope="module")
 def evaluation():
-    return ff.evaluate(ff.Comparisons(**columns()), AT, n_resamples=400, rng=1)
+    return ff.evaluate(ff.Comparisons(**columns()), AT, metrics="all", n_resamples=400, rng=1)
 
 
 @pytest.fixture(scope="module")

@@ -32,7 +32,7 @@ def comparisons():
 
 @pytest.fixture(scope="module")
 def evaluation(comparisons):
-    return ff.evaluate(comparisons, [HELD, FOUND], n_resamples=300, rng=1)
+    return ff.evaluate(comparisons, [HELD, FOUND], metrics="all", n_resamples=300, rng=1)
 
 
 def test_every_quantity_has_an_interval_about_its_estimate(evaluation):
@@ -255,7 +255,7 @@ def test_what_rests_on_concentrated_false_matches(name, group, at, concentrated_
 
 def test_measures_of_min_dcf_say_that_it_is_fitted():
     with quietly(NarrowIntervalsWarning):
-        ev = ff.evaluate(ff.Comparisons(**columns()), at=(), measures=["nrb"], n_resamples=64, rng=0)
+        ev = ff.evaluate(ff.Comparisons(**columns()), at=(), measures=["nrb"], metrics="all", n_resamples=64, rng=0)
     assert "its threshold is fitted" in ev.quantity("nrb(min_dcf)").note
     assert "its threshold is fitted" not in ev.quantity("nrb(cllr)").note
 
