@@ -352,7 +352,8 @@ def evaluate(
     measures : "all" or sequence of str or function
         Fairness measures, by names or as functions: those of `fastfair.measures`, and your own (`measures.measure`).
     metrics : {"auto", "all"} or sequence of {"eer", "min_dcf", "cllr", "min_cllr"}
-        Metrics to compute that need no operating point. "auto" are the EER and minDCF, and all of log-likelihood ratios.
+        Metrics to compute that need no operating point. "auto" are the EER and minDCF, of log-likelihood ratios
+        all.
     unit : {"subject", "comparison", "sample", "subject+sample"}
         The units drawn with replacement: subjects within each group; comparisons, separately for mated and non-mated,
         which makes intervals too narrow where subjects repeat; samples within each subject; or subjects, and then
