@@ -42,5 +42,5 @@ def failing() -> Figure:
     rates.set_yticks(rows, ev.groups)
     rates.xaxis.set_major_formatter(lambda value, _: f"{100 * value:g} %")
     rates.legend(fontsize="small", loc="lower center", bbox_to_anchor=(0.5, 1), ncols=2)
-    ff.fnmr_test(ff.FailureCounts.from_failures(failed, probe, age[probe]), rng=0).plot(acquired)
+    ff.fnmr_test(ff.FailureCounts.from_decisions(failed, probe, age[probe], rate="fta"), rng=0).plot(acquired)
     return figure

@@ -319,62 +319,29 @@ class FailureCounts(Shown):
 
     @classmethod
     @checked
-    def from_decisions(cls, failed: Array, subject: validation.Labels, group: GroupLabels) -> FailureCounts:
-        """Count the attempts and failures of each subject from a list of attempts.
-
-        Parameters
-        ----------
-        failed : (attempts,) array_like of bool
-            Whether each attempt failed, as truth values or as 0 and 1.
-        subject : (attempts,) array_like
-            The subject of each attempt, of any label type.
-        group : (attempts,) array_like or dict of str to (attempts,) array_like
-            The group of the subject of each attempt.
-
-        Returns
-        -------
-        FailureCounts
-            One row for each subject, sorted.
-
-        Raises
-        ------
-        InputError
-            As the class does, and for decisions that have other than two values and subjects in two groups.
-
-        Examples
-        --------
-        >>> import fastfair as ff
-        >>> counts = ff.FailureCounts.from_decisions([0, 1, 0, 0, 1], list("aabbb"), list("ffmmm"))
-        >>> counts.failures, counts.attempts
-        (array([1, 1]), array([2, 3]))
-        """
-        return cls._from_rows(failed, subject, group)
-
-    @classmethod
-    @checked
-    def from_failures(
+    def from_decisions(
         cls,
         failed: validation.Labels,
         subject: validation.Labels,
         group: GroupLabels,
         *,
-        rate: RateOfSamples = "fta",
+        rate: RateOfFailure = "fnmr",
         failed_value: str | None = None,
     ) -> FailureCounts:
-        """Count failures to acquire, or to enrol, from a list of samples that were to be taken.
+        """Count the attempts and failures of each subject from a list of attempts.
 
         Parameters
         ----------
         failed : (attempts,) array_like
-            Whether each attempt to take a sample failed, as truth values or as 0 and 1; or labels, one of which is
-            `failed_value`.
+            Whether each attempt failed, as truth values or as 0 and 1; or labels, one of which is `failed_value`.
         subject : (attempts,) array_like
             The subject of each attempt, of any label type.
         group : (attempts,) array_like or dict of str to (attempts,) array_like
             The group of the subject of each attempt.
-        rate : {"fta", "fte"}
-            "fta": every attempt is one acquisition. "fte": every subject has one enrolment, which failed if all of the
-            subject's attempts failed. Where more than one sample is needed, give one row for each subject.
+        rate : {"fnmr", "fta", "fte"}, default "fnmr"
+            "fnmr": every attempt is one mated comparison. "fta": every attempt is one acquisition. "fte": every subject
+            has one enrolment, which failed if all of the subject's attempts to give a sample failed. Where more than
+            one sample is needed, give one row for each subject.
         failed_value : str, optional
             The label of failed attempts in `failed`, such as "no face found".
 
@@ -386,7 +353,8 @@ class FailureCounts(Shown):
         Raises
         ------
         InputError
-            As `from_decisions` does, and for a label of failed attempts that no row has.
+            As the class does, for decisions that have other than two values, subjects in two groups, and a label of
+            failed attempts that no row has.
 
         Notes
         -----
@@ -403,19 +371,11 @@ class FailureCounts(Shown):
         --------
         >>> import fastfair as ff
         >>> failed, subject, group = [0, 1, 0, 1, 1], list("aabbc"), list("ffffm")
-        >>> ff.FailureCounts.from_failures(failed, subject, group)
+        >>> ff.FailureCounts.from_decisions(failed, subject, group, rate="fta")
         FailureCounts(3 subjects, 5 acquisitions, 3 failures, 2 groups)
-        >>> ff.FailureCounts.from_failures(failed, subject, group, rate="fte").group_rate
+        >>> ff.FailureCounts.from_decisions(failed, subject, group, rate="fte").group_rate
         array([0., 1.])
         """
-        return cls._from_rows(failed, subject, group, rate, failed_value)
-
-    @classmethod
-    def _from_rows(
-        cls, failed: validation.Labels, subject: validation.Labels, group: GroupLabels, rate: RateOfFailure = "fnmr",
-        failed_value: str | None = None,
-    ) -> FailureCounts:  # fmt: skip
-        """Count attempts of which each row has one; see `from_failures`, but here of any rate."""
         if failed_value is None:
             decisions = _whole_numbers("failed", failed)
             if decisions.max(initial=0) > 1:

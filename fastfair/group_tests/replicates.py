@@ -216,15 +216,13 @@ def replicate(
     return GroupRates(rate, size, effect)
 
 
-def exceedances(observed: ArrayLike, replicated: Floats) -> NDArray[np.int64]:
-    """Count the replicates, along the first axis, that are at least as large as the observed value, up to rounding."""
+def pvalue(observed: ArrayLike, replicated: Floats) -> Any:
+    """Compute (1 + the number of replicates, along the first axis, at least as large as observed) / (1 + all).
+
+    Values are compared up to rounding.
+    """
     seen = np.asarray(observed, np.float64)
     with np.errstate(invalid="ignore"):
         least = np.where(np.isfinite(seen), seen - _ROUNDING * np.abs(seen) - _EQUAL, seen)
-    return np.asarray((replicated >= least).sum(axis=0))
-
-
-def pvalue(observed: ArrayLike, replicated: Floats) -> Any:
-    """Compute (1 + the number of replicates, along the first axis, at least as large as observed) / (1 + all)."""
-    share = (1 + exceedances(observed, replicated)) / (1 + len(replicated))
-    return np.where(np.isnan(observed), np.nan, share)[()]
+    share = (1 + (replicated >= least).sum(axis=0)) / (1 + len(replicated))
+    return np.where(np.isnan(seen), np.nan, share)[()]

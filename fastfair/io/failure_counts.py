@@ -107,7 +107,7 @@ def read_failure_counts(
         if not of_attempts:
             return FailureCounts(numbers[0], numbers[1], labels, rate=rate)
         who = frame.labels(subject or "subject")
-        return FailureCounts._from_rows(numbers[0], who, labels, rate, failed_value)
+        return FailureCounts.from_decisions(numbers[0], who, labels, rate=rate, failed_value=failed_value)
 
 
 def _numbers(table: tables.Table, frame: FrameColumns, name: str) -> Any:

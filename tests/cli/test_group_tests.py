@@ -69,7 +69,7 @@ def test_failures_to_acquire_and_to_enrol(folder, tmp_path, rate, attempts):
         tmp_path / "found",
         *PLOTS,
     )
-    counts = ff.FailureCounts.from_failures(samples["failed"], samples["subject"], samples["group"], rate=rate)
+    counts = ff.FailureCounts.from_decisions(samples["failed"], samples["subject"], samples["group"], rate=rate)
     test = ff.fnmr_test(counts, n_resamples=99, rng=3)
     assert found_in(tmp_path / "found", f"{rate}_test") == json.loads(test.to_json()) | {
         "inputs": [str(tmp_path / "samples.csv")]

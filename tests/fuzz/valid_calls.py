@@ -243,7 +243,6 @@ def calls() -> dict[str, dict[str, Any]]:
         "Embeddings.comparisons": {}, "Embeddings.scanned": {"fmr": 0.2},
         "FailureCounts": {"failures": [0, 1, 2], "attempts": [3, 3, 3], "group": list("aab")},
         "FailureCounts.from_decisions": {"failed": [0, 1, 0, 0], "subject": list("aabb"), "group": list("ffmm")},
-        "FailureCounts.from_failures": {"failed": [0, 1, 0, 0], "subject": list("aabb"), "group": list("ffmm")},
         "FailureCounts.from_comparisons": {"comparisons": c, "at": at},
         "FailureCounts.from_embeddings": {"embeddings": e, "at": at},
         "FailureCounts.confidence_interval": {"confidence_level": 0.9}, "FailureCounts.remarks": {},

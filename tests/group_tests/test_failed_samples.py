@@ -36,10 +36,10 @@ def test_counts_are_the_oracles(rate, rows):
     expected = oracle.failures_and_attempts(rows, rate)
     said = ["no face" if one else "ok" for one in failed]
     for counts in (
-        ff.FailureCounts.from_failures(failed, who, group_of(who), rate=rate),
-        ff.FailureCounts.from_failures(np.array(failed, np.int8), who, group_of(who), rate=rate),
+        ff.FailureCounts.from_decisions(failed, who, group_of(who), rate=rate),
+        ff.FailureCounts.from_decisions(np.array(failed, np.int8), who, group_of(who), rate=rate),
         *(
-            [ff.FailureCounts.from_failures(said, who, group_of(who), rate=rate, failed_value="no face")]
+            [ff.FailureCounts.from_decisions(said, who, group_of(who), rate=rate, failed_value="no face")]
             if any(failed)
             else []
         ),
@@ -54,7 +54,7 @@ def test_counts_are_the_oracles(rate, rows):
 
 @pytest.mark.parametrize(("rate", "attempts"), [("fta", "acquisitions"), ("fte", "enrolments")])
 def test_results_speak_of_the_rate(rate, attempts, tmp_path):
-    counts = ff.FailureCounts.from_failures(*samples(), rate=rate)
+    counts = ff.FailureCounts.from_decisions(*samples(), rate=rate)
     assert repr(counts).split(", ")[1] == f"{counts.n_attempts.sum()} {attempts}"
     test, margin = (f(counts, n_resamples=199, rng=1) for f in (ff.fnmr_test, ff.margin_of_error))
     symbol = rate.upper()
@@ -77,8 +77,8 @@ def test_results_speak_of_the_rate(rate, attempts, tmp_path):
 
 def test_remarks_on_enrolments_do_not_ask_for_a_second_one():
     failed, who, sex = samples(400)
-    assert ff.FailureCounts.from_failures(failed, who, sex, rate="fte").remarks() == []
-    lost = ff.FailureCounts.from_failures(sex == "m", who, sex, rate="fte")
+    assert ff.FailureCounts.from_decisions(failed, who, sex, rate="fte").remarks() == []
+    lost = ff.FailureCounts.from_decisions(sex == "m", who, sex, rate="fte")
     assert lost.remarks() == [
         "f: no enrolment failed; the interval is Clopper and Pearson's, for independent enrolments.",
         "m: all enrolments failed; the interval is Clopper and Pearson's, for independent enrolments.",
@@ -98,7 +98,7 @@ def test_tables_of_samples_are_read(tmp_path):
     table.write_csv(tmp_path / "samples.csv")
     for source in (table, tmp_path / "samples.csv"):
         for rate in RATES:
-            expected = ff.FailureCounts.from_failures(failed, who, sex, rate=rate)
+            expected = ff.FailureCounts.from_decisions(failed, who, sex, rate=rate)
             for options in ({"failed": "failed"}, {"failed": "quality", "failed_value": "-1"}):
                 found = ff.read_failure_counts(source, rate=rate, **options)
                 assert np.array_equal(found.failures, expected.failures)
@@ -112,7 +112,7 @@ def test_tables_of_samples_are_read(tmp_path):
 @pytest.mark.parametrize(
     ("given_", "message"),
     [
-        ({"rate": "fnmr"}, "rate must be one of 'fta', 'fte', not 'fnmr'"),
+        ({"rate": "frr"}, "rate must be one of 'fnmr', 'fta', 'fte', not 'frr'"),
         ({"failed": [0, 2]}, "failed must be 0 or 1, but row 1"),
         ({"failed": ["ok", "lost"]}, "failed"),
         (
@@ -125,5 +125,5 @@ def test_tables_of_samples_are_read(tmp_path):
 )
 def test_what_is_refused(given_, message):
     with pytest.raises(InputError, match=message):
-        ff.FailureCounts.from_failures(**({"failed": [0, 1], "subject": ["a", "b"], "group": ["f", "m"]} | given_))
+        ff.FailureCounts.from_decisions(**({"failed": [0, 1], "subject": ["a", "b"], "group": ["f", "m"]} | given_))
     refused("rate must be one of 'fnmr', 'fta', 'fte', not 'frr'", ff.FailureCounts, [0], [1], ["f"], rate="frr")

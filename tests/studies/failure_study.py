@@ -140,7 +140,7 @@ class Samples:
         group = np.repeat(np.arange(len(self.sizes)), self.sizes)
         chance = chances_of_subjects(rng, self.of_groups[group], self.correlation)
         who = np.repeat(np.arange(group.size), self.attempts)
-        return ff.FailureCounts.from_failures(rng.random(who.size) < chance[who], who, group[who], rate=self.rate)
+        return ff.FailureCounts.from_decisions(rng.random(who.size) < chance[who], who, group[who], rate=self.rate)
 
 
 SAMPLES = {
