@@ -70,8 +70,8 @@ test = ff.fmr_test(comparisons, operating_point, rng=0)
 print(test.summary())
 
 # %%
-# The groups differ by more than chance. Which of them differ from the others
-# cannot be told from so few errors.
+# The groups differ by more than chance. With so few errors the test
+# cannot say which of them differ from the others.
 #
 # Gender or nationality?
 # ----------------------

@@ -357,8 +357,8 @@ class Fit:
     def freedom(self, contrast: Floats) -> float:
         """Return the degrees of freedom of the variance of a combination of the coefficients.
 
-        They are the number of subjects that would tell as much if all had equally many comparisons, less the share that
-        the coefficients take. For FMR they are fewer where few subjects cause most of the variance; see
+        They are the number of subjects that would be as informative if all had equally many comparisons, less the
+        share that the coefficients take. For FMR they are fewer where few subjects cause most of the variance; see
         `kernels.dyadic`.
         """
         if self.scores is None:

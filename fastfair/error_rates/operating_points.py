@@ -23,7 +23,7 @@ from fastfair.errors import InputError
 from . import score_metrics
 
 ENOUGH_ERRORS = 30  # Doddington's rule of 30: fewer errors than that say little about a rate
-FEWEST_ERRORS = 10  # with fewer, nothing is told of whom they befall: tests and bands call equal rates different
+FEWEST_ERRORS = 10  # too few to estimate clustering: with fewer, tests and bands call equal rates different
 Keys = np.signedinteger[Any]
 RULES: dict[str, Rule] = {}  # by `OperatingPoint.kind`
 

@@ -359,7 +359,7 @@ def evaluate(
         which makes intervals too narrow where subjects repeat; samples within each subject; or subjects, and then
         samples of these.
     n_resamples : int, default 2000
-        Number of replicates. With 0, rates have intervals in closed form, and nothing else has any; see Notes.
+        Number of replicates. With 0, only rates have intervals, in closed form; see Notes.
     confidence_level : float, default 0.95
         Confidence level of the intervals, in (0, 1).
     alternative : {"two-sided", "less", "greater"}
@@ -430,8 +430,8 @@ def evaluate(
 
     Of vectors the pairs near the errors are kept, as many as are needed (`Embeddings.scanned`), and numbers are those
     of `Embeddings.comparisons`, to the last bit, but for limits of rates without errors of groups so small that a tenth
-    of all pairs has none of theirs in error: these may be wider. What a scan has not, is computed from a list of all
-    pairs where it is asked for, if memory can hold it; "all" metrics are the EER and minDCF. Executors and checkpoints
+    of all pairs has none of theirs in error: these may be wider. Quantities that a scan lacks are computed from
+    all pairs, if memory permits; "all" metrics are the EER and minDCF. Executors and checkpoints
     serve similarities, too.
 
     References
@@ -753,7 +753,9 @@ def warn_of_few_errors(quantities: Sequence[Quantity], at_points: Sequence[Rates
         few = np.minimum(result.counts.group_false_matches, result.counts.group_false_nonmatches) < _LEAST_ERRORS
         groups += [group for group, too_few in zip(result.groups, few, strict=True) if too_few and group in measured]
     of_effective = f"rest on fewer than {ENOUGH_EFFECTIVE_ERRORS} effective errors, (rate / standard error)^2,"
-    of_concentrated = f"rest on errors of which {100 * CONCENTRATED:.0f} % or more involve 5 % of the subjects"
+    of_concentrated = (
+        f"rest on errors that few subjects cause ({100 * CONCENTRATED:.0f} % or more involve 5 % of the subjects)"
+    )
     of_thresholds = "are of FNMRs at thresholds that the false matches of few subjects hold"
     of_groups = f"are of measures over groups with fewer than {_LEAST_ERRORS} false matches or false non-matches"
     of_percentiles = "are of percentiles, as a group has no errors,"

@@ -379,7 +379,7 @@ _KINDS = (
     (r"no errors: .*", "No errors: Clopper and Pearson's interval for the effective sample size."),
     (r"no failures: .*", "No failures: Clopper and Pearson's interval for the effective sample size."),
     (r"nothing but .*", "Nothing but errors: Clopper and Pearson's interval for the effective sample size."),
-    (r"if only subjects are independent, .*", "If only people are independent, the upper limit is higher."),
+    (r"cautious upper limit .*", "If only people are independent, the upper limit is higher."),
     (r"\d.* % of the errors involve .*|few subjects cause most false matches.*",
      "Few people cause most errors: the interval is likely too narrow."),
     (r"not computable in \d.* % of replicates", "Not computable in some replicates."),

@@ -214,7 +214,7 @@ def checked_difference(difference: ArrayLike | None, fnmr: Floats) -> Floats:
 
 
 def checked_goats(goats: float | None, settings: dict[str, NDArray[Any]]) -> float:
-    """Check the share of subjects who fail often, with whom rates are as the settings say; 0 for None."""
+    """Check that this share of subjects who fail often can produce the given rates; 0 for None."""
     if goats is None:
         return 0.0
     share = validation.open_fraction("goats", goats)

@@ -75,7 +75,7 @@ def _without_errors(quantity: Quantity, independent: float, confidence_level: fl
         if 0 < fewest < quantity.n_comparisons:
             widest = intervals.upper_limit_without_errors(fewest, confidence_level)
             limit = widest if quantity.estimate == 0 else 1 - widest
-            note += f"; if only subjects are independent, it extends to {limit:.3g}"
+            note += f"; cautious upper limit {limit:.3g}, if only subjects are independent"
     low, high = (0.0, upper) if quantity.estimate == 0 else (1 - upper, 1.0)
     return noted(replace(quantity, low=low, high=high, method="clopper-pearson"), note)
 

@@ -239,7 +239,7 @@ class MovedSystems:
         return max((values.size for values in part.of(self._scattered).values()), default=0)
 
     def _kinds(self, p: int) -> frozenset[str]:
-        """Return of which rates measures at a point can be followed: where a group has no errors, of none."""
+        """Return the rates whose measures at a point can be followed: none where a group has no errors."""
         known = {name for name in ERROR_RATES if (self._start[name][p, 1:] > 0).all()}
         return frozenset(known | {"both rates"} if len(known) == len(ERROR_RATES) else known)
 
@@ -443,7 +443,7 @@ class CountedSystems(MovedSystems):
         return part.places.size * (1 + len(self._selection.measured)) * self.n_replicates
 
     def _kinds(self, p: int) -> frozenset[str]:
-        """Return of which rates measures at a point need draws: of those of which a group has no errors."""
+        """Return the rates that need simulated counts: those of which a group has no errors."""
         none = {name for name, model in self._models[p].items() if (model.errors == 0).any()}
         return frozenset(none | {"both rates"})
 

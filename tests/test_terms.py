@@ -1,0 +1,29 @@
+"""The words that people read: sentences that had to be read twice do not come back."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+# Each stood in messages, pages or the documentation, and was replaced by a plain sentence.
+RETIRED = (
+    "is the FMR 0", "would, in place of", "to find a threshold so", "have to be set aside", "So chance alone",
+    "others cannot be told", "make others seem to differ", "which is not <=", "enough errors to tell",
+    "These two intervals, which hold", "it extends to", "nothing else has any", "hardly varies: every replicate",
+    "is for people to say", "people like these would be expected", "rest on errors of which",
+    "know that comparisons share", "every two make a comparison", "What a scan has not", "would tell as much",
+    "whom intervals need", "of which rates measures", "with whom rates", "the more the less", "whom they befall",
+    ">Words<", ">Origin<", "leave open",
+)  # fmt: skip
+
+
+def test_sentences_are_plain():
+    files = [*ROOT.glob("fastfair/**/*.py"), *ROOT.glob("fastfair/**/*.html"), *ROOT.glob("fastfair/cli/*.json")]
+    files += [*ROOT.glob("docs/*.md"), *ROOT.glob("docs/examples/*.py"), ROOT / "README.md"]
+    assert len(files) > 100
+    found = []
+    for path in files:
+        text = re.sub(r"\s+(# )?", " ", path.read_text("utf-8"))
+        found += [f"{path.relative_to(ROOT)}: {words}" for words in RETIRED if words in text]
+    assert found == []
