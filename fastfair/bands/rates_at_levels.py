@@ -277,11 +277,6 @@ def _of_embeddings(
     comparisons = {"fmr": pairing.nonmated(inside), "fnmr": inside @ pairing.mated}
     have_some = {"fmr": data.n_samples > 0, "fnmr": pairing.mated > 0}
     subjects = {name: np.count_nonzero(inside & some, axis=1) for name, some in have_some.items()}
-    found = RatesOverLevels(
-        levels, settings, estimate, expected, replicates, comparisons, subjects,
-        errors={name: _errors_behind(getattr(estimate, name), n) for name, n in comparisons.items()},
-        sizes=lambda name, row: sizes(None, [], name, row),
-    )  # fmt: skip
     draws_subjects = settings.unit != "sample"
     few = np.flatnonzero(levels * data.n_nonmated < ENOUGH_ERRORS)
 
@@ -290,18 +285,18 @@ def _of_embeddings(
 
         counted, at_few: the pairs near the errors, all of which count alike, and their rates at levels of few errors.
         """
-        rates, mated, of_fmr = getattr(estimate, name)[:, row], name == "fnmr", resampler.freedom[places]
+        rates, mated, n = getattr(estimate, name)[:, row], name == "fnmr", int(comparisons[name][row])
         n_strata = np.unique(data.subject_group[inside[row]]).size
         freedom = max(subjects[name][row] - n_strata, 1.0) if draws_subjects else np.inf
         # An FNMR has at most the degrees of freedom of the FMR of all pairs, which holds its threshold.
-        freedom = np.maximum(np.minimum(freedom, of_fmr[:, 0 if mated else row]), 1)
-        effective = np.where((rates > 0) & (rates < 1), np.nan, comparisons[name][row])
+        freedom = np.maximum(np.minimum(freedom, resampler.freedom[places, 0 if mated else row]), 1)
+        effective = np.where((rates > 0) & (rates < 1), np.nan, n)
         raised, few_held, numbers = np.full(levels.size, np.nan), None, np.full(levels.size, -1)
-        if mated and draws_subjects and comparisons[name][row]:
-            of_subjects = pairing.mated[inside[row]]
-            attempts = float((of_subjects.astype(np.float64) ** 2).sum() / of_subjects.sum())
-            raised = np.array([raised_rate(x, comparisons[name][row], attempts) for x in rates.tolist()])
-        if counted is not None and comparisons[name][row] and (rates == 0).any():
+        if n and mated and draws_subjects:
+            of_subjects = pairing.mated[inside[row]].astype(np.float64)
+            attempts = float((of_subjects**2).sum()) / n
+            raised = np.array([raised_rate(x, n, attempts) for x in rates.tolist()])
+        if n and counted is not None and (rates == 0).any():
             effective[rates == 0] = counted.effective_sample_size(mated, (row - 1, row - 1) if row else None)
         if counted is not None and few.size:
             entries = [*_entries(name, row, at_few), *_entries("fmr", 0, at_few)]
@@ -309,6 +304,11 @@ def _of_embeddings(
             numbers[few] = np.arange(few.size)
         return SampleSizes(freedom, effective, raised, few_held, numbers.tolist(), settings.unit)
 
+    found = RatesOverLevels(
+        levels, settings, estimate, expected, replicates, comparisons, subjects,
+        errors={name: _errors_behind(getattr(estimate, name), n) for name, n in comparisons.items()},
+        sizes=partial(sizes, None, []),
+    )  # fmt: skip
     without_errors = any(
         ((rates == 0) & (n > 0)).any() for rates, n in ((getattr(estimate, name), n) for name, n in comparisons.items())
     )
