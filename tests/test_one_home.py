@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
@@ -12,12 +13,46 @@ import polars as pl
 import pytest
 from helpers.command_line import run
 from helpers.refusals import refused
+from matplotlib.axes import Axes
 
 import fastfair as ff
+from fastfair._lib.arguments import checked
+from fastfair._lib.plots import Bar, draw_rows
+from fastfair.cli.terminal import print_result
 from fastfair.measures import MEASURES
 from fastfair.pages.report import glossary
+from fastfair.results.result import Result
 
 AT = ff.at_fmr(0.05)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ToyRow:
+    group: str
+    sweetness: float
+    estimate: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class ToyTasting(Result):
+    """A result with a column and a chart that no other has."""
+
+    rows: tuple[ToyRow, ...]
+
+    _title = "How sweet are toys?"
+
+    def _sentences(self) -> list[str]:
+        return [f"{len(self.rows)} toys were tasted."]
+
+    @checked
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw the sweetness of toys."""
+        bars = [Bar(k, row.sweetness) for k, row in enumerate(self.rows)]
+        return draw_rows(ax, [row.group for row in self.rows], bars, xlabel="How sweet toys are", per_cent=False)
+
+
 FEW = {"n_resamples": 200, "rng": 0, "n_threads": 1}
 QUESTION = "How far apart are the best and the worst group?"
 
@@ -99,6 +134,27 @@ def test_a_measure_appears_everywhere(worst_gap, tmp_path):
     done = run(*words, "--measure", "worst gap")
     assert done.exit_code == 0, done.output
     assert "worst gap of FNMR" in done.output
+
+
+def test_a_column_and_a_chart_appear_everywhere(tmp_path, capsys):
+    rows = [ToyRow(group=group, sweetness=2.5, estimate=0.2, low=0.1, high=0.3) for group in ("a_b", "c")]
+    toys = ToyTasting(tuple(rows))
+    try:
+        assert toys.to_frame()["sweetness"].to_list() == [2.5, 2.5]
+        assert r"a\_b & 2.5 & 0.2 & 0.1 & 0.3 \\" in toys.to_latex()
+        assert ToyTasting.schema()["$defs"]["ToyRow"]["required"][1] == "sweetness"
+        (tmp_path / "toys.json").write_text(toys.to_json())
+        toys.report(tmp_path / "page.html")
+        assert ff.read_results(tmp_path / "toys.json") == ff.read_results(tmp_path / "page.html") == [toys]
+        page = (tmp_path / "page.html").read_text("utf-8")
+        print_result(toys)
+        for shown in (page, capsys.readouterr().out, toys._repr_html_()):
+            assert "sweetness" in shown
+            assert "20 % [10, 30]" in shown.replace("\N{NO-BREAK SPACE}", " ")
+        assert "How sweet toys are" in page
+        assert [*toys._figures()] == [""]
+    finally:
+        del Result.kinds["ToyTasting"]
 
 
 def test_a_measure_of_both_rates_appears_as_well():
