@@ -242,7 +242,7 @@ def _synthesis() -> Sides:
     def ours() -> None:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ff.errors.TargetMissedWarning)
-            ff.synthesize_each(3000, 3000, "fmr", [0.01], n_steps=500, stop=False, rng=0, n_threads=1)
+            ff.synthesis.synthesize_each(3000, 3000, "fmr", [0.01], n_steps=500, stop=False, rng=0, n_threads=1)
 
     return Sides(_times(2, ours), _sorts(8))
 

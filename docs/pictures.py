@@ -231,9 +231,9 @@ def over_thresholds() -> Figure:
     """Draw error rates of groups over thresholds, and expected performance curves of two systems."""
     systems = [ff.datasets.voxceleb1_h(name, groups="Gender") for name in ("resnetse34v2", "resnetse34l")]
     figure, (left, right) = plt.subplots(1, 2, figsize=(7.8, 3.6), layout="constrained")
-    ff.rates_over_thresholds(systems[0], np.linspace(-1.1, -0.9, 41)).plot(left, rate="fmr")
+    ff.thresholds.rates_over_thresholds(systems[0], np.linspace(-1.1, -0.9, 41)).plot(left, rate="fmr")
     for name, c in zip(("resnetse34v2", "resnetse34l"), systems, strict=True):
-        curve = ff.expected_performance_curve(of_speakers(c, 1), of_speakers(c, 0)).of()
+        curve = ff.thresholds.expected_performance_curve(of_speakers(c, 1), of_speakers(c, 0)).of()
         values, low, high = (np.array([getattr(row, end) for row in curve]) for end in ("estimate", "low", "high"))
         weights = [row.weight for row in curve]
         right.fill_between(weights, low, high, alpha=0.2, linewidth=0)
@@ -375,7 +375,9 @@ def tests_over_size() -> Figure:
 def recentered_coverage() -> Figure:
     """Draw the coverage of three kinds of intervals over simulated embeddings at all confidence levels."""
     nominal = [0.95 - 0.05 * k for k in range(19)]
-    found = ff.coverage_experiment(200, 200, n_subjects=100, dim=64, fmr=0.01, confidence_levels=nominal, rng=0)
+    found = ff.synthesis.coverage_experiment(
+        200, 200, n_subjects=100, dim=64, fmr=0.01, confidence_levels=nominal, rng=0
+    )
     figure, ax = plt.subplots(figsize=(4.5, 4), layout="constrained")
     found.plot(ax)
     return figure

@@ -1,16 +1,17 @@
 """The public names, which `__init__.py` imports from here when they are first used; type checkers read this, too."""
 
+from . import calibration as calibration
 from . import datasets as datasets
 from . import errors as errors
 from . import intervals as intervals
 from . import measures as measures
+from . import synthesis as synthesis
+from . import thresholds as thresholds
 from ._lib.workers import Checkpoint as Checkpoint
 from ._version import __version__ as __version__
 from .bands.fairness import fairness_band as fairness_band
 from .bands.roc import roc_band as roc_band
 from .calibration.calibrate import calibrate as calibrate
-from .calibration.curves import bayes_error as bayes_error
-from .calibration.curves import tippett as tippett
 from .calibration.evaluate_calibration import evaluate_calibration as evaluate_calibration
 from .claims.check import check as check
 from .claims.claim import claim as claim
@@ -61,18 +62,10 @@ from .planning.fnmr import plan_power as plan_power
 from .planning.fnmr import plan_subjects as plan_subjects
 from .quality.discard_curve import discard_curve as discard_curve
 from .small_groups import shrunken_rates as shrunken_rates
-from .synthesis.coverage import coverage_experiment as coverage_experiment
 from .synthesis.hill_climbing import synthesize as synthesize
-from .synthesis.hill_climbing import synthesize_each as synthesize_each
-from .synthesis.simulators import Binormal as Binormal
 from .synthesis.simulators import VonMisesFisherIdentities as VonMisesFisherIdentities
-from .synthesis.simulators import binormal_comparisons as binormal_comparisons
 from .synthesis.simulators import correlated_decisions as correlated_decisions
 from .synthesis.simulators import von_mises_fisher_embeddings as von_mises_fisher_embeddings
 from .synthesis.systems import biased_system as biased_system
 from .thresholds import apply_threshold as apply_threshold
-from .thresholds import expected_performance_curve as expected_performance_curve
-from .thresholds import own_thresholds as own_thresholds
-from .thresholds import rates_over_thresholds as rates_over_thresholds
-from .thresholds import with_own_thresholds as with_own_thresholds
 from .written_results import read_results as read_results

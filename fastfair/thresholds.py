@@ -799,7 +799,7 @@ def rates_over_thresholds(
     --------
     >>> import fastfair as ff
     >>> c = ff.Comparisons([0.9, 0.3, 0.8, 0.4, 0.1, 0.6], [1, 1, 1, 0, 0, 0])
-    >>> curve = ff.rates_over_thresholds(c, [0.2, 0.5])
+    >>> curve = ff.thresholds.rates_over_thresholds(c, [0.2, 0.5])
     >>> [(row.threshold, row.name, round(row.estimate, 3)) for row in curve.rates]
     [(0.2, 'fmr', 0.667), (0.5, 'fmr', 0.333), (0.2, 'fnmr', 0.0), (0.5, 'fnmr', 0.333)]
     """
@@ -874,7 +874,7 @@ def expected_performance_curve(
     >>> import fastfair as ff
     >>> development = ff.Comparisons([0.9, 0.5, 0.8, 0.4, 0.1, 0.6], [1, 1, 1, 0, 0, 0])
     >>> evaluation = ff.Comparisons([0.9, 0.3, 0.8, 0.4, 0.1, 0.7], [1, 1, 1, 0, 0, 0])
-    >>> curve = ff.expected_performance_curve(evaluation, development, [0.2, 0.8])
+    >>> curve = ff.thresholds.expected_performance_curve(evaluation, development, [0.2, 0.8])
     >>> [(row.weight, row.threshold, round(row.estimate, 3)) for row in curve.errors]
     [(0.2, 0.5, 0.333), (0.8, 0.8, 0.167)]
     """
@@ -951,7 +951,7 @@ def own_thresholds(comparisons: Comparisons, at: OperatingPoint) -> dict[str, fl
     --------
     >>> import fastfair as ff
     >>> c = ff.Comparisons([0.9, 0.3, 0.7, 0.8, 0.1, 0.6], [1, 0, 1, 1, 0, 0], reference_group=list("ffmfmm"))
-    >>> ff.own_thresholds(c, ff.at_fnmr(0))
+    >>> ff.thresholds.own_thresholds(c, ff.at_fnmr(0))
     {'f': 0.8, 'm': 0.7}
     """
     comparisons.require_groups()
@@ -1008,7 +1008,7 @@ def with_own_thresholds(
     --------
     >>> import fastfair as ff
     >>> c = ff.Comparisons([0.9, 0.3, 0.7, 0.8, 0.1, 0.6], [1, 0, 1, 1, 0, 0], reference_group=list("ffmfmm"))
-    >>> own = ff.with_own_thresholds(c, {"f": 0.85, "m": 0.5})
+    >>> own = ff.thresholds.with_own_thresholds(c, {"f": 0.85, "m": 0.5})
     >>> r = ff.rates(own, ff.at_threshold(0))
     >>> r.group_fnmr, r.group_fmr
     (array([0.5, 0. ]), array([0. , 0.5]))

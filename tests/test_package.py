@@ -20,6 +20,8 @@ import fastfair as ff
 ROOT = Path(__file__).parents[1]
 PUBLIC = {name: getattr(ff, name) for name in ff.__all__ if callable(getattr(ff, name))}
 PUBLIC |= {f"measures.{name}": getattr(ff.measures, name) for name in ff.measures.__all__}
+PUBLIC |= {f"{room.__name__[9:]}.{name}": getattr(room, name) for room in (ff.calibration, ff.synthesis)
+           for name in room.__all__}  # fmt: skip
 FUNCTIONS = {name: f for name, f in PUBLIC.items() if inspect.isfunction(f)}
 
 

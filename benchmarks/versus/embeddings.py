@@ -262,9 +262,9 @@ def _in_a_process(n: int, what: str) -> list[Any]:
 
 def coverage_experiment() -> Measurement:
     settings: dict[str, Any] = {"n_subjects": 200, "n_samples": SAMPLES, "dim": 64, "rng": 0}
-    ff.coverage_experiment(2, 64, **settings)  # compiles
+    ff.synthesis.coverage_experiment(2, 64, **settings)  # compiles
     found: list[CoverageExperiment] = []
-    taken = clocked(lambda: found.append(ff.coverage_experiment(1000, 500, **settings)))()
+    taken = clocked(lambda: found.append(ff.synthesis.coverage_experiment(1000, 500, **settings)))()
     (experiment,) = found
     apart = np.abs(experiment.coverage[0] - experiment.confidence_level[:, None])
     furthest = f"within {100 * apart.max():.1f} points of nominal"

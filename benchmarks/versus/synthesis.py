@@ -45,8 +45,8 @@ def _theirs() -> float:
 
 
 def _ours(**options: object) -> float:
-    made = [*ff.synthesize_each(*_SIZE, "fmr", _RATES, rng=0, **options)]
-    made += ff.synthesize_each(*_OVERALL, "fmr", [1e-4], rng=0, **options)
+    made = [*ff.synthesis.synthesize_each(*_SIZE, "fmr", _RATES, rng=0, **options)]
+    made += ff.synthesis.synthesize_each(*_OVERALL, "fmr", [1e-4], rng=0, **options)
     return max(abs(one.fmr - one.target) for one in made)
 
 
@@ -79,7 +79,7 @@ def against_fewer_sets() -> Measurement:
     def sets(n: int, n_threads: int | None = None) -> None:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ff.errors.TargetMissedWarning)  # one of some thousand sets
-            ff.synthesize_each(*_SIZE, "fmr", [0.01] * n, stop=False, rng=0, n_threads=n_threads)
+            ff.synthesis.synthesize_each(*_SIZE, "fmr", [0.01] * n, stop=False, rng=0, n_threads=n_threads)
 
     seconds = take_turns(
         {

@@ -48,7 +48,7 @@ def _works() -> _Works:
         return ff.fnmr_test(unseen, n_resamples=9999, follow_up=False, rng=0).replicates
 
     def sets() -> NDArray[Any]:
-        made = ff.synthesize_each(3000, 3000, "fmr", [0.01] * 64, stop=False, rng=1)
+        made = ff.synthesis.synthesize_each(3000, 3000, "fmr", [0.01] * 64, stop=False, rng=1)
         return np.concatenate([one.distances for one in made])
 
     return {

@@ -43,7 +43,7 @@ for unit in ("subject", "comparison"):
 # such data sets. Each line of the plot is the interval from one data set, and
 # those that miss the true rate are red.
 
-law = ff.Binormal.of_rates(fmr=0.01, tmr=0.95)
+law = ff.synthesis.Binormal.of_rates(fmr=0.01, tmr=0.95)
 at = ff.at_threshold(float(law.threshold_at_fmr(0.01)))
 
 figure, axes = plt.subplot_mosaic(

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import brentq
 
-from fastfair import Binormal
 from fastfair.measures import MEASURES
+from fastfair.synthesis import Binormal
 
 Floats = NDArray[np.float64]
 Metric = tuple[Floats, np.float64]  # an error rate of each group, and of all comparisons

@@ -466,7 +466,7 @@ def calibrate(
     Examples
     --------
     >>> import fastfair as ff
-    >>> c = ff.binormal_comparisons(2000, 20_000, fmr=0.01, n_subjects=200, rng=0)
+    >>> c = ff.synthesis.binormal_comparisons(2000, 20_000, fmr=0.01, n_subjects=200, rng=0)
     >>> ratios = ff.calibrate(c, rng=0)
     >>> ratios.comparisons.score_kind, round(ff.cllr(ratios.comparisons), 3), round(ff.min_cllr(c), 3)
     ('log-likelihood-ratio', 0.096, 0.091)

@@ -131,7 +131,7 @@ def bayes_error(comparisons: Comparisons, prior_log_odds: ArrayLike | None = Non
     --------
     >>> import fastfair as ff
     >>> c = ff.Comparisons([3.0, 2.0, -0.5, 0.5, -2.0], [1, 1, 1, 0, 0], score_kind="log-likelihood-ratio")
-    >>> curve = ff.bayes_error(c, [0.0])
+    >>> curve = ff.calibration.bayes_error(c, [0.0])
     >>> curve.actual.round(4), curve.minimum.round(4), curve.default
     (array([0.4167]), array([0.1667]), array([0.5]))
     """
@@ -162,7 +162,7 @@ def tippett(comparisons: Comparisons) -> Tippett:
     --------
     >>> import fastfair as ff
     >>> c = ff.Comparisons([3.0, 2.0, -0.5, 0.5, -2.0], [1, 1, 1, 0, 0], score_kind="log-likelihood-ratio")
-    >>> shares = ff.tippett(c)
+    >>> shares = ff.calibration.tippett(c)
     >>> dict(zip(shares.log_likelihood_ratio.tolist(), shares.nonmated.tolist()))
     {-2.0: 1.0, -0.5: 0.5, 0.5: 0.5, 2.0: 0.0, 3.0: 0.0}
     """

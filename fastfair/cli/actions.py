@@ -534,7 +534,7 @@ def plan_fmr(run: Run) -> None:
 # synthesize
 
 
-_GENERATORS: dict[str, Callable[..., Any]] = {"climb": ff.synthesize, "binormal": ff.binormal_comparisons}
+_GENERATORS: dict[str, Callable[..., Any]] = {"climb": ff.synthesize, "binormal": ff.synthesis.binormal_comparisons}
 _HELD = {"fmr": "tmr", "fnmr": "tnmr"}
 _OF_ALL = ("as_json", "output", "plots", "suffix", "rng", "n_threads", "progress")  # options of all that is made
 

@@ -419,7 +419,7 @@ VERBS: dict[str, Verb] = {
             "fastfair synthesize --fmr 0.01 --generator binormal --subjects 500 --subject-effect 0.3 --output set",
         ),
         "ratios fmr fnmr at n_mated n_nonmated generator rng output",
-        "biased_system synthesize binormal_comparisons", "", "",
+        "biased_system synthesize synthesis.binormal_comparisons", "", "",
         (
             Option("ratios", "Make a system whose groups have error rates in these ratios, as in 1:1:3:5."),
             Option("fmr", "Make one set with this FMR where the TMR is --at.", "number"),

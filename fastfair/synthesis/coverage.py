@@ -204,7 +204,8 @@ def coverage_experiment(
     Examples
     --------
     >>> import fastfair as ff
-    >>> found = ff.coverage_experiment(20, 50, n_subjects=30, n_samples=5, dim=16, concentration=20, fmr=0.01, rng=0)
+    >>> identities = {"n_subjects": 30, "n_samples": 5, "dim": 16, "concentration": 20}
+    >>> found = ff.synthesis.coverage_experiment(20, 50, **identities, fmr=0.01, rng=0)
     >>> found.coverage.shape
     (3, 4, 1)
     >>> bool(found.coverage[0, 0, 0] > found.coverage[1, 0, 0])  # recentered holds the truth more often than naive

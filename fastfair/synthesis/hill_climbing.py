@@ -269,7 +269,7 @@ def synthesize_each(
     Examples
     --------
     >>> import fastfair as ff
-    >>> made = ff.synthesize_each(3000, 3000, "fmr", [0.001, 0.002, 0.05], rng=0)
+    >>> made = ff.synthesis.synthesize_each(3000, 3000, "fmr", [0.001, 0.002, 0.05], rng=0)
     >>> [one.fmr for one in made]
     [0.001, 0.002, 0.05]
     """

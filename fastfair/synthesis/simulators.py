@@ -37,7 +37,7 @@ class Binormal:
     The rates of a sample beside the true ones:
 
     >>> import fastfair as ff
-    >>> system = ff.Binormal.of_rates(fmr=0.01, tmr=0.9)
+    >>> system = ff.synthesis.Binormal.of_rates(fmr=0.01, tmr=0.9)
     >>> threshold = float(system.threshold_at_fmr(0.01))
     >>> sample = system.draw(100_000, 100_000, rng=0)
     >>> r = ff.rates(sample, ff.at_threshold(threshold))
@@ -76,7 +76,7 @@ class Binormal:
         Examples
         --------
         >>> import fastfair as ff
-        >>> round(ff.Binormal.of_rates(fmr=0.001, tmr=0.95).mu, 3)
+        >>> round(ff.synthesis.Binormal.of_rates(fmr=0.001, tmr=0.95).mu, 3)
         4.735
         """
         from scipy.special import ndtri
@@ -213,7 +213,7 @@ class Binormal:
         Examples
         --------
         >>> import fastfair as ff
-        >>> ff.Binormal(4).draw(300, 2_000, n_subjects=100, subject_effect=0.3, group="f", rng=0)
+        >>> ff.synthesis.Binormal(4).draw(300, 2_000, n_subjects=100, subject_effect=0.3, group="f", rng=0)
         Comparisons(300 mated, 2000 non-mated, distance, 100 subjects, 1 group)
         """
         from scipy.special import expit
@@ -304,7 +304,7 @@ def binormal_comparisons(
     Examples
     --------
     >>> import fastfair as ff
-    >>> c = ff.binormal_comparisons(3_000, 300_000, fmr=0.001, n_subjects=1_000, group="f", rng=0)
+    >>> c = ff.synthesis.binormal_comparisons(3_000, 300_000, fmr=0.001, n_subjects=1_000, group="f", rng=0)
     >>> c
     Comparisons(3000 mated, 300000 non-mated, distance, 1000 subjects, 1 group)
     >>> round(ff.rates(c, ff.at_fnmr(0.05)).fmr, 4)

@@ -107,7 +107,7 @@ class Hostile:
         (lambda: ff.evaluate(SCORES, n_resamples=0).value("fmr", at=0.5), "at must be an operating point"),
         (lambda: ff.measures.fdr("a", [0.1]), "fmr must be a number or an array"),
         (lambda: ff.intervals.holm("a"), "pvalues must be an array or a list"),
-        (lambda: ff.synthesize_each(10, 10, "fmr", "0.5"), "targets must be a number or an array"),
+        (lambda: ff.synthesis.synthesize_each(10, 10, "fmr", "0.5"), "targets must be a number or an array"),
         (lambda: ff.biased_system({1, 2}), "ratios must be a list"),
         (lambda: ff.EvaluationSettings(alpha=Hostile()), "alpha must be a finite number, not"),
         (lambda: ff.eer(Hostile()), "comparisons must be Comparisons, not"),

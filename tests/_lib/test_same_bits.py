@@ -93,7 +93,8 @@ def test_a_checkpoint_needs_a_seed(tmp_path):
     c = ff.Comparisons([0.9, 0.1], [1, 0], ["a", "a"], ["a", "b"])
     e = ff.Embeddings([[1.0, 0.0], [0.9, 0.1], [0.0, 1.0], [0.1, 1.0]], list("aabb"))
     for call, *given in (
-        (ff.evaluate, c), (ff.compare, c, c), (ff.roc_band, e), (ff.fairness_band, e), (ff.coverage_experiment,),
+        (ff.evaluate, c), (ff.compare, c, c), (ff.roc_band, e), (ff.fairness_band, e),
+        (ff.synthesis.coverage_experiment,),
     ):  # fmt: skip
         refused("checkpoint needs a seed", call, *given, executor=Checkpoint(tmp_path))
 

@@ -79,7 +79,7 @@ def test_one_set(tmp_path, kind, generator):
     if generator == "climb":
         expected = ff.synthesize(200, 200, **wanted, rng=3).comparisons()
     else:
-        expected = ff.binormal_comparisons(200, 200, **wanted, rng=3)
+        expected = ff.synthesis.binormal_comparisons(200, 200, **wanted, rng=3)
     assert ff.eer(c) == ff.eer(expected)
     found = ff.rates(c, ff.at_fnmr(0.1) if kind == "fmr" else ff.at_fmr(0.1))
     (row,) = json.loads((tmp_path / "synthesis.json").read_text())["sets"]

@@ -62,7 +62,7 @@ def test_other_data_are_refused(tmp_path):
     swapped[[0, 1]] = labels[[1, 0]]
     roles = np.where(np.arange(220) % 2, "probe", "reference")
     moved = (labels + (labels == 5)) % 2
-    c = ff.binormal_comparisons(50, 100, fmr=0.1, n_subjects=20, rng=0)
+    c = ff.synthesis.binormal_comparisons(50, 100, fmr=0.1, n_subjects=20, rng=0)
     ff.write_comparisons(c, tmp_path / "scores.csv")
     of_files = ff.scan_comparisons(tmp_path / "scores.csv", score_kind="distance")
     plain = ff.Embeddings(one.vectors, labels).scanned(0.5)

@@ -82,7 +82,7 @@ def target(name: str) -> tuple[Callable[..., Any], Callable[..., Any]]:
         return function, function
     kind, _, method = name.partition(".")
     if not method:
-        return getattr(ff, kind), function
+        return next(one for one in public_api.CLASSES if one.__name__ == kind), function
     return getattr(valid_calls.made()[kind], method), function
 
 

@@ -63,7 +63,7 @@ CALLS = {
         _templates(), _templates(0.1), n_resamples=100, metrics=[], measures=["fdr"], rng=0, **who
     ),
     "fairness_band": lambda **who: ff.fairness_band(_comparisons(), fmr=[0.01, 0.1], n_resamples=300, rng=0, **who),
-    "coverage_experiment": lambda **who: ff.coverage_experiment(
+    "coverage_experiment": lambda **who: ff.synthesis.coverage_experiment(
         12, 50, n_subjects=30, n_samples=5, dim=16, concentration=20, fmr=0.01, rng=0, **who
     ),
 }

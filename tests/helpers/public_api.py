@@ -61,12 +61,16 @@ RESULTS = {
     measures.Estimand, rates.Rates,
 }  # fmt: skip
 CLASSES = RESULTS | {value for name in ff.__all__ if inspect.isclass(value := getattr(ff, name))}
-MODULES = (ff, measures, intervals, datasets)
+CLASSES |= {ff.synthesis.Binormal}
+MODULES = (ff, measures, intervals, datasets, ff.synthesis, ff.calibration, ff.thresholds)
+_OF_THRESHOLDS = (
+    "expected_performance_curve", "own_thresholds", "rates_over_thresholds", "with_own_thresholds",
+)  # fmt: skip  # others stand at the top as well
 
 
 def _walk() -> Iterator[tuple[str, Callable[..., Any]]]:
     for module in MODULES:
-        for name in module.__all__:
+        for name in getattr(module, "__all__", _OF_THRESHOLDS):
             if inspect.isfunction(value := getattr(module, name)):
                 yield f"{module.__name__}.{name}", value
     for kind in sorted(CLASSES, key=lambda one: one.__name__):

@@ -68,7 +68,7 @@ PUBLIC = {"fastfair": set(dir(ff))} | {
 }
 PUBLIC["fastfair._lib"] = {"plots"}  # figures of pages look like those of the library; a look is no interface
 for place in re.findall(
-    r"^   ([\w.]+)\.([A-Z]\w+)$", (Path(__file__).parents[2] / "docs" / "api.rst").read_text(), re.MULTILINE
+    r"^   ([\w.]+)\.(\w+)$", (Path(__file__).parents[2] / "docs" / "api.rst").read_text(), re.MULTILINE
 ):
     PUBLIC.setdefault(f"fastfair.{place[0]}", set()).add(place[1])  # classes of results stand in their folders
 PUBLIC["fastfair.errors"] = {name for name in vars(ff.errors) if not name.startswith("_")}

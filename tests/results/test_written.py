@@ -27,7 +27,9 @@ def results() -> dict[str, Result]:
     """A result of each class."""
     made = {name: value for name, value in valid_calls.made().items() if isinstance(value, Result)}
     return made | {
-        "CalibratedScores": ff.calibrate(ff.binormal_comparisons(200, 200, fmr=0.01, n_subjects=40, rng=0), rng=0)
+        "CalibratedScores": ff.calibrate(
+            ff.synthesis.binormal_comparisons(200, 200, fmr=0.01, n_subjects=40, rng=0), rng=0
+        )
     }
 
 

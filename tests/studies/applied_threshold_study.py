@@ -98,7 +98,7 @@ SETTINGS = {
 def _expected(setting: Setting, seed: int) -> Held:
     """Judge half total error rates at thresholds that cost least on development data, as they are."""
     population = setting.population
-    for row in ff.expected_performance_curve(*setting.draw(seed), HALF_TOTAL).errors:
+    for row in ff.thresholds.expected_performance_curve(*setting.draw(seed), HALF_TOTAL).errors:
         if row.group is None:
             rates = [population.overall(rate, row.threshold) for rate in ("fmr", "fnmr")]
         else:
@@ -116,8 +116,8 @@ def _own(setting: Setting, seed: int) -> Held:
     population = setting.population
     evaluation, development = setting.draw(seed)
     for name, data in (("development", development), ("same", evaluation)):
-        thresholds = ff.own_thresholds(data, OWN)
-        own = ff.with_own_thresholds(evaluation, thresholds)
+        thresholds = ff.thresholds.own_thresholds(data, OWN)
+        own = ff.thresholds.with_own_thresholds(evaluation, thresholds)
         rates = ff.evaluate(own, ff.at_threshold(0), [], metrics=[], n_resamples=0)
         for k, group in enumerate(evaluation.groups):
             # Of these thresholds, or of those that the population has at the FMR held.

@@ -25,22 +25,22 @@ def is_binomial(errors, n, rate):
 
 @pytest.mark.parametrize(("error", "success"), [(0.001, 0.95), (0.05, 0.95), (0.2, 0.6), (1e-12, 0.5), (0.9, 0.3)])
 def test_the_rates_asked_for_are_those_of_the_system(error, success):
-    by_fmr = ff.Binormal.of_rates(fmr=error, tmr=success)
+    by_fmr = ff.synthesis.Binormal.of_rates(fmr=error, tmr=success)
     assert by_fmr.fmr(by_fmr.threshold_at_fnmr(1 - success)) == pytest.approx(error)
-    by_fnmr = ff.Binormal.of_rates(fnmr=error, tnmr=success)
+    by_fnmr = ff.synthesis.Binormal.of_rates(fnmr=error, tnmr=success)
     assert by_fnmr.fnmr(by_fnmr.threshold_at_fmr(1 - success)) == pytest.approx(error)
     assert by_fmr.mu == by_fnmr.mu == pytest.approx(stats.norm.isf(error) + stats.norm.ppf(success))
 
 
 def test_paper_1_has_these_targets():
-    mu = [ff.Binormal.of_rates(fmr=x * 0.001).mu for x in (1, 2, 3, 5, 10, 20, 50)]
+    mu = [ff.synthesis.Binormal.of_rates(fmr=x * 0.001).mu for x in (1, 2, 3, 5, 10, 20, 50)]
     assert mu == sorted(mu, reverse=True)
     assert mu[-1] == pytest.approx(2 * stats.norm.ppf(0.95))
 
 
 @pytest.mark.parametrize("mu", [-1.0, 0.0, 0.5, 3.0, 8.0])
 def test_rates_are_those_of_the_normal_laws(mu):
-    system = ff.Binormal(mu)
+    system = ff.synthesis.Binormal(mu)
     similarity = -np.log(GRID / (1 - GRID))
     assert np.allclose(system.fmr(GRID), stats.norm(-mu / 2).sf(similarity), rtol=1e-12, atol=0)
     assert np.allclose(system.fnmr(GRID), stats.norm(mu / 2).cdf(similarity), rtol=1e-12, atol=0)
@@ -53,7 +53,7 @@ def test_rates_are_those_of_the_normal_laws(mu):
 
 @pytest.mark.parametrize("mu", [0.0, 1.0, 4.7])
 def test_the_equal_error_rate_is_where_the_rates_cross(mu):
-    system = ff.Binormal(mu)
+    system = ff.synthesis.Binormal(mu)
     grid = np.linspace(0, 1, 100_001)
     fmr, fnmr = system.fmr(grid), system.fnmr(grid)
     place = np.abs(fmr - fnmr).argmin()
@@ -65,7 +65,7 @@ def test_the_equal_error_rate_is_where_the_rates_cross(mu):
 @pytest.mark.parametrize("kind", [{"fmr": 0.01}, {"fnmr": 0.02, "tnmr": 0.9}])
 def test_samples_have_the_rates_of_the_system(kind, effect):
     """With as many subjects as comparisons, hardly two comparisons of one class are of the same."""
-    n, system = 100_000, ff.Binormal.of_rates(**kind)
+    n, system = 100_000, ff.synthesis.Binormal.of_rates(**kind)
     c = system.draw(n, n, n_subjects=n, subject_effect=effect, rng=1)
     for threshold in (0.3, 0.5, 0.6):
         r = ff.rates(c, ff.at_threshold(threshold))
@@ -88,7 +88,7 @@ def correlation(values, subjects):
 @pytest.mark.parametrize("effect", [0.0, 0.3, 0.8, 1.0])
 def test_subjects_correlate_as_promised(effect):
     k, mu = 400, 2.0
-    c = ff.Binormal(mu).draw(20 * k, 2 * k * (k - 1), n_subjects=k, subject_effect=effect, rng=2)
+    c = ff.synthesis.Binormal(mu).draw(20 * k, 2 * k * (k - 1), n_subjects=k, subject_effect=effect, rng=2)
     mated, nonmated = normal(c.mated) - mu / 2, normal(c.nonmated) + mu / 2
     mated_subject, reference, probe = (
         getattr(side, role)[np.argsort(side.rows)].astype(int)
@@ -129,10 +129,10 @@ def test_subjects_correlate_as_promised(effect):
     ],
 )
 def test_bad_input(options, message):
-    refused(message, ff.binormal_comparisons, **{"n_mated": 10, "n_nonmated": 10} | options)
+    refused(message, ff.synthesis.binormal_comparisons, **{"n_mated": 10, "n_nonmated": 10} | options)
 
 
 def test_bad_systems_and_thresholds():
-    refused("mu must be a finite number, not inf", ff.Binormal, np.inf)
-    refused(r"threshold must be fractions in \[0, 1\], not -0.5", ff.Binormal(2).fmr, -0.5)
-    refused(r"fnmr must be fractions in \[0, 1\]", ff.Binormal(2).threshold_at_fnmr, [0.5, 2])
+    refused("mu must be a finite number, not inf", ff.synthesis.Binormal, np.inf)
+    refused(r"threshold must be fractions in \[0, 1\], not -0.5", ff.synthesis.Binormal(2).fmr, -0.5)
+    refused(r"fnmr must be fractions in \[0, 1\]", ff.synthesis.Binormal(2).threshold_at_fnmr, [0.5, 2])

@@ -31,7 +31,7 @@ def data_sets(n: int, monkeypatch: pytest.MonkeyPatch, **arguments: object) -> t
 
     with monkeypatch.context() as patch:
         patch.setattr(coverage, "PairResampler", kept)
-        found = ff.coverage_experiment(n, 4, **(SMALL | {"n_threads": 1} | arguments))
+        found = ff.synthesis.coverage_experiment(n, 4, **(SMALL | {"n_threads": 1} | arguments))
     return found, seen
 
 
@@ -42,10 +42,10 @@ def mean_rates(sets: list[ff.Embeddings], threshold: float, weighting: str) -> t
 
 
 def test_the_same_numbers_whatever_the_threads():
-    one, two = (ff.coverage_experiment(7, 70, **SMALL, n_threads=n) for n in (1, 2))
+    one, two = (ff.synthesis.coverage_experiment(7, 70, **SMALL, n_threads=n) for n in (1, 2))
     for name in ("coverage", "width", "truth", "threshold", "estimates", "v_statistics"):
         np.testing.assert_array_equal(getattr(one, name), getattr(two, name))
-    other = ff.coverage_experiment(7, 70, **(SMALL | {"rng": 4}))
+    other = ff.synthesis.coverage_experiment(7, 70, **(SMALL | {"rng": 4}))
     assert (other.estimates != one.estimates).any()
 
 
@@ -90,7 +90,7 @@ def test_intervals_are_those_of_roc_band(monkeypatch):
 
 
 def test_data_sets_that_keep_too_few_pairs_for_the_truth_are_searched_again(monkeypatch):
-    want = ff.coverage_experiment(6, 64, **SMALL)
+    want = ff.synthesis.coverage_experiment(6, 64, **SMALL)
     monkeypatch.setattr(pair_search, "_FEW", 0)
     monkeypatch.setattr(vector_replicates, "_SPARE", {"sample": 0.71})  # with what is added, just enough for the data
     monkeypatch.setattr(vector_replicates, "_SPARE_DEVIATIONS", 0)
@@ -100,14 +100,14 @@ def test_data_sets_that_keep_too_few_pairs_for_the_truth_are_searched_again(monk
     monkeypatch.setattr(
         vector_replicates.PairResampler, "replicate", lambda self, n, key, workers: self.prepared.estimate()[0]
     )
-    found = ff.coverage_experiment(6, 64, **SMALL, methods=())
+    found = ff.synthesis.coverage_experiment(6, 64, **SMALL, methods=())
     assert again
     np.testing.assert_array_equal(found.truth, want.truth)
     np.testing.assert_array_equal(found.threshold, want.threshold)
 
 
 def test_errors_and_widths_follow_from_the_intervals():
-    found = ff.coverage_experiment(20, 64, **SMALL)
+    found = ff.synthesis.coverage_experiment(20, 64, **SMALL)
     assert (np.diff(found.width, axis=1) < 0).all()  # levels descend
     assert (np.diff(found.coverage, axis=1) <= 0).all()
     p = found.coverage
@@ -132,12 +132,12 @@ def test_errors_and_widths_follow_from_the_intervals():
     ],
 )
 def test_what_does_not_fit_is_refused(wrong: dict[str, object], match: str):
-    refused(match, ff.coverage_experiment, **{"n_datasets": 2, "n_resamples": 4} | SMALL | wrong)
+    refused(match, ff.synthesis.coverage_experiment, **{"n_datasets": 2, "n_resamples": 4} | SMALL | wrong)
 
 
 def test_progress_is_told():
     seen = []
-    ff.coverage_experiment(3, 4, **SMALL, progress=lambda done, total: seen.append((done, total)))
+    ff.synthesis.coverage_experiment(3, 4, **SMALL, progress=lambda done, total: seen.append((done, total)))
     assert seen[-1] == (3, 3)
 
 
@@ -147,7 +147,7 @@ NOMINAL = tuple(np.linspace(0.95, 0.05, 19).round(2).tolist())
 @pytest.fixture(scope="module")
 def study() -> CoverageExperiment:
     """The run behind the documentation's tables; 40 ms a data set on one core."""
-    return ff.coverage_experiment(1000, 500, fmr=(1e-4, 1e-3, 1e-2), confidence_levels=NOMINAL, rng=0)
+    return ff.synthesis.coverage_experiment(1000, 500, fmr=(1e-4, 1e-3, 1e-2), confidence_levels=NOMINAL, rng=0)
 
 
 def at(study: CoverageExperiment, method: str, nominal: np.ndarray, fmr: float) -> np.ndarray:

@@ -59,7 +59,7 @@ def slow_climb(n_mated, n_nonmated, kind, target, n_steps, step, rule, seed):
 def test_fixed_steps_are_those_of_the_oracle(step, kind, rule):
     options = {"step": step, "accept": rule, "n_steps": 25, "stop": False, "rng": 3}
     with quietly(TargetMissedWarning):
-        made = ff.synthesize_each(140, 160, kind, [0.05], **options)[0]
+        made = ff.synthesis.synthesize_each(140, 160, kind, [0.05], **options)[0]
     climbed = slow_climb(140, 160, kind, 0.05, 25, step, rule, 3)
     mated, nonmated = slow.to_distances(climbed.held, climbed.free, kind)
     assert np.array_equal(made.distances[made.mated], mated)
@@ -117,7 +117,7 @@ def test_select_finds_the_value_of_a_rank(values, data):
 def test_the_rates_never_move_away(sizes, kind, rule, step, seed, errors):
     target = errors / sizes[KINDS.index(kind) - 1]
     with quietly(TargetMissedWarning):
-        made = ff.synthesize_each(*sizes, kind, [target], n_steps=20, step=step, accept=rule, rng=seed)[0]
+        made = ff.synthesis.synthesize_each(*sizes, kind, [target], n_steps=20, step=step, accept=rule, rng=seed)[0]
     assert np.diff(made.history).max() <= 1e-12
     assert made.history.size == 21
     other, at = (made.tmr, made.at) if kind == "fmr" else (made.tnmr, made.at)
@@ -133,8 +133,10 @@ def same(one, other):
 
 @pytest.mark.jit
 def test_threads_and_other_targets_change_no_set():
-    one, two = (ff.synthesize_each(500, 700, "fmr", [0.01, 0.02, 0.01, 0.1], rng=1, n_threads=n) for n in (1, 2))
-    fewer = ff.synthesize_each(500, 700, "fmr", [0.01, 0.02], rng=1)
+    one, two = (
+        ff.synthesis.synthesize_each(500, 700, "fmr", [0.01, 0.02, 0.01, 0.1], rng=1, n_threads=n) for n in (1, 2)
+    )
+    fewer = ff.synthesis.synthesize_each(500, 700, "fmr", [0.01, 0.02], rng=1)
     assert all(map(same, one, two))
     assert all(map(same, one[:2], fewer))
     assert not same(one[0], one[2])
@@ -151,7 +153,7 @@ def asked_again(made):
 @pytest.mark.jit
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_target_of_table_ii_is_reached(kind):
-    for factor, made in zip(FACTORS, ff.synthesize_each(3000, 3000, kind, TABLE_II, rng=0), strict=True):
+    for factor, made in zip(FACTORS, ff.synthesis.synthesize_each(3000, 3000, kind, TABLE_II, rng=0), strict=True):
         assert getattr(made, kind) == asked_again(made) == 3 * factor / 3000
         assert (made.tmr if kind == "fmr" else made.tnmr) == 0.95
         at_its_threshold = ff.rates(made.comparisons(), ff.at_threshold(made.threshold))
@@ -213,7 +215,7 @@ def test_what_cannot_be_made_is_said(make, options, said):
 
 
 def test_kinds_are_checked():
-    refused("kind must be one of 'fmr', 'fnmr'", ff.synthesize_each, 100, 100, "eer", [0.1])
+    refused("kind must be one of 'fmr', 'fnmr'", ff.synthesis.synthesize_each, 100, 100, "eer", [0.1])
 
 
 def test_the_history_is_drawn():

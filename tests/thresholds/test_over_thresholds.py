@@ -17,7 +17,7 @@ from oracles import applied_thresholds as oracle
 import fastfair as ff
 
 rates_over_thresholds, expected_performance_curve = map(
-    quietly(), (ff.rates_over_thresholds, ff.expected_performance_curve)
+    quietly(), (ff.thresholds.rates_over_thresholds, ff.thresholds.expected_performance_curve)
 )
 
 
@@ -87,9 +87,11 @@ def test_a_group_without_comparisons_is_nan():
 
 def test_bad_thresholds_weights_and_scores_of_two_kinds_are_refused():
     for thresholds in ([math.nan], math.inf):
-        refused("thresholds", ff.rates_over_thresholds, drawn(0), thresholds)
-    refused(r"weights must be in \(0, 1\), not 1", ff.expected_performance_curve, drawn(0), drawn(1), [0.5, 1])
-    refused("are of the kind 'distance'", ff.expected_performance_curve, drawn(0), drawn(1, kind="distance"))
+        refused("thresholds", ff.thresholds.rates_over_thresholds, drawn(0), thresholds)
+    refused(
+        r"weights must be in \(0, 1\), not 1", ff.thresholds.expected_performance_curve, drawn(0), drawn(1), [0.5, 1]
+    )
+    refused("are of the kind 'distance'", ff.thresholds.expected_performance_curve, drawn(0), drawn(1, kind="distance"))
 
 
 def test_results_are_tables_json_plots_and_pages(tmp_path):

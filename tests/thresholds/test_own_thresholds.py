@@ -28,7 +28,7 @@ def test_decisions_are_those_at_the_own_threshold(seed, kind, side, digits, sing
     groups = {"reference": reference % 3, "probe": probe % 3}
     c = ff.Comparisons(scores, mated, reference, probe, groups["reference"], groups["probe"], kind)
     thresholds = {str(g): float(rng.choice(scores)) if g else 0.1 for g in range(3)}
-    found = quietly()(ff.rates)(ff.with_own_thresholds(c, thresholds, side=side), ff.at_threshold(0))
+    found = quietly()(ff.rates)(ff.thresholds.with_own_thresholds(c, thresholds, side=side), ff.at_threshold(0))
     accepted = []
     for k in range(n):
         own = thresholds[str(groups[side][k])]
@@ -46,18 +46,18 @@ def test_decisions_are_those_at_the_own_threshold(seed, kind, side, digits, sing
 def test_each_group_holds_its_rate(seed, kind):
     c = drawn(seed, kind=kind)
     for at, name in ((ff.at_fmr(0.1), "group_fmr"), (ff.at_fnmr(0.1), "group_fnmr")):
-        thresholds = ff.own_thresholds(c, at)
+        thresholds = ff.thresholds.own_thresholds(c, at)
         assert list(thresholds) == ["0", "1"]
         for group in c.groups:
             assert thresholds[group] == ff.rates(c.within_group(group), at).threshold
-        held = getattr(ff.rates(ff.with_own_thresholds(c, thresholds), ff.at_threshold(0)), name)
+        held = getattr(ff.rates(ff.thresholds.with_own_thresholds(c, thresholds), ff.at_threshold(0)), name)
         assert (held <= 0.1).all()
         assert (held > 0.05).all()
 
 
 def test_one_threshold_for_all_changes_no_number():
     c = drawn(1)
-    both = (c, ff.at_threshold(0.7)), (ff.with_own_thresholds(c, {"0": 0.7, "1": 0.7}), ff.at_threshold(0))
+    both = (c, ff.at_threshold(0.7)), (ff.thresholds.with_own_thresholds(c, {"0": 0.7, "1": 0.7}), ff.at_threshold(0))
     found = [quietly()(ff.evaluate)(*data, n_resamples=50, metrics=[], rng=0) for data in both]
     for one, other in zip(*(ev.quantities for ev in found), strict=True):
         if one.name != "threshold":
@@ -70,7 +70,7 @@ def test_what_goes_with_comparisons_stays():
         list("fffmff"), "log-likelihood-ratio", policies=ff.Policies(failures="non-match", label_conflicts="keep"),
     )  # fmt: skip
     c.quality = np.arange(6.0)
-    own = ff.with_own_thresholds(c, {"f": 0.85, "m": 0.0})
+    own = ff.thresholds.with_own_thresholds(c, {"f": 0.85, "m": 0.0})
     assert own.score_kind == "similarity"
     assert own.failed.n == 1
     assert own.quality is c.quality
@@ -79,9 +79,9 @@ def test_what_goes_with_comparisons_stays():
 
 
 def test_bad_input_is_refused():
-    refused("has none for '1'", ff.with_own_thresholds, drawn(0), {"0": 0.5})
-    refused("a group of thresholds", ff.with_own_thresholds, drawn(0), {"0": 0.5, "1": 0.5, "2": 1})
-    refused("a dict", ff.with_own_thresholds, drawn(0), 0.5)
-    refused("no rate that each group", ff.own_thresholds, drawn(0), ff.at_threshold(0.5))
-    refused("no groups", ff.own_thresholds, ff.Comparisons([0.9, 0.1], [1, 0]), ff.at_fmr(0.1))
-    refused("side", ff.with_own_thresholds, drawn(0), {"0": 0.5, "1": 0.5}, side="both")
+    refused("has none for '1'", ff.thresholds.with_own_thresholds, drawn(0), {"0": 0.5})
+    refused("a group of thresholds", ff.thresholds.with_own_thresholds, drawn(0), {"0": 0.5, "1": 0.5, "2": 1})
+    refused("a dict", ff.thresholds.with_own_thresholds, drawn(0), 0.5)
+    refused("no rate that each group", ff.thresholds.own_thresholds, drawn(0), ff.at_threshold(0.5))
+    refused("no groups", ff.thresholds.own_thresholds, ff.Comparisons([0.9, 0.1], [1, 0]), ff.at_fmr(0.1))
+    refused("side", ff.thresholds.with_own_thresholds, drawn(0), {"0": 0.5, "1": 0.5}, side="both")

@@ -9,9 +9,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from fastfair import Binormal, Comparisons, at_fmr, compare, evaluate
+from fastfair import Comparisons, at_fmr, compare, evaluate
 from fastfair.evaluation.contrasts import Contrast
 from fastfair.evaluation.result import Evaluation
+from fastfair.synthesis import Binormal
 from fastfair.uncertainty.quantities import Quantity
 from papers.laws import measures_of_laws
 from papers.quantities import measure_of

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fastfair import Binormal
+from fastfair.synthesis import Binormal
 from papers.laws import measures_of_laws
 
 from .printed import OVERALL_FMR, TABLES

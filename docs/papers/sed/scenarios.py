@@ -6,7 +6,7 @@ from typing import Literal
 
 import numpy as np
 
-from fastfair import synthesize_each
+from fastfair.synthesis import synthesize_each
 from fastfair.synthesis.hill_climbing import Synthesis
 from fastfair.synthesis.systems import BiasedSystem
 

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import binom
 
-from fastfair import Embeddings, VonMisesFisherIdentities, coverage_experiment, roc_band
+from fastfair import Embeddings, VonMisesFisherIdentities, roc_band
+from fastfair.synthesis import coverage_experiment
 from fastfair.synthesis.coverage import CoverageExperiment
 from papers.figure_style import COLORS, LINES, new_figure, per_cent
 from papers.page_parts import Cell, Figure, Range, Table, Verdict
