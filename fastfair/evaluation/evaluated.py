@@ -114,7 +114,7 @@ class Evaluated:
             raise InputError(NO_REPLICATES)
         return self.uncertainty
 
-    def rates_at(self, at: OperatingPoint | None) -> Rates:
+    def _rates_at(self, at: OperatingPoint | None) -> Rates:
         """Return the rates at an operating point, or at the only one."""
         found = [rates for rates in self.rates if at in (None, rates.at)]
         points = ", ".join(str(rates.at) for rates in self.rates)

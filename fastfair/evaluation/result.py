@@ -401,7 +401,7 @@ class Evaluation(Evaluated, Result):
         """
         from .plots import draw_rates
 
-        return draw_rates(self, rate, self.rates_at(at), ax, **kwargs)
+        return draw_rates(self, rate, self._rates_at(at), ax, **kwargs)
 
     @checked
     def plot_fmr_matrix(self, at: OperatingPoint | None = None, ax: Axes | None = None, **kwargs: Any) -> Axes:
@@ -427,7 +427,7 @@ class Evaluation(Evaluated, Result):
         """
         from .plots import draw_fmr_matrix
 
-        return draw_fmr_matrix(self, self.rates_at(at), ax, **kwargs)
+        return draw_fmr_matrix(self, self._rates_at(at), ax, **kwargs)
 
     @checked
     def plot_scores(self, group: str | None = None, ax: Axes | None = None, **kwargs: Any) -> Axes:
@@ -499,7 +499,7 @@ class Evaluation(Evaluated, Result):
         """
         from .plots import draw_measures
 
-        return draw_measures(self, self.rates_at(at) if self.rates else None, ax, **kwargs)
+        return draw_measures(self, self._rates_at(at) if self.rates else None, ax, **kwargs)
 
     @checked
     def plot_groups(self, kind: Literal["det", "scores"] = "det") -> Figure:

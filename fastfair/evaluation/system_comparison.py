@@ -267,7 +267,7 @@ class PairedEvaluation(_Compared):
 
     def _differences(self, rate: str, at: OperatingPoint | None) -> list[Contrast]:
         """Return the contrasts of a rate at one operating point."""
-        at = self.first.rates_at(at).at
+        at = self.first._rates_at(at).at
         found = [one for one in self.contrasts if one.name == rate and one.at == at]
         if not found:
             raise InputError(f"there is no difference in {rate.upper()} at {at}, which holds this rate")
