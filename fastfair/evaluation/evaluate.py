@@ -78,6 +78,7 @@ from .failures import Failures
 from .result import Alternative, Evaluation, checked_alternative
 
 IncompleteGroups = Literal["raise", "drop", "nan"]
+_Metrics = Literal["auto", "all", Metric]
 METRICS_OF_SCANS = ("eer", "min_dcf", "cllr")  # Cllr only where the scan keeps all scores
 METRICS_WITH_FAILURES = ("eer", "min_dcf")  # where failed comparisons, which have no score, count as non-matches
 METRICS_OF_VECTORS = METRICS_OF_SCANS[:-1]  # by default, and as long as not all pairs are listed
@@ -159,10 +160,9 @@ class Request:
             That of the comparisons: "auto" metrics are all of log-likelihood ratios, else the EER and minDCF.
         """
         names = _measure_names(self.measures, groups)
-        wanted = _listed(self.metrics)
-        if isinstance(self.metrics, str) and self.metrics in ("all", "auto"):
-            usual = everything if score_kind == LOG_LIKELIHOOD_RATIO else METRICS_OF_VECTORS
-            wanted = everything if self.metrics == "all" else usual
+        usual = everything if score_kind == LOG_LIKELIHOOD_RATIO else METRICS_OF_VECTORS
+        meant = {"all": everything, "auto": usual}
+        wanted = [name for asked in _listed(self.metrics) for name in meant.get(asked, (asked,))]
         if not self.points and not wanted:
             raise InputError("at is empty: give at least one operating point such as at_fmr(1e-3), or metrics")
         if not isinstance(self.zero_policy, str):
@@ -326,7 +326,7 @@ def evaluate(
     at: OperatingPoint | Sequence[OperatingPoint] = (at_fmr(1e-3),),  # noqa: B008 - frozen
     measures: Measure | Sequence[Measure] = "all",
     *,
-    metrics: Literal["auto", "all"] | Metric | Sequence[Metric] = "auto",
+    metrics: _Metrics | Sequence[_Metrics] = "auto",
     unit: Unit = "subject",
     n_resamples: Resamples = 2000,
     confidence_level: float = 0.95,
@@ -351,7 +351,7 @@ def evaluate(
         operating points count once.
     measures : "all" or sequence of str or function
         Fairness measures, by names or as functions: those of `fastfair.measures`, and your own (`measures.measure`).
-    metrics : {"auto", "all"} or sequence of {"eer", "min_dcf", "cllr", "min_cllr"}
+    metrics : {"auto", "all", "eer", "min_dcf", "cllr", "min_cllr"} or sequence of these
         Metrics to compute that need no operating point. "auto" are the EER and minDCF, of log-likelihood ratios
         all.
     unit : {"subject", "comparison", "sample", "subject+sample"}

@@ -112,8 +112,8 @@ def test_options_given_count_before_those_of_the_file(tmp_path, monkeypatch):
         'plots = ["png"]\n'
     )
     done = succeeded("evaluate", "--config", "c.toml", "--at", "threshold=0.5", "--output", "a", "--measure", "fdr")
-    assert "At threshold=0.5" in done.output
-    assert "EER:" not in done.output
+    assert "Error rates at threshold=0.5" in done.output
+    assert "Error rates at EER" not in done.output
     written = tomllib.loads(Path("a/config.toml").read_text())
     seed = written.pop("seed")
     assert int(seed) >= 0
