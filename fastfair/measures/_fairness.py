@@ -759,21 +759,19 @@ def measure_all(
                 with np.errstate(invalid="ignore"):  # infinite where no comparison of the pooled ones is an error
                     for summary, of_groups in zip(SUMMARIES, (value.mean(axis=-1), value.std(axis=-1)), strict=True):
                         yield MeasuredQuantity(f"{name}_{summary}", None, of_groups, False)
-        elif not measure.of:
-            for point, pair in enumerate(at_points):
-                if BOTH_RATES in pair.kinds:
-                    value = value_of(measure, (pair.fmr, pair.fnmr), alpha, zero_policy)
-                    yield MeasuredQuantity(name, point, value, measure.per_group)
-        for metric in measure.of:
-            label = f"{name}({metric})"
+            continue
+        for metric in measure.of or (BOTH_RATES,):
+            label = name if metric == BOTH_RATES else f"{name}({metric})"
             if metric in THRESHOLD_FREE:
                 if metric in threshold_free:
                     value = value_of(measure, (threshold_free[metric],), alpha, zero_policy)
                     yield MeasuredQuantity(label, None, value, measure.per_group)
                 continue
+            kind = "fnmr" if metric == "tmr" else metric
             for point, pair in enumerate(at_points):
-                if ("fmr" if metric == "fmr" else "fnmr") in pair.kinds:
-                    value = value_of(measure, (pair.metric(metric),), alpha, zero_policy)
+                if kind in pair.kinds:
+                    of_each = (pair.fmr, pair.fnmr) if metric == BOTH_RATES else (pair.metric(metric),)
+                    value = value_of(measure, of_each, alpha, zero_policy)
                     yield MeasuredQuantity(label, point, value, measure.per_group)
 
 
