@@ -137,7 +137,7 @@ def test_chapters_of_two_systems_are_made_again(replicates, tmp_path):
     for one, other in zip(back.contrasts, two.contrasts, strict=True):
         assert repr(one) == repr(other)  # NaN included
     assert (back.first.groups, back.summary()) == (two.first.groups, two.summary())
-    assert len(back.plot(at=points[1]).axes) == 2
+    assert back.plot(at=points[1]).lines
     refused("no intervals", back.with_intervals, 0.5)
 
 
@@ -159,7 +159,7 @@ def test_chapters_of_many_systems_are_made_again(replicates, baseline, tmp_path)
         assert repr(back.contrasts[pair]) == repr(contrasts)  # NaN included
     if baseline is None:
         assert repr(back.ranking("fnmr", at=points[1])) == repr(many.ranking("fnmr", at=points[1]))
-        assert len(back.plot(at=points[1]).axes) == 2
+        assert back.plot(at=points[1]).lines
     refused("no intervals", back.with_intervals, 0.5)
 
 
@@ -185,7 +185,7 @@ def test_the_page_of_vectors_is_made_again(groups, tmp_path):
     )  # fmt: skip
     assert done.exit_code == 0, done.output
     (back,) = ff.read_results(tmp_path / "first.html")
-    ff.report(back, tmp_path / "again.html", title="Error rates and fairness", inputs=tmp_path / "v.npz")
+    ff.report(back, tmp_path / "again.html", inputs=tmp_path / "v.npz")
     assert (tmp_path / "again.html").read_text("utf-8") == (tmp_path / "first.html").read_text("utf-8")
     written = json.loads(done.stdout)
     asked = {"asked": [0.01, 0.1]}  # by the command; the page shows these FMRs of many
