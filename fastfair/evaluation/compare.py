@@ -14,12 +14,11 @@ from fastfair.data import matching
 from fastfair.data.comparisons import Comparisons
 from fastfair.data.embeddings import Embeddings
 from fastfair.data.scanned_comparisons import ScannedComparisons
-from fastfair.error_rates.enough_pairs import with_enough_pairs
 from fastfair.error_rates.operating_points import OperatingPoint, at_fmr
 from fastfair.errors import InputError
 
 from .contrasts import ComparedSystem, PairContrasts, difference_tests, pairs_of, places_of
-from .evaluate import METRICS_OF_VECTORS, EvaluationSettings, Request, evaluate
+from .evaluate import EvaluationSettings, Request, evaluate, on_comparisons
 from .result import Evaluation
 from .system_comparison import MethodOfContrasts, PairedEvaluation, SystemComparison
 
@@ -190,20 +189,10 @@ def compare(
         return found if second is None else PairedEvaluation.of_pair(found)
 
     given = list(systems.values())
-    vectors = [system for system in given if isinstance(system, Embeddings)]
-    if len(vectors) == len(given):
-        for system in vectors[1:]:
-            matching.require_the_same_vectors(vectors[0], system)
-        request = _requested(options)
-        request.in_words(vectors[0].groups, METRICS_OF_VECTORS)
-        if not request.needs_all_pairs:
-            return with_enough_pairs(vectors, request.points, request.with_metrics, compared, workers)
-    return compared(
-        [
-            system.comparisons(n_threads=workers.n_threads) if isinstance(system, Embeddings) else system
-            for system in given
-        ]
-    )
+    if all(isinstance(system, Embeddings) for system in given):
+        for system in given[1:]:
+            matching.require_the_same_vectors(given[0], system)  # type: ignore[arg-type]
+    return on_comparisons(given, _requested(options), workers, compared)
 
 
 def _named(first: _System | _Several, second: _System | None) -> dict[str, _System]:

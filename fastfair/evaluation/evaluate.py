@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -79,6 +79,7 @@ from .result import Alternative, Evaluation, checked_alternative
 
 IncompleteGroups = Literal["raise", "drop", "nan"]
 _Metrics = Literal["auto", "all", Metric]
+_Found = TypeVar("_Found")
 METRICS_OF_SCANS = ("eer", "min_dcf", "cllr")  # Cllr only where the scan keeps all scores
 METRICS_WITH_FAILURES = ("eer", "min_dcf")  # where failed comparisons, which have no score, count as non-matches
 METRICS_OF_VECTORS = METRICS_OF_SCANS[:-1]  # by default, and as long as not all pairs are listed
@@ -452,17 +453,27 @@ def evaluate(
         confidence_level=confidence_level, alternative=alternative, **vars(settings),
     )  # fmt: skip
     workers = Workers(n_threads, progress, executor).checked(rng)
-    if not isinstance(comparisons, Embeddings):
-        return _evaluated(comparisons, request, workers, rng)
-    request.in_words(comparisons.groups, METRICS_OF_VECTORS)
-    if request.needs_all_pairs:
-        return _evaluated(comparisons.comparisons(n_threads=n_threads, progress=progress), request, workers, rng)
-    seed = seeds.fixed(rng)  # the same one however often more pairs are kept
+    seed = seeds.fixed(rng) if isinstance(comparisons, Embeddings) else rng  # the same one with more pairs kept
+    return on_comparisons([comparisons], request, workers, lambda given: _evaluated(given[0], request, workers, seed))
 
-    def of_scan(scans: list[ScannedComparisons]) -> Evaluation:
-        return _evaluated(scans[0], request, workers, seed)
 
-    return with_enough_pairs([comparisons], request.points, request.with_metrics, of_scan, workers)
+def on_comparisons(
+    given: Sequence[Comparisons | ScannedComparisons | Embeddings],
+    request: Request,
+    workers: Workers,
+    compute: Callable[[Sequence[Comparisons | ScannedComparisons]], _Found],
+) -> _Found:
+    """Compute on comparisons; on those of vectors near the errors, as many as needed, or else on all their pairs."""
+    vectors = [one for one in given if isinstance(one, Embeddings)]
+    if len(vectors) == len(given):
+        request.in_words(vectors[0].groups, METRICS_OF_VECTORS)
+        if not request.needs_all_pairs:
+            return with_enough_pairs(vectors, request.points, request.with_metrics, compute, workers)
+    listed = [
+        one.comparisons(n_threads=workers.n_threads, progress=workers.progress) if isinstance(one, Embeddings) else one
+        for one in given
+    ]
+    return compute(listed)
 
 
 def _evaluated(
