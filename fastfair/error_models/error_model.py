@@ -330,7 +330,7 @@ def _effect(fitted: Fit, term: Term, level: float) -> Effect:
     cells = fitted.cells
     ratio = fitting.estimate(fitted, term.contrast)
     change = fitting.difference(
-        fitted, term.with_value[fitted.kept], term.with_baseline[fitted.kept], cells.n[fitted.kept].astype(np.float64)
+        fitted, term.with_baseline[fitted.kept], term.contrast, cells.n[fitted.kept].astype(np.float64)
     )
     n, errors = int(cells.n[term.concerned].sum()), int(cells.errors[term.concerned].sum())
     pvalue, ends = ratio.pvalue, ratio.ratio_interval(level)

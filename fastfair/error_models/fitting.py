@@ -226,8 +226,8 @@ class Term:
         The position of the attribute.
     contrast : (coefficients,) ndarray
         The combination of coefficients that is the logarithm of the odds ratio.
-    with_value, with_baseline : (cells, coefficients) ndarray
-        The rows of the design if all comparisons had the value, or the baseline.
+    with_baseline : (cells, coefficients) ndarray
+        The rows of the design if all comparisons had the baseline; plus the contrast, if all had the value.
     concerned : (cells,) ndarray of bool
         The cells that have the value on either side.
     """
@@ -237,7 +237,6 @@ class Term:
     baseline: str
     position: int
     contrast: Floats
-    with_value: Floats
     with_baseline: Floats
     concerned: NDArray[np.bool_]
 
@@ -274,19 +273,13 @@ def make_design(
     of_attribute = [[column for a, _, _, column in plans if a == k] for k in range(len(attributes))]
     terms = []
     for a, value, at, column in plans:
-        contrast = np.zeros(design.shape[1])
-        with_value, with_baseline = design.copy(), design.copy()
-        if at is None:
-            contrast[column] = 1.0
-            with_value[:, column], with_baseline[:, column] = 1.0, 0.0
-            concerned, against = cells.first[:, a] != cells.second[:, a], SAME
-        else:
-            sides = 2.0 if cells.rate == "fmr" else 1.0
-            contrast[column] = sides
-            with_value[:, of_attribute[a]] = with_baseline[:, of_attribute[a]] = 0.0
-            with_value[:, column] = sides
-            concerned, against = (cells.first[:, a] == at) | (cells.second[:, a] == at), chosen[attributes[a]]
-        terms.append(Term(attributes[a], value, against, a, contrast, with_value, with_baseline, concerned))
+        first, second = cells.first[:, a], cells.second[:, a]
+        contrast, with_baseline = np.zeros(design.shape[1]), design.copy()
+        contrast[column] = 2.0 if at is not None and cells.rate == "fmr" else 1.0
+        with_baseline[:, [column] if at is None else of_attribute[a]] = 0.0
+        concerned = first != second if at is None else (first == at) | (second == at)
+        against = SAME if at is None else chosen[attributes[a]]
+        terms.append(Term(attributes[a], value, against, a, contrast, with_baseline, concerned))
     return design, terms, chosen
 
 
@@ -378,6 +371,8 @@ class Fit:
         contributions = (self.scores @ direction) ** 2 - own
         if contributions.sum() <= own.sum():  # the least that the variance may be
             contributions = own
+        if not contributions.any():  # no residual of any pair
+            return most
         errors = self.cells.errors[self.kept]
         by_chance = float(errors @ along**4) / float(errors @ along**2) ** 2 / 2
         unequal = float((contributions**2).sum() / contributions.sum() ** 2) - 1 / alike - by_chance
@@ -621,12 +616,12 @@ def mean_chance(fit: Fit, rows: Floats, weights: Floats) -> tuple[float, Floats]
     return float(shares @ chances), np.asarray((shares * chances * (1 - chances)) @ rows)
 
 
-def difference(fit: Fit, with_value: Floats, with_baseline: Floats, weights: Floats) -> StudentEstimate:
-    """Estimate the difference of the mean chances of an error of two sets of rows."""
-    means, gradients = zip(*(mean_chance(fit, rows, weights) for rows in (with_value, with_baseline)), strict=True)
-    if math.isnan(means[0]) or math.isnan(means[1]):
+def difference(fit: Fit, rows: Floats, contrast: Floats, weights: Floats) -> StudentEstimate:
+    """Estimate by how much the mean chance of an error of rows of a design changes as a contrast is added to them."""
+    (mean, slope), (changed, slope_changed) = (mean_chance(fit, one, weights) for one in (rows, rows + contrast))
+    if math.isnan(mean) or math.isnan(changed):
         return StudentEstimate()
-    return of_function(fit, means[0] - means[1], gradients[0] - gradients[1])
+    return of_function(fit, changed - mean, slope_changed - slope)
 
 
 def separated_ratio(cells: Cells, design: Floats, contrast: Floats, level: float) -> tuple[float, float, float]:
