@@ -99,10 +99,13 @@ class _Compared(Result):
 
         return printed_systems(self._systems(), self._pairs(), self._rankings(), self.settings)
 
+    def _drawn(self) -> Self:
+        return self._with([evaluation._drawn() for evaluation in self._systems().values()])
+
     def _chapter(self) -> Chapter:
         from .systems_chapter import chapter_of_systems
 
-        drawn = self._with([evaluation._drawn() for evaluation in self._systems().values()])
+        drawn = self._drawn()
         return chapter_of_systems(drawn._systems(), drawn._pairs(), drawn._rankings(), self.settings, drawn.to_json())
 
 

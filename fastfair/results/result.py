@@ -15,7 +15,7 @@ from fastfair._lib.notebook import Shown
 from fastfair._lib.tables import columns_of, write_json
 from fastfair._lib.text import NONE, cell, interval_of_rate, number_with_interval, p_value, rate_with_interval, typed
 from fastfair.error_rates.operating_points import OperatingPoint
-from fastfair.errors import visible
+from fastfair.errors import InputError, visible
 from fastfair.measures._registry import measure_of, printed_name
 from fastfair.pages.drawings import drawing, svg_of
 from fastfair.pages.parts import Chapter, Picture, Section, Table
@@ -30,6 +30,11 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
+# What JSON calls that which holds labels of groups, and pairs that begin with one.
+_OF_GROUPS = {
+    "group", "groups", "probe_group", "reference_group", "measured_groups", "value", "baseline", "first", "second",
+    "curves", "distributions", "bayes_errors", "tippetts",
+}  # fmt: skip
 _MOST_ON_PAPER = 8  # columns; with more, cells are smaller
 _LATEX = str.maketrans({
     "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}", "~": r"\textasciitilde{}",
@@ -192,7 +197,14 @@ class Result(Shown):
         return text
 
     @checked
-    def report(self, path: str | Path, *, title: str | None = None, inputs: Sequence[str | Path] = ()) -> None:
+    def report(
+        self,
+        path: str | Path,
+        *,
+        title: str | None = None,
+        inputs: Sequence[str | Path] = (),
+        labels: Mapping[str, str] | None = None,
+    ) -> None:
         """Write the result as one page; see `fastfair.report`.
 
         Parameters
@@ -203,8 +215,54 @@ class Result(Shown):
             The title of the page; by default one that says what kind of result it is.
         inputs : sequence of path
             Files that the comparisons were read from; the page names them with their SHA-256.
+        labels : mapping of str to str, optional
+            Names of groups on the page by their labels in the data, as in {"f": "female"}.
         """
-        report([self], path, title=title, inputs=inputs)
+        report([self], path, title=title, inputs=inputs, labels=labels)
+
+    def _drawn(self) -> Self:
+        """Return the result with what its page draws, from which the page is made again."""
+        return self
+
+    @checked
+    def with_labels(self, labels: Mapping[str, str]) -> Self:
+        """Return the result with other names of groups, for its tables, plots and pages.
+
+        Parameters
+        ----------
+        labels : mapping of str to str
+            The names of groups, or of parts of intersections, by their labels in the data.
+
+        Returns
+        -------
+        result
+            As `read_results` reads it from a page: without comparisons and replicates.
+
+        Raises
+        ------
+        InputError
+            For a label that no group has, and for one name of two groups.
+
+        Examples
+        --------
+        >>> import fastfair as ff
+        >>> c = ff.Comparisons([0.9, 0.7, 0.4, 0.1], [1, 1, 0, 0], reference_group=list("fmfm"))
+        >>> found = ff.evaluate(c, ff.at_threshold(0.5), n_resamples=0)
+        >>> found.with_labels({"f": "female", "m": "male"}).groups
+        ('female', 'male')
+        """
+        renamed, known = self._renamed(labels)
+        if unknown := sorted(set(labels) - known):
+            raise InputError(f"labels: no group is called {unknown[0]!r}")
+        return renamed
+
+    def _renamed(self, labels: Mapping[str, str]) -> tuple[Self, set[str]]:
+        """Return the result with other names of groups, and the labels that it has."""
+        if len(set(labels.values())) < len(labels):
+            raise InputError("labels: two groups have one name")
+        known: set[str] = set()
+        content = _with_names(json.loads(self._drawn().to_json()), labels, known)
+        return self._read(content), known
 
     def _question(self) -> str:
         """Return the title of the result's chapter."""
@@ -222,6 +280,24 @@ class Result(Shown):
         shown = [_on_page(*table) for table in tables if table[1]]
         section = Section("Numbers", notes, pictures, shown)
         return Chapter(title, sentences, [section], getattr(self, "settings", {}), self.to_json())
+
+
+def _with_names(value: Any, labels: Mapping[str, str], known: set[str], *, is_label: bool = False) -> Any:
+    """Replace labels of groups in what JSON has, and add those that were there to `known`."""
+    if isinstance(value, list):
+        return [_with_names(one, labels, known, is_label=is_label) for one in value]
+    if isinstance(value, dict):
+        inside = {name: _with_names(one, labels, known, is_label=name in _OF_GROUPS) for name, one in value.items()}
+        if "group_roc" in inside:
+            inside["group_roc"] = {_name(group, labels, known): one for group, one in inside["group_roc"].items()}
+        return inside
+    return _name(value, labels, known) if is_label and isinstance(value, str) else value
+
+
+def _name(label: str, labels: Mapping[str, str], known: set[str]) -> str:
+    parts = [label] if label in labels else label.split(" & ")
+    known.update(labels.keys() & parts)
+    return " & ".join(labels.get(part, part) for part in parts)
 
 
 def _on_page(title: str, headings: Sequence[str], rows: Sequence[Sequence[str]]) -> Table:

@@ -69,3 +69,33 @@ def test_latex_is_a_table_of_booktabs(tmp_path):
 
 def test_unknown_classes_have_no_schema():
     refused("kind", schema, "Comparisons")
+
+
+def test_groups_have_other_names_in_tables_plots_and_pages(tmp_path):
+    rng = np.random.default_rng(0)
+    who = rng.integers(0, 20, 600)
+    mated = np.arange(600) % 2 == 0
+    other = np.where(mated, who, (who + rng.integers(1, 20, 600)) % 20)
+    sides = [{"sex": np.array(["f", "m"])[one % 2], "age": np.array(["o", "y"])[one // 10]} for one in (who, other)]
+    c = ff.Comparisons(rng.normal(size=600) + 2 * mated, mated, who, other, *sides)
+    at, few = ff.at_fmr(0.1), {"n_resamples": 200, "rng": 0}
+    both, sexes = ff.evaluate(c, at, **few), ff.evaluate(c.by("sex"), at, **few)
+    names = {"f": "female", "m": "male", "y": "young"}
+    named = both.with_labels(names)
+    assert named.groups == tuple(group.replace("f", "female").replace("m &", "male &").replace("y", "young")
+                                 for group in both.groups)  # fmt: skip
+    assert [one.estimate for one in named.quantities] == pytest.approx(
+        [one.estimate for one in both.quantities], nan_ok=True
+    )
+    assert "female \\& young" in named.to_latex()
+    assert named.plot_det().get_legend_handles_labels()
+    compared = ff.compare(c.by("sex"), c.by("sex"), at, (), metrics=(), **few).with_labels({"f": "female"})
+    assert {one.group for one in compared.contrasts} == {None, "female", "m"}
+    ff.report([both, sexes, ff.fnmr_test(c.by("sex"), at, n_resamples=50, rng=0)], tmp_path / "p.html", labels=names)
+    text = (tmp_path / "p.html").read_text("utf-8")
+    assert ">female &amp; young<" in text
+    assert ">female<" in text
+    assert '<th scope="row">f<' not in text
+    refused("labels: no group is called 'x'", both.with_labels, {"x": "y"})
+    refused("labels: no group is called 'x'", ff.report, [both], tmp_path / "p.html", labels={"x": "y"})
+    refused("labels: two groups have one name", both.with_labels, {"f": "z", "m": "z"})
