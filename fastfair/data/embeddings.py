@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +25,6 @@ from .sorted_scores import NotKept, SortedSide, read_only
 from .vector_pairs import Pairing, PairsOfVectors
 
 TemplateScore = Literal["mean", "max"]
-TEMPLATE_SCORES: tuple[TemplateScore, ...] = get_args(TemplateScore)
 _ROWS_AT_ONCE = 4096
 
 
@@ -323,11 +322,7 @@ class Embeddings(Shown):
         >>> e.groups, e.by("eyes").groups
         (('f & blue', 'm & brown'), ('blue', 'brown'))
         """
-        names = group_labels.chosen(attributes, self.attributes)
-        made = object.__new__(Embeddings)
-        made.__dict__.update(self.__dict__)
-        made._choose_groups(names)
-        return made
+        return self._changed(group_labels.chosen(attributes, self.attributes))
 
     @checked
     def enrolled(self, template: validation.Labels | int | None = None, score: TemplateScore = "mean") -> Embeddings:
@@ -394,22 +389,25 @@ class Embeddings(Shown):
             made = Embeddings(vectors, self.subjects[self.subject[rows]], labels or None, self.similarity, role)
         except InputError as error:
             raise type(error)(f"with templates before probes, {error}", error.row) from None
-        made._choose_groups(self.grouping)
-        return made._without(self.left_out)
+        return made._changed(self.grouping, left_out=self.left_out)
 
     def _of_best(self, template: NDArray[np.int32], rows: NDArray[np.intp]) -> Embeddings:
         """Count vectors of one template or probe as one; rows: the first vector of each."""
         assert self.is_probe is not None
-        made = object.__new__(Embeddings)
-        made.__dict__.update(self.__dict__)
         subject = self.subject[rows]
-        made.__dict__.update(
+        return self._changed(
+            self.grouping,
             template=read_only(template),
             subject=read_only(subject),
             is_probe=read_only(self.is_probe[rows]),
             n_samples=read_only(np.bincount(subject, minlength=self.subjects.size)),
         )
-        made._choose_groups(self.grouping)
+
+    def _changed(self, grouping: tuple[str, ...], **parts: Any) -> Embeddings:
+        """Return the same vectors with groups of some attributes, and with other parts."""
+        made = object.__new__(Embeddings)
+        made.__dict__.update(self.__dict__, **parts)
+        made._choose_groups(grouping)
         return made
 
     @checked
@@ -581,11 +579,6 @@ class Embeddings(Shown):
         number[self.pairing.order] = np.arange(self.subject.size, dtype=np.int32)
         number = number[self.template[of_vectors.order]]
         return PairFinder(self.vectors, self.similarity, of_vectors, workers, number=number)
-
-    def _without(self, left_out: Sequence[str]) -> Embeddings:
-        """Remember what was left out before."""
-        self.__dict__["left_out"] = tuple(left_out)
-        return self
 
     def _shown(self) -> tuple[Sequence[str], Mapping[str, Sequence[Any]]]:
         said = [repr(self), *(f"Left out: {text}" for text in self.left_out)]

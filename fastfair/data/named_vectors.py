@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +20,6 @@ from .sorted_scores import read_only
 
 FailedVectors = Literal["error", "nan"]
 SameName = Literal["raise", "max", "mean"]
-SAME_NAME: tuple[SameName, ...] = get_args(SameName)
 _PAIRS_AT_ONCE = 2**15
 _ROWS_AT_ONCE = 4096
 _SHORTEST, _LONGEST = 1e-150, 1e150  # lengths whose squares, and the squares of their inverses, are float64 numbers

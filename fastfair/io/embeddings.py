@@ -162,7 +162,8 @@ def read_embeddings(
         array, who, labels, roles = array[keep], take(who, keep), take(labels, keep), take(roles, keep)
         templates = templates if isinstance(templates, int) else take(templates, keep)
     try:
-        made = Embeddings(array, who, labels or None, similarity, roles)._without(left_out)
+        made = Embeddings(array, who, labels or None, similarity, roles)
+        made = made._changed(made.grouping, left_out=tuple(left_out)) if left_out else made
     except InputError as error:
         raise file.told(error, keep) from None
     try:

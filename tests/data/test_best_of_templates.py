@@ -123,7 +123,7 @@ def test_evaluations_have_the_bits_of_the_list(few_kept, monkeypatch):
 def test_groups_and_what_was_left_out_stay():
     labels = {"sex": list("ffmm"), "eyes": list("xxyy")}
     e = ff.Embeddings(np.eye(4) + 1, list("aabb"), labels, role=["reference", "probe"] * 2).by("eyes")
-    found = e._without(["two rows"]).enrolled(score="max")
+    found = e._changed(e.grouping, left_out=("two rows",)).enrolled(score="max")
     assert (found.groups, found.grouping, found.left_out) == (("x", "y"), ("eyes",), ("two rows",))
     assert found.by("sex").groups == ("f", "m")
     assert "templates and probes" in found._shown()[1]

@@ -163,7 +163,7 @@ def test_templates_that_cannot_be_made_are_refused():
 
 def test_templates_keep_attributes_and_what_was_left_out():
     labels = {"sex": list("ffmmffm"), "eyes": list("xxyyxxy")}
-    e = ff.Embeddings(np.eye(7) + 1, SUBJECT, labels, role=ROLE).by("eyes")._without(["two rows"])
+    e = ff.Embeddings(np.eye(7) + 1, SUBJECT, labels, role=ROLE)._changed(("eyes",), left_out=("two rows",))
     found = e.enrolled()
     assert (found.groups, found.grouping, found.left_out) == (("x", "y"), ("eyes",), ("two rows",))
     assert found.by("sex").groups == ("f", "m")
