@@ -90,7 +90,7 @@ def test_failures_are_counted_for_tests_of_groups():
     e = random_sets(4, 20, 6)
     of_vectors, of_list = (ff.fnmr_test(data, ff.at_fmr(0.1), n_resamples=99, rng=0) for data in (e, e.comparisons()))
     assert of_vectors.groups == of_list.groups
-    assert of_vectors.fnmr == of_list.fnmr
+    assert of_vectors.rate == of_list.rate
     assert of_vectors.statistic == pytest.approx(of_list.statistic)
 
 
