@@ -178,8 +178,6 @@ class Result(Shown):
         fnmr & 0.5 \\
         eer & 0.5 \\
         min\_dcf & 0.025 \\
-        cllr & 0.9208 \\
-        min\_cllr & 0.5 \\
         \bottomrule
         \end{tabular}
         """
