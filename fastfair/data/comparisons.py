@@ -171,7 +171,7 @@ class Comparisons(Shown):
         self._sort(checked_columns(scores, flags, sides, score_kind, policies), policies.failures)
 
     @classmethod
-    def of_columns(cls, columns: CheckedColumns, failures: str) -> Comparisons:
+    def _of_columns(cls, columns: CheckedColumns, failures: str) -> Comparisons:
         """Sort checked columns; failures: what to do with comparisons that failed, as in `Policies`."""
         made = object.__new__(cls)
         made._sort(columns, failures)

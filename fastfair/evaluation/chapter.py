@@ -364,7 +364,7 @@ def det_limits(curves: Sequence[tuple[Floats, Floats]]) -> tuple[float, float]:
 
 def det_curve(evaluation: Evaluated, group: str | None, side: int) -> tuple[Floats, Floats]:
     """Return the normal deviates of a DET curve at as many points as a panel of this side shows."""
-    x, y = evaluation.curve(group).deviates
+    x, y = evaluation._curve(group).deviates
     kept = outline(x, y, _INVISIBLE / side)
     return x[kept], y[kept]
 

@@ -146,7 +146,7 @@ class Evaluated:
         """The kind of the scores."""
         return self.known_comparisons.score_kind if self.traces is None else self.traces.score_kind
 
-    def curve(self, group: str | None) -> DetCurve:
+    def _curve(self, group: str | None) -> DetCurve:
         """Return the DET curve of all comparisons, or of those within a group."""
         if self.traces is not None:
             return self.traces.curves[group]

@@ -101,7 +101,7 @@ def _to_name(evaluation: Evaluated) -> tuple[str, ...]:
 
 def _curve(ax: Axes, evaluation: Evaluated, group: str | None, *, small: bool = False, **style: Any) -> Any:
     """Draw a curve through some of its points; all lie on it. In small plots fewer points look the same."""
-    curve = evaluation.curve(group)
+    curve = evaluation._curve(group)
     if not (curve.n_mated and curve.n_nonmated):  # named in the legend all the same
         return ax.plot([], [], **_without_curve(style, "no mated, or no non-mated"))[0]
     if not curve.false_matches.size:

@@ -142,7 +142,7 @@ def read_comparisons(
         table = formats.choose(tables.of_frame(path, "path", "the data frame"), how, formats.FORMATS["csv"])
     columns, keep = columns_of(table, how).checked()
     with table.placed(keep):
-        comparisons = Comparisons.of_columns(columns, policies.failures)
+        comparisons = Comparisons._of_columns(columns, policies.failures)
     kept = slice(None) if keep is None else keep
     frame = FrameColumns(table.frame)
     if table.quality is not None:
