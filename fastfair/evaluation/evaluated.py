@@ -194,7 +194,7 @@ class Evaluated:
         if self.traces is not None:
             return self.traces
         groups = (None, *self.groups)
-        curves, distributions = ({group: draw(group) for group in groups} for draw in (self.curve, self.distributions))
+        curves, distributions = ({group: draw(group) for group in groups} for draw in (self._curve, self.distributions))
         return Traces(self.score_kind, self.edges, curves, distributions)  # type: ignore[arg-type]
 
     def sorted_keys(self, group: str | None) -> tuple[score_keys.Keys, score_keys.Keys]:
