@@ -1,7 +1,8 @@
-"""The README's examples do what it shows, and its times are those of the record."""
+"""The README's examples do what it shows, its times are those of the record, and pages are short."""
 
 import doctest
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -33,5 +34,11 @@ def test_the_figures_of_the_readme_are_those_of_the_record_and_of_the_study() ->
     assert "rows drawn: 49 to 94 % | people drawn: 94 to 96 %" in README
 
 
-def test_the_readme_is_short() -> None:
+def test_pages_are_short() -> None:
     assert len(README.split()) < 700
+    pages = {page.stem: page.read_text("utf-8") for page in (ROOT / "docs").glob("*.md")}
+    assert sum(len(text.split()) for text in pages.values()) < 35_000
+    tasks = re.findall(r"^(\w+)$", pages["how_to"].split(":maxdepth: 1")[1], re.M)
+    assert len(tasks) > 10
+    for name in tasks:
+        assert len(re.sub(r"```.*?```", "", pages[name], flags=re.S).split()) < 600, name
