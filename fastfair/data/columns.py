@@ -127,7 +127,7 @@ def checked_columns(
             f"probe_group {name!r}": probe_codes.size,
         }
     validation.same_length(sizes)
-    failed = policies.find_failed(values)
+    failed = policies._find_failed(values)
     if failed is not None:
         values = np.where(failed, values.dtype.type(np.inf if score_kind == "distance" else -np.inf), values)
     with gathered(DroppedWarning) as told:

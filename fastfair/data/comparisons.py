@@ -338,7 +338,7 @@ class Comparisons(Shown):
         names = group_labels.chosen(attributes, self.attributes)
         whole = self._whole or self
         lacking = [name for name in names if group_labels.MISSING in whole.attributes[name]]
-        return whole._without_missing(names, lacking) if lacking else whole.with_parts(grouping=names)
+        return whole._without_missing(names, lacking) if lacking else whole._with_parts(grouping=names)
 
     def _without_missing(self, names: tuple[str, ...], lacking: Sequence[str]) -> Comparisons:
         """Make groups of the comparisons whose reference and probe have labels of all attributes."""
@@ -421,20 +421,20 @@ class Comparisons(Shown):
             }
         if self.failed is not None:
             parts["failed"] = replace(self.failed, mated=sides[2], nonmated=sides[3])
-        return self.with_parts(mated=sides[0], nonmated=sides[1], **parts)
+        return self._with_parts(mated=sides[0], nonmated=sides[1], **parts)
 
     def without_failure_rates(self) -> Comparisons:
         """Return the same comparisons, of which evaluations do not report how often they failed."""
         if self.failed is None:
             return self
-        return self.with_parts(failed=replace(self.failed, reported=False))
+        return self._with_parts(failed=replace(self.failed, reported=False))
 
-    def with_parts(self, **parts: Any) -> Comparisons:
+    def _with_parts(self, **parts: Any) -> Comparisons:
         """Return the same comparisons with other parts: sides, labels, or the attributes that make groups."""
-        return Comparisons.of_parts(**{name: getattr(self, name) for name in _PARTS} | parts)
+        return Comparisons._of_parts(**{name: getattr(self, name) for name in _PARTS} | parts)
 
     @classmethod
-    def of_parts(cls, **parts: Any) -> Comparisons:
+    def _of_parts(cls, **parts: Any) -> Comparisons:
         """Make comparisons of parts that are already checked and sorted."""
         made = object.__new__(cls)
         for name, part in parts.items():

@@ -40,7 +40,7 @@ def subset(
         name: side if positions is None else side.take(positions.astype(np.intp, copy=False))
         for name, side, positions in (("mated", comparisons.mated, mated), ("nonmated", comparisons.nonmated, nonmated))
     }
-    return comparisons.with_parts(**sides)
+    return comparisons._with_parts(**sides)
 
 
 def _rescored(side: SortedSide, scores: NDArray[np.floating[Any]]) -> SortedSide:
@@ -66,7 +66,7 @@ def with_ratios(comparisons: Comparisons, mated: NDArray[Any], nonmated: NDArray
     Comparisons
         With the same subjects, samples and groups.
     """
-    return comparisons.with_parts(
+    return comparisons._with_parts(
         mated=_rescored(comparisons.mated, mated), nonmated=_rescored(comparisons.nonmated, nonmated),
         score_kind=LOG_LIKELIHOOD_RATIO, failed=None,
     )  # fmt: skip
@@ -103,7 +103,7 @@ def shifted(comparisons: Comparisons, thresholds: NDArray[np.float64], *, of_pro
         parts["failed"] = replace(comparisons.failed, mated=of_mated, nonmated=of_nonmated)
     if comparisons.score_kind == LOG_LIKELIHOOD_RATIO:
         parts["score_kind"] = "similarity"
-    return comparisons.with_parts(**parts)
+    return comparisons._with_parts(**parts)
 
 
 _SCORED, _WRONG = 1.0, 0.0  # what a mated comparison scores that has a score, or has none; a non-mated one the contrary
@@ -132,7 +132,7 @@ def failure_trials(comparisons: Comparisons) -> Comparisons:
         parts = [lost, scored] if mated else [scored, lost]
         outcomes = np.repeat(np.array([_WRONG, _SCORED], score_keys.float_type(side.keys)), list(map(len, parts)))
         sides.append(replace(SortedSide.joined(parts), keys=score_keys.encode(outcomes)))
-    return comparisons.with_parts(mated=sides[0], nonmated=sides[1], score_kind="similarity", left_out=(), failed=None)
+    return comparisons._with_parts(mated=sides[0], nonmated=sides[1], score_kind="similarity", left_out=(), failed=None)
 
 
 Floats = NDArray[np.float64]
@@ -227,7 +227,7 @@ def normalize_scores(
         _rescored(side, _normalised(side, of_both, method, statistics, (by, known)))
         for side, of_both in zip((comparisons.mated, comparisons.nonmated), units, strict=True)
     )
-    return comparisons.with_parts(mated=mated, nonmated=nonmated, score_kind="similarity")
+    return comparisons._with_parts(mated=mated, nonmated=nonmated, score_kind="similarity")
 
 
 @dataclass(frozen=True)

@@ -479,7 +479,7 @@ class Embeddings(Shown):
         workers = Workers(n_threads, progress)
         mated, nonmated = self._finder(workers).find(1.0)
         of_mated, of_nonmated = self._side_of(mated, mated=True), self._side_of(nonmated, mated=False)
-        return Comparisons.of_parts(
+        return Comparisons._of_parts(
             mated=of_mated, nonmated=of_nonmated, score_kind="similarity", subjects=self.subjects,
             samples=np.arange(self.subject.size), sample_subject=self.subject, attributes=self.attributes,
             grouping=self.grouping, left_out=self.left_out,

@@ -83,7 +83,7 @@ def match(first: Comparisons, second: Comparisons, *, one_by_one: bool) -> Compa
         sides.append(replace(pair[1], rows=rows))
     if sides[0] is second.mated and sides[1] is second.nonmated:
         return second
-    return second.with_parts(mated=sides[0], nonmated=sides[1])
+    return second._with_parts(mated=sides[0], nonmated=sides[1])
 
 
 def require_the_same_vectors(first: Embeddings, second: Embeddings) -> None:

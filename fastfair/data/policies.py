@@ -68,7 +68,7 @@ class Policies:
     missing_labels: MissingLabels = "error"
     unmatched: Literal["error", "drop"] = "error"
 
-    def find_failed(self, values: Floats) -> NDArray[np.bool_] | None:
+    def _find_failed(self, values: Floats) -> NDArray[np.bool_] | None:
         """Tell which scores are those of failed comparisons; None where failures are refused.
 
         Raises

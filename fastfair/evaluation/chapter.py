@@ -388,7 +388,7 @@ def _curves(evaluation: Evaluated) -> list[Section]:
         if group is not None:
             drawn.insert(0, ("back", *curves[None]))
         det.append((name, det_panel(drawn, points, ends, side), f"DET curve of {name}; tables have the rates."))
-        bins = evaluation.distributions(group).bins
+        bins = evaluation._distributions(group).bins
         thresholds = [rates.threshold for rates in evaluation.rates]
         scores.append((name, scores_panel(bins, edges, thresholds), f"Distributions of scores of {name}."))
     at = " and ".join(str(rates.at) for rates in evaluation.rates)
@@ -397,7 +397,7 @@ def _curves(evaluation: Evaluated) -> list[Section]:
     caption += f"Thin: fewer than {ENOUGH_ERRORS} errors. Lower is better."
     rows: list[Row] = []
     for group in (None, *evaluation.groups):
-        of_kinds = evaluation.distributions(group).quantiles
+        of_kinds = evaluation._distributions(group).quantiles
         written = [", ".join(f"{score:.4g}" for score in quantiles) or "–" for quantiles in of_kinds]
         rows.append([visible(group or "all"), *written])
     shares = ", ".join(per_cent(share) for share in SHARES)

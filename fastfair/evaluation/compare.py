@@ -186,7 +186,7 @@ def compare(
 
     def compared(scored: Sequence[_Scored]) -> PairedEvaluation | SystemComparison:
         found = _compared(scored, list(systems), baseline, options)
-        return found if second is None else PairedEvaluation.of_pair(found)
+        return found if second is None else PairedEvaluation._of_pair(found)
 
     given = list(systems.values())
     if all(isinstance(system, Embeddings) for system in given):

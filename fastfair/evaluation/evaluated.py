@@ -150,7 +150,7 @@ class Evaluated:
         """Return the DET curve of all comparisons, or of those within a group."""
         if self.traces is not None:
             return self.traces.curves[group]
-        mated, nonmated = self.sorted_keys(group)
+        mated, nonmated = self._sorted_keys(group)
         none = np.zeros(0, np.int64)
         if not (mated.size and nonmated.size):
             return DetCurve(mated.size, nonmated.size, none, none)
@@ -168,41 +168,43 @@ class Evaluated:
         if self.traces is not None:
             return self.traces.edges
         ends = []
-        for keys in map(_scored, self.sorted_keys(None)):
+        for keys in map(_scored, self._sorted_keys(None)):
             last = keys.size - 1
             ends += [keys[int(last * share)] for share in (_OUTSIDE, 1 - _OUTSIDE)]
-        found = self.scores_of(np.array(ends))
+        found = self._scores_of(np.array(ends))
         low, high = float(found.min()), float(found.max())
         if low == high:
             low, high = low - 0.5, high + 0.5
         return np.linspace(low, high, _BINS + 1)
 
-    def distributions(self, group: str | None) -> Distributions:
+    def _distributions(self, group: str | None) -> Distributions:
         """Return the distributions of the scores of all comparisons, or of those within a group."""
         if self.traces is not None:
             return self.traces.distributions[group]
         edges, bins, quantiles = self.edges, [], []
-        for keys in map(_scored, self.sorted_keys(group)):
-            bins.append(np.histogram(np.clip(self.scores_of(keys), edges[0], edges[-1]), edges)[0])
+        for keys in map(_scored, self._sorted_keys(group)):
+            bins.append(np.histogram(np.clip(self._scores_of(keys), edges[0], edges[-1]), edges)[0])
             places = [min(int(share * keys.size), keys.size - 1) for share in SHARES] if keys.size else []
-            found = np.sort(self.scores_of(keys[places]))
+            found = np.sort(self._scores_of(keys[places]))
             quantiles.append(tuple(float(f"{score:.{_DIGITS}g}") for score in found))
         return Distributions(np.array(bins, np.int64), tuple(quantiles))
 
-    def traced(self) -> Traces:
+    def _traced(self) -> Traces:
         """Gather all that a page draws of comparisons."""
         if self.traces is not None:
             return self.traces
         groups = (None, *self.groups)
-        curves, distributions = ({group: draw(group) for group in groups} for draw in (self._curve, self.distributions))
+        curves, distributions = (
+            {group: draw(group) for group in groups} for draw in (self._curve, self._distributions)
+        )
         return Traces(self.score_kind, self.edges, curves, distributions)  # type: ignore[arg-type]
 
-    def sorted_keys(self, group: str | None) -> tuple[score_keys.Keys, score_keys.Keys]:
+    def _sorted_keys(self, group: str | None) -> tuple[score_keys.Keys, score_keys.Keys]:
         """Return the sorted keys of mated and non-mated scores, of all comparisons or those within a group."""
         keys = keys_of(self.known_comparisons, None if group is None else self.groups.index(group))
         return keys.mated, keys.nonmated
 
-    def scores_of(self, keys: score_keys.Keys) -> Floats:
+    def _scores_of(self, keys: score_keys.Keys) -> Floats:
         """Return the scores of keys, as they were given."""
         return self.known_comparisons.to_scale(1.0) * score_keys.decode(keys).astype(np.float64)
 

@@ -143,7 +143,7 @@ def draw_scores(evaluation: Evaluated, group: str | None, ax: Axes | None, **kwa
 
 
 def _distributions(ax: Axes, evaluation: Evaluated, group: str | None, edges: Floats, **kwargs: Any) -> None:
-    for (name, color, line), bins in zip(_CLASSES, evaluation.distributions(group).bins, strict=True):
+    for (name, color, line), bins in zip(_CLASSES, evaluation._distributions(group).bins, strict=True):
         heights = bins / max(bins.sum(), 1) / (edges[1] - edges[0])
         style: dict[str, Any] = {"color": color, "linestyle": line, "linewidth": 1.4}
         style |= {"label": f"{name} ({bins.sum():,})"} | kwargs
@@ -169,7 +169,7 @@ def draw_thresholds(evaluation: Evaluated, group: str | None, ax: Axes | None, *
     comparisons = evaluation.known_comparisons
     if group is not None:
         validation.choice("group", group, evaluation.groups)
-    mated, nonmated = evaluation.sorted_keys(group)
+    mated, nonmated = evaluation._sorted_keys(group)
     thresholds = np.unique(np.concatenate([spread(mated), spread(nonmated)]))
     ax = axes_or_new(ax)
     curves = (
@@ -179,7 +179,7 @@ def draw_thresholds(evaluation: Evaluated, group: str | None, ax: Axes | None, *
     for name, color, line, rate in curves:
         seen = rate > 0
         style: dict[str, Any] = {"color": color, "linestyle": line, "label": name} | kwargs
-        ax.plot(evaluation.scores_of(thresholds[seen]), rate[seen], **style)
+        ax.plot(evaluation._scores_of(thresholds[seen]), rate[seen], **style)
     _draw_points(ax, evaluation)
     ax.set_yscale("log")
     rate_ticks(ax.yaxis)

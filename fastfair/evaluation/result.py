@@ -333,7 +333,7 @@ class Evaluation(Evaluated, Result):
 
     def _drawn(self) -> Evaluation:
         """Return the evaluation with what pages draw of it, from which they are made again."""
-        return replace(self, traces=self.traced()) if self.has_curves else self
+        return replace(self, traces=self._traced()) if self.has_curves else self
 
     def _figures(self) -> dict[str, Axes | Figure]:
         """Return curves, scores, and at each operating point rates, the matrix of FMRs and measures."""

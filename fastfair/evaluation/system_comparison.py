@@ -151,7 +151,7 @@ class PairedEvaluation(_Compared):
     correlations: NDArray[Any] = field(default_factory=nothing, repr=False, metadata=UNWRITTEN)
 
     @classmethod
-    def of_pair(cls, found: SystemComparison) -> PairedEvaluation:
+    def _of_pair(cls, found: SystemComparison) -> PairedEvaluation:
         """Make the result for two systems of that of a list of them."""
         ((pair, contrasts),), (first, second) = found.contrasts.items(), found.evaluations
         assert isinstance(found.contrasts, PairContrasts)
@@ -220,7 +220,7 @@ class PairedEvaluation(_Compared):
         """
         if self.drawn is None:
             raise InputError(NO_INTERVALS)
-        return PairedEvaluation.of_pair(self.drawn.with_intervals(confidence_level, method))
+        return PairedEvaluation._of_pair(self.drawn.with_intervals(confidence_level, method))
 
     def _systems(self) -> dict[str, Evaluation]:
         return {"first system": self.first, "second system": self.second}

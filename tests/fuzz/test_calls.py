@@ -19,7 +19,7 @@ from fastfair.error_rates.rates import Rates
 
 def test_a_sample_of_calls_ends_as_allowed():
     told = []
-    counts = calls.run(100, seed=21, tell=told.append)
+    counts = calls.run(150, seed=21, tell=told.append)
     assert told == []
     assert counts["refused"] > 30
     assert counts["accepted"] > 1

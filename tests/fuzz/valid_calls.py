@@ -166,13 +166,10 @@ def calls() -> dict[str, dict[str, Any]]:
         "CalibratedScores.apply": {"comparisons": c},
         "Calibration.cost": {"application": ff.Costs(0.3), "group": "f"},
         "Calibration.measure": {"name": "nrb(act_dcf)", "application": ff.Costs(0.3)},
-        "Calibration.report": {"path": "report.html"},
         "fastfair.det": {"comparisons": c},
         "fastfair.roc": {"comparisons": c}, "fastfair.eer": {"comparisons": c}, "fastfair.min_dcf": {"comparisons": c},
         "fastfair.rates": {"comparisons": c, "at": at},
         "fastfair.report": {"results": have["Claim"], "path": "report.html"},
-        "Evaluation.report": {"path": "report.html"}, "PairedEvaluation.report": {"path": "report.html"},
-        "SystemComparison.report": {"path": "report.html"},
         "fastfair.evaluate": {"comparisons": c, "at": at, "metrics": "all", **few},
         "fastfair.claim": {"comparisons": c, "statement": "fnmr <= 0.5", "at": at, **few},
         "fastfair.normalize_scores": {"comparisons": c, "cohort": ff.Comparisons(
@@ -250,6 +247,7 @@ def calls() -> dict[str, dict[str, Any]]:
         "FailureCounts.confidence_interval": {"confidence_level": 0.9}, "FailureCounts.remarks": {},
         "FailureCounts.without": {"groups": ["f"]},
         "OperatingPoint": {"kind": "fmr", "value": 0.1},
+        "Checkpoint": {"folder": "checkpoint"}, "EvaluationSettings": {"incomplete_groups": "drop"},
         "VonMisesFisherIdentities": {"centers": [[1.0, 0.0], [0.0, 1.0]], "concentrations": [5.0, 5.0]},
         "VonMisesFisherIdentities.random": {"n_subjects": 4, "dim": 3, "concentration": 5.0, "rng": 0},
         "VonMisesFisherIdentities.draw": {"n_samples": 2, "rng": 0},
@@ -280,6 +278,8 @@ def calls() -> dict[str, dict[str, Any]]:
     of_all = [
         ("to_frame", {"backend": "polars"}),
         *((name, {}) for name in ("to_json", "to_latex", "schema", "summary")),
+        ("report", {"path": "report.html"}),
+        ("with_labels", {"labels": {}}),
     ]
     for name in have:
         plots = [(method, {}) for method in dir(have[name]) if method == "plot" or method.startswith("plot_")]

@@ -32,6 +32,7 @@ _WORDS = (
     "plot",
     "summary",
     "report",
+    "with_labels",
     "to_json",
     "to_latex",
     "schema",
