@@ -316,10 +316,8 @@ class Study:
     n_simulations: int
     key: NDArray[np.uint32]
 
-    def _draw(self, n: int, use: Callable[[slice, Counts], None], n_kept: int = 1) -> None:
-        """Draw studies with groups of n subjects, and pass on sums over them as `draw_groups` does; n_kept of each."""
-        from fastfair.kernels import clusters
-
+    def _require_memory(self, n_kept: int) -> None:
+        """Refuse studies for whose sums, and n_kept numbers of each, there is no memory."""
         numbers, n_studies = self.others.attempts.numbers, n_kept * self.n_simulations
         n_kinds = int(numbers.sum()) + numbers.size
         memory.require(
@@ -327,6 +325,13 @@ class Study:
             f"{n_studies:,} studies of {self.n_groups:,} groups with up to {numbers[-1]:,} attempts of each subject",
             "plan for fewer, or margins with the exact method",
         )
+
+    def _draw(self, n: int, use: Callable[[slice, Counts], None]) -> None:
+        """Draw studies with groups of n subjects, and pass on sums over them as `draw_groups` does."""
+        from fastfair.kernels import clusters
+
+        numbers = self.others.attempts.numbers
+        n_kinds = int(numbers.sum()) + numbers.size
         parts = zip(self.first.kinds, self.others.kinds, strict=True)
         failures, attempts, share = (
             np.concatenate((first, np.tile(others, self.n_groups - 1))) for first, others in parts
@@ -339,13 +344,14 @@ class Study:
         from fastfair.kernels import clusters
 
         numbers, number_of = np.unique(n_groups, return_inverse=True)
+        self._require_memory(numbers.size)
         largest = np.empty((self.n_simulations, numbers.size))
 
         def use(at: slice, sums: Counts) -> None:
             apart = np.abs(sums[clusters.FAILURES] / sums[clusters.ATTEMPTS] - self.others.fnmr)
             largest[at] = np.maximum.accumulate(apart, axis=1)[:, numbers - 1]
 
-        self._draw(n, use, numbers.size)
+        self._draw(n, use)
         return np.asarray(np.quantile(largest, self.probability, axis=0, method="inverted_cdf")[number_of])
 
     def simulate(self, n: int) -> Studies:
@@ -356,6 +362,7 @@ class Study:
         """
         from fastfair.kernels import clusters
 
+        self._require_memory(1)
         margin, apart = np.empty((2, self.n_simulations))
 
         def use(at: slice, sums: Counts) -> None:

@@ -160,7 +160,7 @@ def test_an_evaluation_is_the_same_whatever_the_source_is():
         rng.normal(size=(240, 6)) + 2 * np.eye(30)[subject] @ rng.normal(size=(30, 6)), subject, subject % 2
     )
     found = [
-        ff.evaluate(c if k == 0 else ff.ScannedComparisons(c), [ff.at_fmr(0.02)], rng=0, n_resamples=128)
+        ff.evaluate(c if k == 0 else ff.ScannedComparisons(c), [ff.at_fmr(0.02)], metrics="all", rng=0, n_resamples=128)
         for k, c in enumerate(sources(e, 0.5))
     ]
     whole = set(map(repr, found[0].quantities))  # and min Cllr, which needs all scores
