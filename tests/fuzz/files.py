@@ -31,8 +31,9 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-sys.path.insert(0, str(Path(__file__).parent))
+sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[1])]
 import slow_readers as slow
+from helpers import flat
 
 import fastfair as ff
 from fastfair.errors import FastfairError
@@ -289,7 +290,7 @@ def expected_hdf5(folder: Path) -> list[tuple]:
 def scores_read(name: str, **options: Any) -> Callable[[Path], Any]:
     def read(folder: Path) -> Any:
         files = {key: folder / value for key, value in options.items() if key in ("trials", "metadata")}
-        return ff.read_comparisons(folder / name, **options | files)
+        return flat.read_comparisons(folder / name, **options | files)
 
     return read
 
