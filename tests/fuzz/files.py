@@ -31,7 +31,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[1])]
+sys.path.insert(0, str(Path(__file__).parent))
+sys.path.insert(0, str(Path(__file__).parents[1]))
 import slow_readers as slow
 from helpers import flat
 
