@@ -18,7 +18,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,7 +33,6 @@ from fastfair.errors import DroppedWarning, FastfairError, InputError
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 Unit = Literal["subject", "comparison"]
-UNITS: tuple[Unit, ...] = get_args(Unit)
 
 
 @dataclass(frozen=True, eq=False)

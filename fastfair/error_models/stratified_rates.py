@@ -7,7 +7,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -437,7 +437,6 @@ class StratifiedRates(Result):
 
 
 Mix = Literal["pooled", "equal"]
-MIXES: tuple[Mix, ...] = get_args(Mix)
 
 
 @checked

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -91,18 +91,16 @@ def draw_roots_of_failures(
     correlation, inflation = inflation_of(sums)
     errors, size = sums[clusters.FAILURES], sums[clusters.ATTEMPTS].astype(np.float64)
     rate = float(common_rate(errors, size, inflation)[0])
-    parts: list[list[NDArray[np.generic]]] = [[], [], []]
-    end = []
+    parts, end = [], []
     for g in range(len(counts.groups)):
         attempts, n = np.unique(counts.attempts[counts.subject_group == g], return_counts=True)
         for m, subjects in zip(attempts.tolist(), n.tolist(), strict=True):
             expected = subjects * beta_binomial_pmf(m, rate, float(correlation))
             kept = np.flatnonzero(expected > _NEGLIGIBLE)
-            for part, values in zip(parts, (kept, np.full(kept.size, m), expected[kept]), strict=True):
-                part.append(values)
-        end.append(sum(values.size for values in parts[0]))
-    failures, of_attempts, share = (np.concatenate(part) for part in parts)
-    kinds = clusters.Kinds(failures.astype(np.int64), of_attempts.astype(np.int64), share, np.array(end))
+            parts.append((kept, np.full(kept.size, m), expected[kept]))
+        end.append(sum(kept.size for kept, _, _ in parts))
+    failures, of_attempts, share = map(np.concatenate, zip(*parts, strict=True))
+    kinds = clusters.Kinds(failures, of_attempts, share, np.array(end))
     drawn = np.empty((5, n_resamples, len(end)), np.int64)
 
     def use(at: slice, sums: NDArray[np.int64]) -> None:
@@ -333,9 +331,7 @@ def _how_often(pvalue: float) -> str:
     return f"1 in {round(1 / pvalue):,} studies" if pvalue < 0.1 else f"{100 * pvalue:.0f} % of studies"
 
 
-DEVIANCE = "deviance"  # the statistic of false match rates that draws errors instead of subjects
 FmrStatistic = Literal["deviance", "f", "max-difference", "max-ratio"]
-FMR_STATISTICS: tuple[FmrStatistic, ...] = get_args(FmrStatistic)
 
 
 @checked
@@ -594,7 +590,7 @@ def _test_of_false_matches(
     roots = None
     if 0 < observed.overall < 1:
         roots = draw_roots(*count_false_matches(comparisons, rates.threshold, kept), n_resamples, key, n_threads)
-    if statistic != DEVIANCE:
+    if statistic != "deviance":
         values = _statistic_of(observed, replicated, statistic)
     elif roots is not None:
         values = roots.deviance()

@@ -46,7 +46,6 @@ def draw_groups(
 
 
 IncompleteGroups = Literal["raise", "drop"]
-POLICIES: tuple[IncompleteGroups, ...] = get_args(IncompleteGroups)
 _ENOUGH_FAILURES = 5  # independent ones
 _MUCH_SMALLER = 0.25  # times the largest group
 _FEW_SUBJECTS = 10

@@ -24,7 +24,7 @@ from fastfair.data.comparisons import Comparisons
 from fastfair.error_rates.operating_points import ENOUGH_ERRORS, OperatingPoint, threshold_key
 from fastfair.errors import InputError, OutOfReachWarning
 from fastfair.group_tests.frailty import count_errors, estimate
-from fastfair.resampling.dependence import ENOUGH_PAIRS, effective_size
+from fastfair.resampling.dependence import ENOUGH_PAIRS, effective_size, overdispersion
 from fastfair.resampling.units import require_units
 from fastfair.results.result import Result
 from fastfair.uncertainty.few_errors import CONCENTRATED
@@ -98,10 +98,10 @@ class FalseMatches:
         That of the number of false matches is N p (1 + a (c - 1)) + kappa p^2 M, if each two subjects have c
         comparisons.
         """
-        comparisons, partners = design.comparisons(n), design.partners(n)
-        sharing = n * design.repeats**2 * partners * (partners - 1)
-        own = (1 + self.again * (design.repeats - 1)) / (comparisons * self.fmr)
-        return own + self.covariance * sharing / comparisons**2
+        size, partners = design.comparisons(n), design.partners(n)
+        repeated, sharing = size * (design.repeats - 1), n * design.repeats**2 * partners * (partners - 1)
+        more = overdispersion(self.again, repeated, self.covariance, self.fmr, sharing, size)
+        return float(more / (size * self.fmr))
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,7 +7,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -343,7 +343,6 @@ def _points(difference: float) -> str:
 
 
 _Method = Literal["simulation", "exact"]
-METHODS: tuple[_Method, ...] = get_args(_Method)
 
 
 @checked

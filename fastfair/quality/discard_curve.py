@@ -24,9 +24,7 @@ from fastfair._lib.plots import GREY, draw_lines, legend_below, tick_per_cent
 from fastfair._lib.text import per_cent, rate_with_interval, typed
 from fastfair._lib.warnings import warn
 from fastfair.data.comparisons import Comparisons
-from fastfair.data.derived import subset
-from fastfair.data.policies import Policies
-from fastfair.data.sorted_scores import SortedSide
+from fastfair.data.derived import subset, with_ratios
 from fastfair.error_rates.operating_points import OperatingPoint, at_threshold, threshold_key
 from fastfair.error_rates.rates import ErrorRate
 from fastfair.errors import EmptyGroupWarning, InputError
@@ -50,57 +48,10 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 Floats = NDArray[np.float64]
-SIDES = ("reference", "probe")
 
 
-@dataclass(frozen=True, eq=False)
-class Quality:
-    """The quality of the samples of comparisons.
-
-    Attributes
-    ----------
-    comparisons : Comparisons
-        The comparisons.
-    of_sides : tuple of (n,) ndarray
-        The quality of each comparison, in the caller's order; or that of the reference and that of the probe.
-    """
-
-    comparisons: Comparisons
-    of_sides: tuple[Floats, ...]
-
-    def of(self, side: SortedSide) -> Floats:
-        """Return the quality of each comparison, which is the lower one of its two samples."""
-        assert side.rows is not None
-        rows = side.rows
-        return np.minimum.reduce([values[rows] for values in self.of_sides])
-
-    def of_samples(self) -> Floats:
-        """Return the quality of each sample; an InputError where samples are not known, or one has two qualities."""
-        comparisons = self.comparisons
-        if comparisons.samples is None or len(self.of_sides) == 1:
-            raise InputError(
-                'share_of="samples" needs the samples of the comparisons (reference_sample and probe_sample) and the '
-                "quality of both sides, as a pair of columns"
-            )
-        found = np.full(comparisons.samples.size, np.nan)
-        measured = [
-            (values[side.rows], samples)
-            for side in (comparisons.mated, comparisons.nonmated)
-            for values, samples in zip(self.of_sides, (side.reference_sample, side.probe_sample), strict=True)
-        ]
-        for values, samples in measured:
-            found[samples] = values
-        for values, samples in measured:
-            assert samples is not None
-            differ = np.flatnonzero(found[samples] != values)
-            if differ.size:
-                sample = comparisons.samples[samples[differ[0]]]
-                raise InputError(f"quality differs between comparisons of one sample, {sample!r}")
-        return found[~np.isnan(found)]
-
-
-def quality_of(comparisons: Comparisons, given: ArrayLike | Sequence[ArrayLike] | None) -> Quality:
-    """Check the quality of comparisons, or of their references and probes, in the order that these were given in.
+def quality_of(comparisons: Comparisons, given: ArrayLike | Sequence[ArrayLike] | None) -> list[Floats]:
+    """Check the (n,) quality of comparisons, or of references and of probes, in the order in which they were given.
 
     By default it is that which was read with them.
     """
@@ -117,8 +68,8 @@ def quality_of(comparisons: Comparisons, given: ArrayLike | Sequence[ArrayLike] 
     failed = comparisons.failed
     n = used.size + (failed.n if failed is not None and failed.policy == "exclude" else 0)
     found = []
-    for name, values in zip(("quality",) if len(sides) == 1 else SIDES, sides, strict=True):
-        called = "quality" if name == "quality" else f"quality of the {name}"
+    for name, values in zip(("reference", "probe"), sides, strict=False):
+        called = "quality" if len(sides) == 1 else f"quality of the {name}"
         array = validation.numbers_of(called, values)
         if given is not None and array.shape != (n,):
             raise InputError(f"{called} must have one value for each of the {n:,} comparisons, not {array.shape}")
@@ -129,7 +80,26 @@ def quality_of(comparisons: Comparisons, given: ArrayLike | Sequence[ArrayLike] 
                 'declare such samples as failed, with failures="exclude"'
             )
         found.append(array)
-    return Quality(comparisons, tuple(found))
+    return found
+
+
+def quality_of_samples(comparisons: Comparisons, of_sides: Sequence[Floats]) -> Floats:
+    """Return the quality of each sample; an InputError where samples are not known, or one has two qualities."""
+    if comparisons.samples is None or len(of_sides) == 1:
+        raise InputError(
+            'share_of="samples" needs the samples of the comparisons (reference_sample and probe_sample) and the '
+            "quality of both sides, as a pair of columns"
+        )
+    sides = comparisons.mated, comparisons.nonmated
+    samples: Any = np.concatenate([part for side in sides for part in (side.reference_sample, side.probe_sample)])
+    values = np.concatenate([quality[side.rows] for side in sides for quality in of_sides])
+    found = np.full(comparisons.samples.size, np.nan)
+    found[samples] = values
+    differ = np.flatnonzero(found[samples] != values)
+    if differ.size:
+        sample = comparisons.samples[samples[differ[0]]]
+        raise InputError(f"quality differs between comparisons of one sample, {sample!r}")
+    return found[~np.isnan(found)]
 
 
 def cuts_of(quality: Floats, fractions: Floats) -> Floats:
@@ -138,24 +108,6 @@ def cuts_of(quality: Floats, fractions: Floats) -> Floats:
     levels = np.unique(ordered)
     below = np.searchsorted(ordered, levels) / ordered.size  # the share below each level, ascending from 0
     return np.asarray(levels[np.searchsorted(below, fractions, side="right") - 1])
-
-
-def as_scores(comparisons: Comparisons, quality: Quality) -> Comparisons:
-    """Return the same comparisons with their quality as score: what is below a cut, it rejects."""
-    sides = comparisons.mated, comparisons.nonmated
-    scores = [quality.of(side) for side in sides]
-    assert comparisons.subjects is not None
-    groups: dict[str, Any] = {}
-    if comparisons.groups:
-        labels = np.array(comparisons.groups)
-        grouped = comparisons.mated_by_group, comparisons.nonmated_by_group
-        groups = {
-            f"{name}_group": labels[np.concatenate([getattr(one, f"{name}_group") for one in grouped])]
-            for name in SIDES
-        }
-    who: dict[str, Any] = {name: np.concatenate([getattr(side, name) for side in sides]) for name in SIDES}
-    flags = np.repeat([True, False], [one.size for one in scores])
-    return Comparisons(np.concatenate(scores), flags, **who, **groups, policies=Policies(label_conflicts="keep"))
 
 
 Flags = NDArray[np.bool_]
@@ -235,7 +187,6 @@ def standard_error(units: ComparisonUnits, added: Floats, *, mated: bool) -> flo
 
 
 _Shown = Literal["rate", "discarded"]
-SHOWN: tuple[_Shown, ...] = get_args(_Shown)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -375,7 +326,7 @@ class DiscardCurve(Result):
         return text
 
     def _figures(self) -> Mapping[str, Axes | Figure]:
-        return {f"discard_{show}": self.plot(show=show) for show in SHOWN}
+        return {f"discard_{show}": self.plot(show=show) for show in get_args(_Shown)}
 
     @checked
     def plot(self, ax: Axes | None = None, *, show: _Shown = "rate") -> Axes:
@@ -417,11 +368,8 @@ def _written(row: DiscardedRate) -> str:
     return "not known, as none is left" if math.isnan(row.estimate) else in_words(row)
 
 
-RATES = ("fnmr", "fmr")
 _ShareOf = Literal["comparisons", "samples"]
-SHARES: tuple[_ShareOf, ...] = get_args(_ShareOf)
 _FRACTIONS = tuple(k / 20 for k in range(11))  # to a half
-_Shares = tuple[float, float, float]  # with its interval
 
 
 @checked
@@ -501,15 +449,42 @@ def discard_curve(
     >>> [(row.discarded, row.n_comparisons, row.estimate) for row in curve.rates]
     [(0.0, 4, 0.25), (0.25, 3, 0.0)]
     """
-    shares = _shares_of(fractions)
-    level = intervals.level(confidence_level)
-    measured = quality_of(comparisons, quality)
-    work = _Discarding(measured, at, rate, share_of, level)
-    rates, areas = work.curve(shares)
+    shares, level = _shares_of(fractions), intervals.level(confidence_level)
+    of_sides = quality_of(comparisons, quality)
+    key, mated = threshold_key(comparisons, at), rate == "fnmr"
+    threshold, side = comparisons.to_threshold(key), comparisons.mated if mated else comparisons.nonmated
+    # Of the two samples the lower quality counts.
+    of_both = [np.minimum.reduce([q[one.rows] for q in of_sides]) for one in (comparisons.mated, comparisons.nonmated)]
+    measured = of_both[0 if mated else 1]
+    of_samples = quality_of_samples(comparisons, of_sides) if share_of == "samples" else None
+    cuts = cuts_of(measured if of_samples is None else of_samples, shares)
+    evaluations = []
+    for cut in cuts:
+        kept = np.flatnonzero(measured >= cut)
+        left = subset(comparisons, *((kept, None) if mated else (None, kept)))
+        evaluations.append(evaluate_at_thresholds(left, [threshold], level) if kept.size else None)
+    # With its quality as score, a comparison below the cut is rejected.
+    below = evaluate_at_thresholds(with_ratios(comparisons, *of_both), np.unique(cuts).tolist(), level)
+    wrong, limit = (side.keys < key) if mated else (side.keys >= key), float(shares[-1])
+    group_of = np.full(measured.size, -1)  # of comparisons within a group
+    if comparisons.groups:
+        by_group = comparisons.mated_by_group if mated else comparisons.nonmated_by_group
+        is_within = by_group.reference_group == by_group.probe_group
+        group_of[is_within] = by_group.reference_group[is_within]
+    units = ComparisonUnits(comparisons, "subject")
+    rates, areas = [], []
+    for code, group in enumerate((None, *comparisons.groups), -1):
+        quantities = [None if one is None else _quantity(one, rate, group) for one in evaluations]
+        for fraction, cut, quantity in zip(shares.tolist(), cuts.tolist(), quantities, strict=True):
+            share = float(np.mean(measured < cut))
+            discarded = _discarded_share(below, rate, group, cut) if group is not None and share else (share,) * 3
+            rates.append(_row(group, fraction, cut, quantity, discarded))
+        inside = np.ones(measured.size, np.bool_) if group is None else group_of == code
+        area, added, most = area_of(measured, wrong, inside, limit, of_samples)
+        found = area, standard_error(units, added, mated=mated), most
+        areas.append(_area(group, limit, found, quantities, evaluations, level))
     _warn(rates)
-    return DiscardCurve(
-        rate, at, work.threshold, share_of, shares, comparisons.groups, tuple(rates), tuple(areas), level
-    )
+    return DiscardCurve(rate, at, threshold, share_of, shares, comparisons.groups, tuple(rates), tuple(areas), level)
 
 
 def _shares_of(fractions: ArrayLike) -> Floats:
@@ -535,100 +510,45 @@ def _warn(rates: Sequence[DiscardedRate]) -> None:
     warn_of_narrow(rates)
 
 
-class _Discarding:
-    """The comparisons of the class that a rate is of, with their quality."""
-
-    def __init__(self, quality: Quality, at: OperatingPoint, rate: str, share_of: str, level: float) -> None:
-        comparisons = quality.comparisons
-        self.comparisons, self.rate, self.level = comparisons, rate, level
-        self.mated = rate == "fnmr"
-        self.side = comparisons.mated if self.mated else comparisons.nonmated
-        self.key = threshold_key(comparisons, at)
-        self.threshold = comparisons.to_threshold(self.key)
-        self.measured, self.quality = quality, quality.of(self.side)
-        self.of_samples = quality.of_samples() if share_of == "samples" else None
-
-    def curve(self, shares: Floats) -> tuple[list[DiscardedRate], list[DiscardArea]]:
-        """Compute the rates at each share, and the areas up to the last."""
-        cuts = cuts_of(self.quality if self.of_samples is None else self.of_samples, shares)
-        evaluations = [self._evaluated(float(cut)) for cut in cuts]
-        discarded = self._discarded(cuts)
-        rates, areas = [], []
-        for group in (None, *self.comparisons.groups):
-            found = [self._quantity(one, group) for one in evaluations]
-            for k, quantity in enumerate(found):
-                rates.append(_row(group, float(shares[k]), float(cuts[k]), quantity, discarded[k][group]))
-            areas.append(self._area(group, float(shares[-1]), found, evaluations))
-        return rates, areas
-
-    def _evaluated(self, cut: float) -> Evaluation | None:
-        kept = np.flatnonzero(self.quality >= cut)
-        if not kept.size:
-            return None
-        left = subset(self.comparisons, *((kept, None) if self.mated else (None, kept)))
-        return evaluate_at_thresholds(left, [self.threshold], self.level)
-
-    def _quantity(self, evaluation: Evaluation | None, group: str | None) -> Quantity | None:
-        if evaluation is None or (group is not None and group not in evaluation.groups):
-            return None
-        return evaluation.quantity(self.rate, group)
-
-    def _discarded(self, cuts: Floats) -> list[dict[str | None, _Shares]]:
-        """Return, at each cut, the share of each group's comparisons that is below it, with its interval."""
-        scores = as_scores(self.comparisons, self.measured)
-        found = evaluate_at_thresholds(scores, np.unique(cuts).tolist(), self.level)
-        return [self._below(found, float(cut)) for cut in cuts]
-
-    def _below(self, found: Evaluation, cut: float) -> dict[str | None, _Shares]:
-        shares: dict[str | None, _Shares] = {}
-        of_all = float(np.mean(self.quality < cut))
-        shares[None] = of_all, of_all, of_all
-        for group in self.comparisons.groups:
-            one = found.quantity(self.rate, group, at_threshold(cut))
-            low, high = ends_of(one)
-            share: Any = (one.estimate, low, high) if self.mated else (1 - one.estimate, 1 - high, 1 - low)
-            shares[group] = (0.0, 0.0, 0.0) if of_all == 0 else share
-        return shares
-
-    def _area(
-        self, group: str | None, limit: float, found: Sequence[Quantity | None], of: Sequence[Evaluation | None]
-    ) -> DiscardArea:
-        accepted = self.side.keys >= self.key
-        inside = np.ones(self.quality.size, np.bool_)
-        if group is not None:
-            by_group = self.comparisons.mated_by_group if self.mated else self.comparisons.nonmated_by_group
-            code = self.comparisons.groups.index(group)
-            inside = (by_group.reference_group == code) & (by_group.probe_group == code)
-        wrong = ~accepted if self.mated else accepted
-        area, added, most = area_of(self.quality, wrong, inside, limit, self.of_samples)
-        last = found[-1]
-        if math.isnan(area) or last is None:
-            note = "no comparisons are left at some share"
-            return DiscardArea(group=group, estimate=math.nan, standard_error=math.nan, note=note)
-        mean = area / limit
-        if mean in (0, 1):
-            # The rate is 0 at all shares, so it is at most what it may be where fewest comparisons are left.
-            low, high = (end * limit for end in ends_of(last))
-            return DiscardArea(group=group, estimate=area, low=low, high=high, standard_error=0.0, note=last.note)
-        error = standard_error(ComparisonUnits(self.comparisons, "subject"), added, mated=self.mated)
-        notes = dict.fromkeys(q.note for q in found if q is not None and TOO_NARROW in q.note)
-        if not error > 0:
-            note = "no interval: the area does not vary"
-            return DiscardArea(group=group, estimate=area, standard_error=0.0, note=note)
-        freedom = min(_freedom(*pair) for pair in zip(of, found, strict=True))
-        ends = intervals.logit_interval(mean, error / limit, freedom, self.level)
-        of_few = interval_of_few(area, error, most, self.level)
-        low, high = min(float(ends[0]) * limit, of_few[0]), min(max(float(ends[1]) * limit, of_few[1]), limit)
-        return DiscardArea(group=group, estimate=area, low=low, high=high, standard_error=error, note="; ".join(notes))
+def _quantity(evaluation: Evaluation, rate: str, group: str | None) -> Quantity | None:
+    return evaluation.quantity(rate, group) if group is None or group in evaluation.groups else None
 
 
-def _freedom(evaluation: Evaluation | None, quantity: Quantity | None) -> float:
-    if evaluation is None or quantity is None:
-        return math.inf
-    return float(evaluation.maker.sizes.degrees_of_freedom[evaluation.quantities.index(quantity)])
+def _discarded_share(below: Evaluation, rate: str, group: str, cut: float) -> tuple[float, ...]:
+    """Return the share of a group's comparisons that is below a cut, with its interval."""
+    found = below.quantity(rate, group, at_threshold(cut))
+    low, high = ends_of(found)
+    return (found.estimate, low, high) if rate == "fnmr" else (1 - found.estimate, 1 - high, 1 - low)
 
 
-def _row(group: str | None, fraction: float, cut: float, found: Quantity | None, share: _Shares) -> DiscardedRate:
+def _area(
+    group: str | None, limit: float, found: tuple[float, float, float], quantities: Sequence[Quantity | None],
+    evaluations: Sequence[Evaluation | None], level: float,
+) -> DiscardArea:  # fmt: skip
+    """Return the row of an area, given with its standard error and what one more error adds to it at most."""
+    (area, error, most), last = found, quantities[-1]
+    if math.isnan(area) or last is None:
+        note = "no comparisons are left at some share"
+        return DiscardArea(group=group, estimate=math.nan, standard_error=math.nan, note=note)
+    mean = area / limit
+    if mean in (0, 1):
+        # The rate is 0 at all shares, so it is at most what it may be where fewest comparisons are left.
+        low, high = (end * limit for end in ends_of(last))
+        return DiscardArea(group=group, estimate=area, low=low, high=high, standard_error=0.0, note=last.note)
+    if not error > 0:
+        return DiscardArea(group=group, estimate=area, standard_error=0.0, note="no interval: the area does not vary")
+    both = [(one, q) for one, q in zip(evaluations, quantities, strict=True) if one is not None and q is not None]
+    notes = dict.fromkeys(q.note for _, q in both if TOO_NARROW in q.note)
+    freedom = min(float(one.maker.sizes.degrees_of_freedom[one.quantities.index(q)]) for one, q in both)
+    ends = intervals.logit_interval(mean, error / limit, freedom, level)
+    of_few = interval_of_few(area, error, most, level)
+    low, high = min(float(ends[0]) * limit, of_few[0]), min(max(float(ends[1]) * limit, of_few[1]), limit)
+    return DiscardArea(group=group, estimate=area, low=low, high=high, standard_error=error, note="; ".join(notes))
+
+
+def _row(
+    group: str | None, fraction: float, cut: float, found: Quantity | None, share: tuple[float, ...]
+) -> DiscardedRate:
     names = ("discarded", "discarded_low", "discarded_high")
     more: dict[str, Any] = {"fraction": fraction, "cut": cut, **dict(zip(names, share, strict=True))}
     if found is None or not found.n_comparisons:
