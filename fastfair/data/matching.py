@@ -14,7 +14,7 @@ from fastfair.errors import InputError
 from .comparisons import Comparisons
 from .embeddings import Embeddings
 from .scanned_comparisons import KeptComparisons
-from .sorted_scores import GroupedSide, SortedSide
+from .sorted_scores import SortedSide
 from .vector_pairs import PairsOfVectors
 
 _GROUPS = "reference_group", "probe_group"
@@ -60,12 +60,14 @@ def match(first: Comparisons, second: Comparisons, *, one_by_one: bool) -> Compa
         pair = [getattr(comparisons, kind) for comparisons in (first, second)]
         codes = [_codes(side, by_sample, labels.size) for side in pair]
         by_group = [getattr(comparisons, f"{kind}_by_group") for comparisons in (first, second) if first.groups]
-        if not one_by_one and _are_numbered_alike(pair, codes, by_group):
+        columns = [codes, *([getattr(side, name) for side in by_group] for name in _GROUPS if by_group)]
+        if not one_by_one and _are_numbered_alike(pair, columns):
             sides.append(pair[1])
             continue
-        orders = [np.argsort(code, kind="stable") for code in codes]
-        ordered = [code[order] for code, order in zip(codes, orders, strict=True)]
-        if not np.array_equal(ordered[0], ordered[1]):
+        # Of comparisons with the same labels, those with the same groups belong together.
+        orders = [np.lexsort(of_side[::-1]) for of_side in zip(*columns, strict=True)]
+        ordered, *groups = ([of_side[order] for of_side, order in zip(both, orders, strict=True)] for both in columns)
+        if not np.array_equal(*ordered):
             _refuse(kind, ordered, labels, (first, second))
         if one_by_one and (ordered[0][1:] == ordered[0][:-1]).any():
             raise InputError(
@@ -74,9 +76,14 @@ def match(first: Comparisons, second: Comparisons, *, one_by_one: bool) -> Compa
                 + ("" if by_sample else "give reference_sample and probe_sample, or ")
                 + 'use unit="subject"'
             )
-        for column in _GROUPS if first.groups else ():
-            given = [getattr(side, column)[order] for side, order in zip(by_group, orders, strict=True)]
-            _same_groups(first, ordered[0], labels, *given)
+        for one, other in groups:
+            apart = np.flatnonzero(one != other)
+            if apart.size:
+                here, there = (first.groups[group[apart[0]]] for group in (one, other))
+                raise InputError(
+                    f"the groups of {apart.size} comparisons differ, such as "
+                    f"{_compared(ordered[0][apart[0]], labels)}: {here!r} in first and {there!r} in second"
+                )
         # A comparison has the number it has in `first`, so that both are drawn together.
         rows = np.empty(len(pair[1]), np.int64)
         rows[orders[1]] = _rows(pair[0])[orders[0]]
@@ -164,17 +171,17 @@ def _require_the_same_rows(
             )
 
 
-def _are_numbered_alike(pair: list[SortedSide], codes: list[NDArray[np.int64]], by_group: list[GroupedSide]) -> bool:
-    """Tell whether the comparisons of each number are of the same labels and groups, as where lists have one order."""
+def _are_numbered_alike(pair: list[SortedSide], columns: list[list[NDArray[Any]]]) -> bool:
+    """Tell whether the comparisons of each number are of the same labels and groups, as where lists have one order.
+
+    columns: (n,) codes of both sides' labels, and then of their groups.
+    """
     rows = [_rows(side) for side in pair]
     if rows[0].size != rows[1].size:
         return False
     n = 1 + max(int(of_side.max(initial=0)) for of_side in rows)
-    columns = [codes, *([getattr(side, column) for side in by_group] for column in _GROUPS if by_group)]
-    for k, (one, other) in enumerate(columns):
-        of_number = (
-            np.full(n, -1, np.int64) if k == 0 else np.empty(n, one.dtype)
-        )  # then all numbers are known to agree
+    for one, other in columns:
+        of_number = np.full(n, -1, np.int64)
         of_number[rows[0]] = one
         if not np.array_equal(of_number[rows[1]], other):
             return False
@@ -191,19 +198,9 @@ def _codes(side: SortedSide, by_sample: bool, n: int) -> NDArray[np.int64]:
     return np.asarray(reference, np.int64) * n + np.asarray(probe, np.int64)
 
 
-def _same_groups(
-    first: Comparisons, codes: NDArray[np.int64], labels: NDArray[Any], one: NDArray[Any], other: NDArray[Any]
-) -> None:
-    # Comparisons with the same labels may lie in any order: within each code groups are compared as sets.
-    one, other = one[np.lexsort((one, codes))], other[np.lexsort((other, codes))]
-    apart = np.flatnonzero(one != other)
-    if apart.size:
-        code = int(codes[apart[0]])
-        pair = f"{labels.item(code // labels.size)!r} with {labels.item(code % labels.size)!r}"
-        raise InputError(
-            f"the groups of {apart.size} comparisons differ, such as {pair}: {first.groups[one[apart[0]]]!r} in first "
-            f"and {first.groups[other[apart[0]]]!r} in second"
-        )
+def _compared(code: int, labels: NDArray[Any]) -> str:
+    reference, probe = divmod(int(code), labels.size)
+    return f"{labels.item(reference)!r} with {labels.item(probe)!r}"
 
 
 def _refuse(
@@ -220,10 +217,9 @@ def _refuse(
     for k, name in enumerate(("first", "second")):
         more = [code for code, n in counted[k].items() if n > counted[1 - k].get(code, 0)]
         if more:
-            reference, probe = labels[more[0] // labels.size], labels[more[0] % labels.size]
             raise InputError(
                 f"the {_SPOKEN[kind]} comparisons differ: {name} has {len(ordered[k]):,} and {len(more):,} pairs that "
-                f"the other lacks or has less often, such as {reference!r} with {probe!r}{would_do}"
+                f"the other lacks or has less often, such as {_compared(more[0], labels)}{would_do}"
             )
 
 

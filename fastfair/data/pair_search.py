@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 import threading
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -236,42 +236,25 @@ def _between_keys(packed: NDArray[np.int64], shift: int, parts: list[slice]) -> 
 Found = tuple[Floats, NDArray[np.int64]]
 
 
-class Sought(NamedTuple):
-    """Which pairs are sought.
+class ByProducts:
+    """Computes all similarities of a panel; for one thread.
 
-    Attributes
+    Parameters
     ----------
-    prepared : PreparedVectors
-        The vectors.
-    columns : (rows, 3) ndarray of int64
-        As in `Pairing`.
+    finder : PairFinder
+        Has the vectors.
     bound : float
         The lowest similarity.
     places : int
         Bits of a vector's number in the code of a pair.
     """
 
-    prepared: PreparedVectors
-    columns: NDArray[np.int64]
-    bound: float
-    places: int
-
-
-class ByProducts:
-    """Computes all similarities of a panel; for one thread.
-
-    Parameters
-    ----------
-    sought : Sought
-        The pairs.
-    """
-
-    def __init__(self, sought: Sought) -> None:
-        self._sought = sought
-        size, dtype = sought.prepared.panel, sought.prepared.rows.dtype
+    def __init__(self, finder: PairFinder, bound: float, places: int) -> None:
+        self._prepared, self._columns, self._places = finder.prepared, finder.columns, places
+        size, dtype = self._prepared.panel, finder.dtype
         self._product = np.empty((size, size), dtype)
         self._kept = np.empty(size * size + 1, dtype), np.empty(size * size + 1, np.int64)
-        self._lowest = dtype.type(sought.prepared.lowest(sought.bound))
+        self._lowest = dtype.type(self._prepared.lowest(bound))
 
     def search(self, p: int, q: int, mated_start: NDArray[np.int64], mated: Floats) -> Found:
         """Find the non-mated pairs of a panel, and compute the similarities of its mated pairs.
@@ -293,7 +276,7 @@ class ByProducts:
         """
         from fastfair.kernels import pairs as kernels
 
-        prepared, columns, _, places = self._sought
+        prepared, columns, places = self._prepared, self._columns, self._places
         prepared.fill(p, q, self._product)
         corner = p * prepared.panel, q * prepared.panel
         if not prepared.euclidean:
@@ -307,28 +290,29 @@ class ByPrefilter:
 
     Parameters
     ----------
-    sought : Sought
-        The pairs.
+    finder, bound, places
+        As there.
     prefilter : Prefilter
         Of the vectors.
     limits : tuple of ndarray
         What it marks.
     """
 
-    def __init__(self, sought: Sought, prefilter: Prefilter, limits: Limits) -> None:
-        self._sought, self._prefilter, self._limits = sought, prefilter, limits
-        size = sought.prepared.panel
+    def __init__(self, finder: PairFinder, bound: float, places: int, prefilter: Prefilter, limits: Limits) -> None:
+        self._prepared, self._columns, self._places = finder.prepared, finder.columns, places
+        self._prefilter, self._limits = prefilter, limits
+        size = self._prepared.panel
         self._bits = np.empty((size, size // 8), np.uint8)
         self._words = self._bits.view(np.uint32)
         self._codes = np.empty(size * size + 1, np.int64)
         self._similarity = np.empty(size * size + 1, np.float32)
-        self._bound = np.float32(sought.bound)
+        self._bound = np.float32(bound)
 
     def search(self, p: int, q: int, mated_start: NDArray[np.int64], mated: Floats) -> Found:
         """As `ByProducts.search`."""
         from fastfair.kernels import dot_products, int8_products
 
-        prepared, columns, _, places = self._sought
+        prepared, columns, places = self._prepared, self._columns, self._places
         corner = p * prepared.panel, q * prepared.panel
         self._prefilter.mark(self._limits, corner, self._bits)
         size = int8_products.list_marked(self._words, corner, columns, prepared.n, places, self._codes)
@@ -446,14 +430,14 @@ class PairFinder:
     ) -> None:
         self._vectors, self._pairing = vectors, pairing
         self._workers, self.tile, self._number = workers, tile, number
-        self._columns = pairing.columns
-        self._n_mated_of_row = self._columns[:, 2] - self._columns[:, 1]
+        self.columns = pairing.columns
+        self._n_mated_of_row = self.columns[:, 2] - self.columns[:, 1]
         self._mated_start = np.cumsum(self._n_mated_of_row) - self._n_mated_of_row
         self._n_mated = int(self._n_mated_of_row.sum())
-        self._n_nonmated = int((len(vectors) - self._columns[:, 0]).sum()) - self._n_mated
-        self._prepared = PreparedVectors(vectors, similarity, pairing.order, workers.n_threads)
-        self._euclidean = self._prepared.euclidean
-        self.dtype = self._prepared.rows.dtype
+        self._n_nonmated = int((len(vectors) - self.columns[:, 0]).sum()) - self._n_mated
+        self.prepared = PreparedVectors(vectors, similarity, pairing.order, workers.n_threads)
+        self._euclidean = self.prepared.euclidean
+        self.dtype = self.prepared.rows.dtype
 
     def find(self, share: float) -> tuple[Pairs, Pairs]:
         """Find all mated pairs and about the given share of the non-mated ones, the most similar.
@@ -527,7 +511,7 @@ class PairFinder:
         if self._euclidean:
             most, least = 0.0, -math.inf
         else:
-            most = float(np.einsum("ij,ij->i", self._prepared.rows, self._prepared.rows).max()) * 1.001
+            most = float(np.einsum("ij,ij->i", self.prepared.rows, self.prepared.rows).max()) * 1.001
             least = -most
         with np.errstate(over="ignore"):
             ends = score_keys.encode(np.array([most, -most, max(bound, least)], kind)).astype(np.int64)
@@ -560,23 +544,22 @@ class PairFinder:
 
     def panels_of_tiles(self) -> list[tuple[int, int]]:
         """Return the first panel of each tile, by its row and its column."""
-        starts = range(0, self._prepared.n_panels, self.tile)
+        starts = range(0, self.prepared.n_panels, self.tile)
         return [(p, q) for p in starts for q in starts if self._has_pairs(p, q + self.tile - 1)]
 
     def first_mated_after(self, panel: int) -> int:
         """Return the position of the first mated pair whose first vector is in a row of panels, or after it."""
-        row = panel * self._prepared.panel
+        row = panel * self.prepared.panel
         return int(self._mated_start[row]) if row < self._mated_start.size else self._n_mated
 
     def new_search(self, bound: float, places: int, filtered: Filtered | None) -> Search:
         """Return what one thread finds the non-mated pairs with that reach a bound."""
-        sought = Sought(self._prepared, self._columns, bound, places)
-        return ByProducts(sought) if filtered is None else ByPrefilter(sought, *filtered)
+        return ByProducts(self, bound, places) if filtered is None else ByPrefilter(self, bound, places, *filtered)
 
     def filtered(self, bound: float, n_threads: int | None) -> Filtered | None:
         """Return a prefilter and what it marks, or None where this processor has none or it would mark all pairs."""
-        prefilter = self._prepared.prefilter(n_threads)
-        limits = None if prefilter is None else prefilter.limits(self._prepared.reach(bound))
+        prefilter = self.prepared.prefilter(n_threads)
+        limits = None if prefilter is None else prefilter.limits(self.prepared.reach(bound))
         return None if prefilter is None or limits is None else (prefilter, limits)
 
     def search_tile(
@@ -586,7 +569,7 @@ class PairFinder:
 
         mated: similarities in order of vectors, and the position of the first of them among all.
         """
-        places, n_panels = store.packing.places, self._prepared.n_panels
+        places, n_panels = store.packing.places, self.prepared.n_panels
         mated_start = self._mated_start - mated[1]
         for p in range(at[0], min(at[0] + self.tile, n_panels)):
             for q in range(at[1], min(at[1] + self.tile, n_panels)):
@@ -601,9 +584,9 @@ class PairFinder:
 
     def _has_pairs(self, p: int, q: int) -> bool:
         """Whether any row of panel p has a partner in the columns up to those of panel q."""
-        panel = self._prepared.panel
+        panel = self.prepared.panel
         first_row = p * panel  # later rows have no earlier partners
-        return first_row < len(self._columns) and int(self._columns[first_row, 0]) < (q + 1) * panel
+        return first_row < len(self.columns) and int(self.columns[first_row, 0]) < (q + 1) * panel
 
     def _guess_bound(self, share: float) -> tuple[float, bool]:
         """Estimate the similarity that a share of the non-mated pairs reaches, and tell whether a prefilter saves time.
@@ -618,11 +601,11 @@ class PairFinder:
             rng.choice(some, min(some.size, wanted, max(512, some.size // 4)), replace=False)  # a small part
             for some in (np.arange(len(self._vectors))[vectors] for vectors in sets)
         )
-        seen = self._prepared.some_similarities(rows, columns)
+        seen = self.prepared.some_similarities(rows, columns)
         values = seen[self._pairing.subject[rows][:, None] != self._pairing.subject[columns]]
         k = min(values.size - 1, math.ceil(share * values.size))
         bound = float(np.partition(values, values.size - 1 - k)[values.size - 1 - k])
-        prepared, n_pairs = self._prepared, self._n_nonmated + self._n_mated
+        prepared, n_pairs = self.prepared, self._n_nonmated + self._n_mated
         if n_pairs < _LEAST_FILTERED or not prepared.may_be_filtered or self._n_mated > _MOST_MATED * n_pairs:
             return bound, False
         marked = np.count_nonzero(values >= prepared.lowest_marked(bound)) / values.size
@@ -631,7 +614,7 @@ class PairFinder:
     def _mated_positions(self) -> tuple[Positions, Positions]:
         n_mated, start = self._n_mated_of_row, self._mated_start
         first = np.repeat(np.arange(n_mated.size, dtype=np.int32), n_mated)
-        second = np.arange(first.size) + np.repeat(self._columns[:, 1] - start, n_mated)
+        second = np.arange(first.size) + np.repeat(self.columns[:, 1] - start, n_mated)
         return first, second.astype(np.int32)
 
     def _distances(self, first: NDArray[np.integer[Any]], second: NDArray[np.integer[Any]]) -> Floats:

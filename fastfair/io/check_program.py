@@ -1,22 +1,20 @@
 """A program that reads a file in its own process, as libhdf5 and polars crash or never return on some damaged files.
 
 It is run by its path, with the file and the names of its datasets or columns as arguments, first that of the vectors,
-and imports nothing of fastfair. It prints a line when it begins and whenever it has come further, and then JSON: what
-it found, or the error if there was one.
+and imports nothing of fastfair. It prints a line when it begins, and then JSON: what it found, or the error if there
+was one.
 """
 
 from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from math import prod
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
-_Item = TypeVar("_Item")
 _BLOCK = 2**24
-_FURTHER = 500  # datasets after which a line is printed, as thousands take many seconds
 _DENSEST = 2000  # the most bytes that one byte of a compressed file can hold
 
 
@@ -39,38 +37,24 @@ def read_hdf5(path: str, wanted: list[str]) -> dict[str, Any]:
 
     links: dict[str, Any] = {}
     with h5py.File(path, "r") as file:
-
-        def visit(name: str, link: Any) -> None:
-            links[name] = link
-            if len(links) % _FURTHER == 0:
-                print("further", flush=True)
-
-        file.visititems_links(visit)
+        file.visititems_links(links.__setitem__)
         inside = [name for name, link in links.items() if isinstance(link, h5py.HardLink)]
-        datasets = {name: found for name in _told(inside) if isinstance(found := file[name], h5py.Dataset)}
-        each = not datasets.keys() & set(wanted[:1]) and _are_vectors(_told(datasets.values()))
-        refused = {name: _refusal(dataset) for name, dataset in _told(datasets.items()) if each or name in wanted}
+        datasets = {name: found for name in inside if isinstance(found := file[name], h5py.Dataset)}
+        each = not datasets.keys() & set(wanted[:1]) and _are_vectors(datasets.values())
+        refused = {name: _refusal(dataset) for name, dataset in datasets.items() if each or name in wanted}
         refused |= {
             name: "is a link, not a dataset of this file; copy it into the file"
             for name in wanted
             if name in links and name not in inside
         }
         sizes = {name: int(datasets[name].nbytes) for name, refusal in refused.items() if refusal is None}
-        for name, size in _told(sizes.items()):
+        for name, size in sizes.items():
             if size > _DENSEST * Path(path).stat().st_size:
                 refused[name] = "claims a size far larger than the file"
             else:
                 _read(datasets[name])
     wrong = {name: why for name, why in refused.items() if why}
     return {"names": list(datasets), "each_a_vector": each, "sizes": sizes, "refused": wrong}
-
-
-def _told(items: Iterable[_Item]) -> Iterator[_Item]:
-    """Print a line now and then while items are taken."""
-    for k, item in enumerate(items):
-        if k % _FURTHER == _FURTHER - 1:
-            print("further", flush=True)
-        yield item
 
 
 def _are_vectors(datasets: Iterable[Any]) -> bool:

@@ -8,7 +8,6 @@ import math
 import os
 import subprocess
 import sys
-import threading
 import zipfile
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -37,9 +36,8 @@ _PARQUET, _END = b"PAR1", 8  # what Parquet files begin with, and bytes behind t
 _AT_ONCE = 2**24  # bytes of an array
 _OF_VECTORS = ["vectors", "name"]  # what an HDF5 file has where each of its datasets is a vector
 _PROGRAM = Path(__file__).with_name("check_program.py")
-_SECONDS = 3.0  # time limit of the check to come further
-_BYTES_A_SECOND = 1e7  # the limit grows with the size of the file
-_FURTHER = b"further"  # what the check says when it has come further
+_SECONDS = 10.0  # time limit of the check
+_BYTES_A_SECOND = 1e6  # the limit grows with the size of the file; datasets of one vector each take long
 
 
 @dataclass
@@ -420,47 +418,30 @@ def _of_hdf5(path: Path, wanted: Sequence[str]) -> Table:
 def _check_elsewhere(path: Path, wanted: Sequence[str], library: str) -> dict[str, Any]:
     """Let another process read a file with a library, and return what it found.
 
-    It costs a few tenths of a second; refused is a file with which it ends early, says nothing for too long, or finds
-    an error.
+    It costs a few tenths of a second; refused is a file with which it ends early, takes too long, or finds an error.
     """
     command = [sys.executable, "-P", str(_PROGRAM), str(path.absolute()), *wanted]
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
     seconds = _SECONDS + path.stat().st_size / _BYTES_A_SECOND
-    with (
-        files.reading(path),
-        subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process,
-    ):
+    with files.reading(path):
         try:
-            begun = process.stdout.readline() if process.stdout else b""
-            answer = _answer(process, seconds)
-        finally:
-            process.kill()
-        if not begun:
+            said = subprocess.run(
+                command,
+                env=environment,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                timeout=seconds,
+                check=False,
+            ).stdout.splitlines()
+        except subprocess.TimeoutExpired:
+            raise FileFormatError(
+                f"{path} cannot be read: {library} does not finish reading it, so it is damaged"
+            ) from None
+        if not said:
             raise FileFormatError(f"{path} cannot be checked: {_PROGRAM.name} does not start")
-        if answer is None:
-            raise FileFormatError(f"{path} cannot be read: {library} does not finish reading it, so it is damaged")
-        if not answer:
+        if len(said) == 1:
             raise FileFormatError(f"{path} cannot be read: {library} crashes with it, so it is damaged")
-        found: dict[str, Any] = json.loads(answer)
+        found: dict[str, Any] = json.loads(said[1])
     if "error" in found:
         raise FileFormatError(f"{path} cannot be read: {found['error']}")
     return found
-
-
-def _answer(process: subprocess.Popen[bytes], seconds: float) -> bytes | None:
-    """Return the last line of the check, empty where it ended without; None where it says nothing for too long."""
-    late = threading.Event()
-
-    def end() -> None:
-        late.set()
-        process.kill()
-
-    line = _FURTHER
-    while line.rstrip() == _FURTHER and process.stdout:
-        timer = threading.Timer(seconds, end)
-        timer.start()
-        line = process.stdout.readline()
-        timer.cancel()
-    if late.is_set():
-        return None
-    return line if line.endswith(b"\n") else b""
