@@ -136,7 +136,7 @@ def checked_columns(
             keep = rows_of_two_samples(policies.self_comparisons, samples[1], samples[2])
         if subjects is not None:
             agree = rows_without_conflicts(policies.label_conflicts, flags, subjects, where, advice)
-            keep = agree if keep is None else keep if agree is None else keep & agree
+            keep = both_masks(keep, agree)
     if keep is not None:
         values, flags = values[keep], flags[keep]
         subjects, samples = (None if sides is None else kept_rows(sides, keep) for sides in (subjects, samples))
@@ -211,6 +211,11 @@ def labels_of_subjects(subjects: BothSides | None, attributes: Attributes) -> di
         for name, sides in attributes.items()
     }
     return {name: labels for name, labels in found.items() if labels is not None}
+
+
+def both_masks(keep: NDArray[np.bool_] | None, other: NDArray[np.bool_] | None) -> NDArray[np.bool_] | None:
+    """Return what two masks keep; None is the mask that keeps all."""
+    return other if keep is None else keep if other is None else keep & other
 
 
 def kept_rows(columns: Any, keep: NDArray[np.bool_]) -> Any:

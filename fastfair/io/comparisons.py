@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +15,7 @@ from fastfair._lib.arguments import checked
 from fastfair._lib.frames import FrameColumns
 from fastfair._lib.label_codes import smallest_integers
 from fastfair._lib.warnings import gathered, warn
-from fastfair.data.columns import CheckedColumns, checked_columns, without_diagonal, without_look_alikes
+from fastfair.data.columns import CheckedColumns, both_masks, checked_columns, without_diagonal, without_look_alikes
 from fastfair.data.comparisons import Comparisons
 from fastfair.data.group_labels import MISSING
 from fastfair.data.named_vectors import NamedVectors
@@ -140,7 +139,7 @@ def read_comparisons(
         table = file.format.read(file, how)
     else:
         table = formats.choose(tables.of_frame(path, "path", "the data frame"), how, formats.FORMATS["csv"])
-    columns, keep = columns_of(table, how).checked()
+    columns, keep = coded_rows(table, how)
     with table.placed(keep):
         comparisons = Comparisons._of_columns(columns, policies.failures)
     kept = slice(None) if keep is None else keep
@@ -149,7 +148,7 @@ def read_comparisons(
         of_reference, of_probe = (frame.numbers(name)[kept] for name in table.quality)
         comparisons.quality = of_reference if table.quality[0] == table.quality[1] else (of_reference, of_probe)
     origin = {} if table.lines is None else {"line": np.asarray(table.lines, np.uint32)}
-    origin |= {name: table.frame[name].to_numpy() for name in table.kept}
+    origin |= {name: table.frame[name].to_numpy() for name in how.keep}
     comparisons.origin = {name: column[kept] for name, column in origin.items()}
     lacking = [name for name, labels in comparisons.attributes.items() if MISSING in labels]
     if not lacking:
@@ -187,54 +186,11 @@ def _of_two_files(genuine: Any, impostor: str | Path, how: HowToRead) -> Compari
     return Comparisons(np.concatenate(scores), mated, score_kind=how.score_kind, policies=how.policies)
 
 
-@dataclass
-class ScoreColumns:
-    """Rows of a score file on their way to `checked_columns`.
+def coded_rows(table: ScoreTable, how: HowToRead) -> tuple[CheckedColumns, NDArray[np.bool_] | None]:
+    """Find subjects, samples and groups of the rows of a score file, and check and code all columns.
 
-    Attributes
-    ----------
-    table, how
-        Where they are from, and how they are read.
-    scores, mated, sides
-        As `checked_columns` takes them.
-    left_out : tuple of str
-        What was left out.
-    keep : (rows,) ndarray of bool, or None
-        Which rows of the file they are; None for all.
-    advice : callable
-        As there.
+    Returned is also which rows of the file are then left, None for all.
     """
-
-    table: tables.Rows
-    how: HowToRead
-    scores: NDArray[Any]
-    mated: NDArray[np.bool_] | None
-    sides: dict[str, Any]
-    left_out: tuple[str, ...]
-    keep: NDArray[np.bool_] | None
-    advice: Callable[[], str]
-
-    def checked(self) -> tuple[CheckedColumns, NDArray[np.bool_] | None]:
-        """Check and code them; return also which rows of the file are then left, None for all."""
-        rows = None if self.keep is None else np.flatnonzero(self.keep)
-
-        def where(row: int) -> str:
-            return self.table.where(row if rows is None else int(rows[row]))
-
-        with self.table.placed(self.keep):
-            columns = checked_columns(
-                self.scores, self.mated, self.sides, self.how.score_kind, self.how.policies, where, self.advice
-            )
-        columns.left_out = (*self.left_out, *columns.left_out)
-        keep = columns.keep
-        if keep is not None and rows is not None and self.keep is not None:
-            keep = np.zeros(self.keep.size, np.bool_)
-            keep[rows[columns.keep]] = True
-        return columns, self.keep if keep is None else keep
-
-
-def columns_of(table: ScoreTable, how: HowToRead) -> ScoreColumns:
-    """Find subjects, samples and groups of the rows of a score file."""
     if how.subject_pattern and (table.reference is None or table.probe is None):
         raise InputError("subject_pattern= needs columns to cut: name them with reference= and probe=")
     default_pattern = table.subject_pattern if how.subject_pattern is None else None
@@ -247,8 +203,8 @@ def columns_of(table: ScoreTable, how: HowToRead) -> ScoreColumns:
         if table.is_matrix and subjects is not None:
             of_sides = dict(zip(_SIDES, subjects, strict=True))
             values = table.frame["score"].to_numpy()
-            keep = _both(keep, without_diagonal(values, of_sides, how.score_kind, how.policies.self_comparisons))
-        keep = _both(keep, _without_attacks(columns, table.attack))
+            keep = both_masks(keep, without_diagonal(values, of_sides, how.score_kind, how.policies.self_comparisons))
+        keep = both_masks(keep, _without_attacks(columns, table.attack))
         flags = None if table.mated is None else _flags(columns.values(table.mated), how.layout.mated_value)
         scores = None if table.score is None else columns.numbers(table.score)
     if scores is None:
@@ -270,12 +226,21 @@ def columns_of(table: ScoreTable, how: HowToRead) -> ScoreColumns:
         hint = f", here perhaps '{pattern}'" if pattern else ""
         return f"Say which part of the names is the subject with subject_pattern={hint}"
 
-    return ScoreColumns(table, how, scores, flags, sides, tuple(without_labels), keep, advice)
+    left_out = tuple(without_labels)
+    if not scores.size:
+        return CheckedColumns(scores, np.empty(0, np.bool_), None, None, {}, how.score_kind, left_out), keep
+    rows = None if keep is None else np.flatnonzero(keep)
 
+    def where(row: int) -> str:
+        return table.where(row if rows is None else int(rows[row]))
 
-def _both(keep: NDArray[np.bool_] | None, other: NDArray[np.bool_] | None) -> NDArray[np.bool_] | None:
-    """Return which rows two masks keep; None is that of all."""
-    return other if keep is None else keep if other is None else keep & other
+    with table.placed(keep):
+        coded = checked_columns(scores, flags, sides, how.score_kind, how.policies, where, advice)
+    coded.left_out = (*left_out, *coded.left_out)
+    if coded.keep is None or keep is None or rows is None:
+        return coded, keep if coded.keep is None else coded.keep
+    keep[rows] = coded.keep
+    return coded, keep
 
 
 def _subjects_and_samples(table: ScoreTable, how: HowToRead) -> tuple[BothSides | None, BothSides | None]:

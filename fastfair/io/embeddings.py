@@ -13,6 +13,7 @@ from fastfair._lib import arrays, side_columns, validation
 from fastfair._lib.arguments import checked
 from fastfair._lib.frames import FrameColumns
 from fastfair._lib.warnings import gathered
+from fastfair.data.columns import both_masks
 from fastfair.data.embeddings import Embeddings, FailuresOfVectors, TemplateScore, rows_of_vectors
 from fastfair.data.named_vectors import FailedVectors, NamedVectors, SameName
 from fastfair.data.policies import MissingLabels
@@ -156,8 +157,7 @@ def read_embeddings(
     with gathered(DroppedWarning) as of_failures:
         usable = rows_of_vectors(array, similarity, failures)
     left_out = [*left_out, *of_failures]
-    if usable is not None:
-        keep = usable if keep is None else keep & usable
+    keep = both_masks(keep, usable)
     if keep is not None:
         array, who, labels, roles = array[keep], take(who, keep), take(labels, keep), take(roles, keep)
         templates = templates if isinstance(templates, int) else take(templates, keep)

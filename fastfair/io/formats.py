@@ -191,7 +191,6 @@ class ScoreTable(tables.Rows):
     told: dict[str, tuple[str, str]] = field(default_factory=dict)
     quality: tuple[str, str] | None = None
     attack: str | None = None
-    kept: tuple[str, ...] = ()
     names_samples: bool = False
     is_matrix: bool = False
 
@@ -486,8 +485,7 @@ def choose(table: tables.Table, how: HowToRead, kind: Format, names: Any = None,
             raise InputError(f"{table.place}: column {name!r} holds the scores, so it cannot be that of {role} as well")
     frame = table.columns([*roles.values()], numbers=[*([] if score is None else [score]), *(quality or ())])
     return ScoreTable(
-        table.place, frame, **chosen, attributes=attributes, quality=quality, kept=how.keep, lines=table.lines,
-        first=table.first,
+        table.place, frame, **chosen, attributes=attributes, quality=quality, lines=table.lines, first=table.first,
     )  # fmt: skip
 
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from fastfair._lib import label_codes, side_columns, validation
 from fastfair._lib.frames import FrameColumns
 from fastfair._lib.warnings import warn
-from fastfair.data.columns import plain_label
+from fastfair.data.columns import both_masks, plain_label
 from fastfair.errors import DroppedWarning, InputError
 
 from . import tables
@@ -249,7 +249,7 @@ class Metadata:
             f"contradict the metadata: rows {named} (counted from 0)",
             DroppedWarning,
         )
-        return ~contradicted if keep is None else keep & ~contradicted
+        return both_masks(keep, ~contradicted)
 
     def _of_groups(self) -> list[_Column]:
         return [column for pair in self._labels.values() for column in pair]

@@ -23,7 +23,7 @@ from fastfair.data.scanning import LEAST_MEMORY, DividedPart, Limits, Scan, divi
 from fastfair.errors import InputError
 
 from . import files, formats, tables
-from .comparisons import columns_of
+from .comparisons import coded_rows
 from .formats import USUAL_LAYOUT, HowToRead, Layout
 
 if TYPE_CHECKING:
@@ -226,32 +226,27 @@ class _PartReader:
 
     def read(self, number: int, limits: Limits) -> _ReadPart:
         """Read the part of a number, and divide its comparisons by limits as `Scan.limits` has them."""
+        part, how = self.parts[number], self.how
         try:
-            return self._read(self.parts[number], limits)
+            with files.unchanged({part.file: self.stamps[part.file]}):
+                if part.n_rows is None:
+                    file = formats.opened(part.file, how)
+                    table = file.format.read(file, how)
+                    if table.is_matrix:
+                        raise InputError(
+                            f"{part.file} is a score matrix, which cannot be scanned: use read_comparisons"
+                        )
+                else:
+                    rows_of_file = tables.of_parquet(part.file, part.first, part.n_rows)
+                    table = formats.choose(rows_of_file, how, formats.FORMATS["parquet"])
+                columns, keep = coded_rows(table, how)
+            rows = tables.Rows(table.place, lines=table.lines, first=table.first)
+            with rows.placed(keep):
+                found = divided(columns, self.cllr, limits) if columns.values.size else None
+            return _ReadPart(found, columns.left_out, rows, keep)
         except InputError as error:  # a scan takes no failed comparisons
             said = str(error).replace(validation.FAILURES_DO, "read_comparisons can leave out or count failed ones")
             raise type(error)(said, error.row) from None
-
-    def _read(self, part: _Part, limits: Limits) -> _ReadPart:
-        how = self.how
-        with files.unchanged({part.file: self.stamps[part.file]}):
-            if part.n_rows is None:
-                file = formats.opened(part.file, how)
-                table = file.format.read(file, how)
-                if table.is_matrix:
-                    raise InputError(f"{part.file} is a score matrix, which cannot be scanned: use read_comparisons")
-            else:
-                rows_of_file = tables.of_parquet(part.file, part.first, part.n_rows)
-                table = formats.choose(rows_of_file, how, formats.FORMATS["parquet"])
-            columns = columns_of(table, how)
-        rows, left_out = tables.Rows(table.place, lines=table.lines, first=table.first), columns.left_out
-        if columns.scores.size:
-            checked, keep = columns.checked()
-            left_out = checked.left_out
-            if checked.values.size:
-                with rows.placed(keep):
-                    return _ReadPart(divided(checked, self.cllr, limits), left_out, rows, keep)
-        return _ReadPart(None, left_out, rows, None)
 
 
 _Coded = tuple[Any, _ReadPart]  # the coded part, None where everything was left out, and what was read

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -88,10 +89,7 @@ def _frame(comparisons: Comparisons, as_text: bool) -> pl.DataFrame:
         else scores,  # float32 would be written with too few digits to read back as float64
         "mated": np.repeat([True, False] * (len(sides) // 2), [len(side) for side in sides]),
     }
-    of_sides = list(map(_codes, sides))
-    for name, labels in _labels(comparisons, as_text).items():
-        columns[name] = labels.gather(np.concatenate([codes[name] for codes in of_sides]))
-    frame = pl.DataFrame(columns)
+    frame = pl.DataFrame(columns | _labels(comparisons, sides, as_text))
     if failed is not None:
         frame = frame.with_columns(score=pl.when(pl.col("score").is_finite()).then(pl.col("score")))
     if as_text:
@@ -100,33 +98,27 @@ def _frame(comparisons: Comparisons, as_text: bool) -> pl.DataFrame:
     return frame[np.argsort(np.concatenate(rows))] if rows else frame
 
 
-def _codes(side: SortedSide) -> dict[str, Any]:
-    """Return each column of labels as codes, positions in its list of labels."""
-    codes: dict[str, Any] = {name: getattr(side, name) for name in (*_SUBJECTS, *_SAMPLES)}
-    codes |= {f"reference_{name}": column for name, column in side.reference_attributes.items()}
-    codes |= {f"probe_{name}": column for name, column in side.probe_attributes.items()}
-    return codes
-
-
-def _labels(comparisons: Comparisons, as_text: bool) -> dict[str, Any]:
-    """Return the list of labels of each column to write, as a series to index with the codes."""
+def _labels(comparisons: Comparisons, sides: Sequence[SortedSide], as_text: bool) -> dict[str, pl.Series]:
+    """Return the columns of subjects, samples and attributes."""
     pl = files.polars()
-    labels: dict[str, Any] = {}
+    columns: dict[str, tuple[pl.Series, list[Any]]] = {}  # the labels, and each side's codes of them
     for names, known in ((_SUBJECTS, comparisons.subjects), (_SAMPLES, comparisons.samples)):
         if known is not None:
             whole = not as_text and all(type(label) is int for label in known.tolist())
-            labels |= dict.fromkeys(names, pl.Series(known.tolist() if whole else list(map(str, known))))
+            labels = pl.Series(known.tolist() if whole else list(map(str, known)))
+            columns |= {name: (labels, [getattr(side, name) for side in sides]) for name in names}
     for name, texts in comparisons.attributes.items():
         if name == "sample":
             raise InputError("an attribute called 'sample' would be read as the samples: rename it")
         if as_text and set(name) & set("\t\r\n"):
             raise InputError(f"{name!r} cannot head a column of a text file: rename it, or write .parquet")
-        labels |= dict.fromkeys((f"reference_{name}", f"probe_{name}"), pl.Series(texts))
-    if as_text:
-        for name, known in labels.items():
-            wrong = [text for text in (name, *known.to_list()) if set(text) & set("\0\ufeff")]
-            if wrong:
-                raise InputError(
-                    f"{name!r}: no text file can hold {wrong[0]!r}, for its NUL or byte order mark: write .parquet"
-                )
-    return labels
+        for role in _SUBJECTS:
+            codes = [getattr(side, f"{role}_attributes")[name] for side in sides]
+            columns[f"{role}_{name}"] = pl.Series(texts), codes
+    for name, (labels, _) in columns.items() if as_text else ():
+        wrong = [text for text in (name, *labels.to_list()) if set(text) & set("\0\ufeff")]
+        if wrong:
+            raise InputError(
+                f"{name!r}: no text file can hold {wrong[0]!r}, for its NUL or byte order mark: write .parquet"
+            )
+    return {name: labels.gather(np.concatenate(codes)) for name, (labels, codes) in columns.items()}
