@@ -101,7 +101,7 @@ def _frame(comparisons: Comparisons, as_text: bool) -> pl.DataFrame:
 def _labels(comparisons: Comparisons, sides: Sequence[SortedSide], as_text: bool) -> dict[str, pl.Series]:
     """Return the columns of subjects, samples and attributes."""
     pl = files.polars()
-    columns: dict[str, tuple[pl.Series, list[Any]]] = {}  # the labels, and each side's codes of them
+    columns: dict[str, tuple[Any, list[Any]]] = {}  # the labels, and each side's codes of them
     for names, known in ((_SUBJECTS, comparisons.subjects), (_SAMPLES, comparisons.samples)):
         if known is not None:
             whole = not as_text and all(type(label) is int for label in known.tolist())
