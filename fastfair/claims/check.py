@@ -23,7 +23,7 @@ from fastfair.error_rates.operating_points import OperatingPoint, at_fmr, read_p
 from fastfair.error_rates.rates import ERROR_RATES
 from fastfair.error_rates.score_metrics import Costs, EerMethod
 from fastfair.errors import InputError, NarrowIntervalsWarning, visible
-from fastfair.evaluation.evaluate import EvaluationSettings, evaluate
+from fastfair.evaluation.evaluate import EvaluationSettings, evaluate, repeats_subjects
 from fastfair.evaluation.result import Evaluation
 from fastfair.measures import MEASURES
 from fastfair.measures._fairness import ZeroPolicy
@@ -49,7 +49,14 @@ if TYPE_CHECKING:
 EVERY_GROUP = "*"
 _HOLDS = {"<=": operator.le, "<": operator.lt, ">=": operator.ge, ">": operator.gt}
 _NAME = re.compile(r"[A-Za-z][\w\s()-]*")
-_END_OF_NAME = re.compile(rf"[\[@]|{RELATION.pattern}")
+# It matches any text. A group's label may hold anything, and nothing after it has a bracket.
+_REQUIREMENT = re.compile(
+    r"\s*(?P<called>[^[@<>\u2264\u2265]*)(?P<group>\[.*\])?\s*(?P<between>[^@<>\u2264\u2265]*)"
+    r"(?:@\s*(?P<point>[^[<>\u2264\u2265]*)(?P<late>\[[^<>\u2264\u2265]*)?)?"
+    rf"(?P<relation>{RELATION.pattern})?\s*(?P<number>.*)",
+    re.DOTALL,
+)
+_Refused = Callable[[str, str], InputError]
 
 
 @dataclass(frozen=True)
@@ -119,44 +126,40 @@ def read_requirement(text: str, default: OperatingPoint) -> Requirement:
     default is the operating point of rates, and of measures of rates, that name none. An InputError says at which
     character a text cannot be read, and what would do; what no data or all data would meet is refused as well.
     """
-    after_group = text.rfind("]") + 1  # a group's label may hold anything, and nothing after it has a bracket
-    relation = RELATION.search(text, after_group)
-    opened = text.find("[", 0, None if relation is None or after_group else relation.start())
-    if opened >= 0 and after_group <= opened:
-        raise _refused(text, opened, text[opened:], 'the bracket before a group is not closed: add "]"')
-    if relation is None:
+    parts = _REQUIREMENT.fullmatch(text)
+    assert parts is not None
+
+    def refused(part: str, why: str) -> InputError:
+        empty = "the start" if part == "called" else "the end"
+        return _refused(text, parts.start(part), parts[part].strip() or empty, why)
+
+    if parts["between"].startswith("["):
+        raise refused("between", 'the bracket before a group is not closed: add "]"')
+    if parts["relation"] is None:
         raise _refused(
             text, len(text), "the end", "a relation and a number are missing, as in fnmr@fmr=0.001 <= 0.05; data can "
             "show that a quantity is <=, <, >= or > a number, not that it equals one"
         )  # fmt: skip
-    end = _END_OF_NAME.search(text)
-    assert end is not None
-    if opened > end.start():
-        raise _refused(
-            text, opened, text[opened:after_group], "a group comes before the operating point: fnmr[f]@fmr=0.001"
-        )
-    group = text[opened + 1 : after_group - 1].strip() if opened >= 0 else None
+    if parts["late"] is not None:
+        raise refused("late", "a group comes before the operating point: fnmr[f]@fmr=0.001")
+    group = parts["group"] and parts["group"][1:-1].strip()
     if group == "":
-        raise _refused(text, opened, "[]", "name a group between the brackets, or * for every group")
-    between = text[after_group if opened >= 0 else end.start() : relation.start()].strip()
-    if between and not between.startswith("@"):
-        raise _refused(
-            text, text.find(between, after_group), between, "after a group comes an operating point, as in @fmr=0.001"
-        )
-    called = text[: end.start()].strip()
-    name = _name_of(text, called)
-    at = _point_of(text, name, between[1:].strip() if between else None, default)
-    _check_group(text, name, group)
+        raise refused("group", "name a group between the brackets, or * for every group")
+    if parts["between"]:
+        raise refused("between", "after a group comes an operating point, as in @fmr=0.001")
+    name = _name_of(parts["called"].strip(), refused)
+    at = _point_of(name, parts["point"], default, refused)
+    _check_group(name, group, refused)
     if group is None and at is not None and at.rate == name:
-        raise _refused(
-            text, 0, called, f"{at} holds the {name.upper()} of all comparisons, so data say nothing of it: name "
-            "another operating point, or a group"
+        raise refused(
+            "called", f"{at} holds the {name.upper()} of all comparisons, so data say nothing of it: name another "
+            "operating point, or a group"
         )  # fmt: skip
-    bound = _bound_of(text, name, relation)
-    return Requirement(text.strip(), name, group, at, RELATIONS[relation.group()], bound)
+    bound = _bound_of(name, parts["number"].strip(), refused)
+    return Requirement(text.strip(), name, group, at, RELATIONS[parts["relation"]], bound)
 
 
-def _name_of(text: str, called: str) -> str:
+def _name_of(called: str, refused: _Refused) -> str:
     name = quantity_name(called)
     measure = measure_of(name)
     is_name = _NAME.fullmatch(called) is not None  # names are compared without their marks
@@ -166,20 +169,20 @@ def _name_of(text: str, called: str) -> str:
     if not is_name or measure is None or code != measure.name:
         known = [*ERROR_RATES, *METRICS, *MEASURES]
         near = validation.did_you_mean(called.partition("(")[0], known)
-        raise _refused(text, 0, called or "the start", f"there is no such quantity{near}: name one of {_listed(known)}")
+        raise refused("called", f"there is no such quantity{near}: name one of {_listed(known)}")
     metric = metric.removesuffix(")")
     if not measure.of:
         if metric:
-            raise _refused(text, 0, called, f"{measure.title} takes no ({metric}): write {measure.name}")
+            raise refused("called", f"{measure.title} takes no ({metric}): write {measure.name}")
         return name
     computed = [one for one in measure.of if one != "act_dcf"]
     if not metric and len(computed) == 1:
         return f"{code}({computed[0]})"
     if metric not in computed:
         if metric in measure.of:
-            raise _refused(text, 0, called, "actual DCFs are not checked: evaluate_calibration has their intervals")
+            raise refused("called", "actual DCFs are not checked: evaluate_calibration has their intervals")
         would_do = _listed([f"{code}({one})" for one in computed])
-        raise _refused(text, 0, called, f"{measure.title} is of a rate or cost: write {would_do}")
+        raise refused("called", f"{measure.title} is of a rate or cost: write {would_do}")
     return name
 
 
@@ -189,51 +192,44 @@ def _is_summary(name: str) -> bool:
     return measure is not None and measure.own_threshold and name != measure.name
 
 
-def _point_of(text: str, name: str, written: str | None, default: OperatingPoint) -> OperatingPoint | None:
+def _point_of(name: str, written: str | None, default: OperatingPoint, refused: _Refused) -> OperatingPoint | None:
     measure = measure_of(name)
     metric = None if measure is None or not measure.of else name.partition("(")[2].removesuffix(")")
     needs = name in ERROR_RATES if measure is None else measure.needs_policy_threshold(metric)
-    if not needs:
-        if written is not None:
-            raise _refused(text, text.find("@"), f"@{written}", f"{name} needs no operating point: leave it out")
-        return None
     if written is None:
-        return default
-    place = text.find("@", text.rfind("]") + 1) + 1
+        return default if needs else None
+    if not needs:
+        raise refused("point", f"{name} needs no operating point: leave it out")
     try:
-        return read_point(written)
+        return read_point(written.strip())
     except ValueError as error:  # InputError is one
-        raise _refused(text, place, written or "the end", str(error)) from None
+        raise refused("point", str(error)) from None
 
 
-def _check_group(text: str, name: str, group: str | None) -> None:
+def _check_group(name: str, group: str | None, refused: _Refused) -> None:
     measure = measure_of(name)
-    of_each = measure is not None and measure.per_group and not _is_summary(name)
-    if measure is not None and of_each and group is None:
+    if measure is None:
+        return
+    of_each = measure.per_group and not _is_summary(name)
+    if of_each and group is None:
         would_do = [f"{name}[*]", *(f"{name}_{word}" for word in SUMMARIES if measure.own_threshold)]
-        raise _refused(
-            text, 0, name, f"it has a value for each group: write {_listed(would_do)}, or a group in place of *"
-        )
-    if measure is not None and not of_each and group is not None:
-        raise _refused(text, text.find("["), f"[{group}]", f"{name} is over all groups: leave the brackets out")
+        raise refused("called", f"it has a value for each group: write {_listed(would_do)}, or a group in place of *")
+    if not of_each and group is not None:
+        raise refused("group", f"{name} is over all groups: leave the brackets out")
 
 
-def _bound_of(text: str, name: str, relation: re.Match[str]) -> float:
-    written = text[relation.end() :].strip()
-    place = relation.end() + len(text[relation.end() :]) - len(text[relation.end() :].lstrip())
+def _bound_of(name: str, written: str, refused: _Refused) -> float:
     try:
         bound = number_of(written)
     except ValueError:
-        raise _refused(
-            text, place, written or "the end", "a requirement ends with a number, such as 0.05 or 5 %"
-        ) from None
+        raise refused("number", "a requirement ends with a number, such as 0.05 or 5 %") from None
     least, most = range_of(name)
     if least < bound < most:
         return bound
     hint = f"; for {bound:g} % write {bound:g} % or {bound / 100:g}" if most == 1 and 1 < bound < 100 else ""
-    raise _refused(
-        text, place, written, f"the bound must lie between {least:g} and {most:g}, the least and the greatest possible "
-        f"value, as no data could show what is beyond{hint}"
+    raise refused(
+        "number", f"the bound must lie between {least:g} and {most:g}, the least and the greatest possible value, as "
+        f"no data could show what is beyond{hint}"
     )  # fmt: skip
 
 
@@ -581,8 +577,7 @@ def check(
                 alpha=alpha, eer_method=eer_method, zero_policy=zero_policy, incomplete_groups="nan"
             ),
         )  # fmt: skip
-    dependent = unit == "comparison" and _repeats_subjects(comparisons)
-    return _judged_all(evaluation, wanted, confidence_level, is_dependent=dependent, allow_undecided=allow_undecided)
+    return _judged_all(evaluation, wanted, confidence_level, allow_undecided)
 
 
 def requirements_of(requirements: str | Sequence[str], at: OperatingPoint) -> list[Requirement]:
@@ -601,25 +596,21 @@ def check_evaluation(evaluation: Evaluation, wanted: Sequence[Requirement]) -> C
             raise InputError(
                 f"the evaluation has no {one.name}{'' if one.at is None else f' at {one.at}'}: {one.text!r}"
             )
-    dependent = evaluation.settings["unit"] == "comparison" and evaluation.n_subjects is not None
     level = evaluation.settings["confidence_level"]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", NarrowIntervalsWarning)  # reasons say so of each quantity that it concerns
-        limits = evaluation.with_intervals(two_sided_level(level), "auto", "two-sided", simultaneous=False)
-        return _judged_all(limits, wanted, level, is_dependent=dependent, allow_undecided=False)
+    limits = evaluation.with_intervals(two_sided_level(level), "auto", "two-sided", simultaneous=False)
+    return _judged_all(limits, wanted, level, allow_undecided=False)
 
 
 def _judged_all(
-    evaluation: Evaluation, wanted: Sequence[Requirement], confidence_level: float, *, is_dependent: bool,
-    allow_undecided: bool,
-) -> Check:  # fmt: skip
+    evaluation: Evaluation, wanted: Sequence[Requirement], confidence_level: float, allow_undecided: bool
+) -> Check:
     """Judge requirements by an evaluation whose two-sided intervals end at one-sided limits of the level."""
     of_each = [requirement.of_groups(evaluation.groups) for requirement in wanted]
-    level, doubt = two_sided_level(confidence_level), _DEPENDENT if is_dependent else ""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", NarrowIntervalsWarning)
-        opposite = evaluation.with_intervals(two_sided_level(1 - (1 - confidence_level) / sum(map(len, of_each))))
-        rows = [row for together in of_each for row in _judged(together, evaluation, opposite, level, doubt)]
+    comparisons, unit = evaluation.comparisons, evaluation.settings["unit"]
+    doubt = _DEPENDENT if comparisons is not None and repeats_subjects(comparisons, unit) else ""
+    level = two_sided_level(confidence_level)
+    opposite = evaluation.with_intervals(two_sided_level(1 - (1 - confidence_level) / sum(map(len, of_each))))
+    rows = [row for together in of_each for row in _judged(together, evaluation, opposite, level, doubt)]
     texts = [one.text for one in wanted]
     settings = evaluation.settings | {"requirements": texts, "confidence_level": confidence_level}
     return Check(tuple(texts), tuple(rows), confidence_level, settings, allow_undecided)
@@ -698,9 +689,3 @@ def _found(one: Requirement, evaluation: Evaluation) -> Quantity:
     key = one.name, one.group, None, one.at
     missing = Quantity(*key[:2], one.at, math.nan, math.nan, math.nan, note="groups lack comparisons")
     return next((quantity for quantity in evaluation.quantities if quantity.key == key), missing)
-
-
-def _repeats_subjects(comparisons: Comparisons | ScannedComparisons) -> bool:
-    if isinstance(comparisons, ScannedComparisons) or comparisons.subjects is None:
-        return False
-    return comparisons.subjects.size < len(comparisons.mated) + len(comparisons.nonmated)

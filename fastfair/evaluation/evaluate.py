@@ -499,7 +499,7 @@ def _evaluated(
     key, seed = seeds.stream(rng) if request.n_resamples else (None, None)
     settings = request.settings(comparisons, [result.threshold for result in at_points], seed)
     measured = tuple(comparisons.groups[k] for k in request.measured)
-    points = request.points
+    points, n_subjects = request.points, None if comparisons.subjects is None else comparisons.subjects.size
     failures = None
     if comparisons.failed is not None and comparisons.failed.reported:
         failures = Failures(comparisons, at_points)
@@ -547,7 +547,13 @@ def _evaluated(
     elif failures is not None:
         quantities = (*quantities, *failures.quantities)
     if uncertainty is not None:
-        warn_of_repeated_subjects(comparisons, unit)
+        if repeats_subjects(comparisons, unit):
+            n = len(comparisons.mated) + len(comparisons.nonmated)
+            warn(
+                f'intervals are too narrow: unit="comparison" treats {n} comparisons of {n_subjects} subjects as '
+                'independent; use unit="subject"',
+                NarrowIntervalsWarning,
+            )
         quantities = uncertainty.with_intervals(
             request.confidence_level, method, request.alternative, request.simultaneous
         )
@@ -555,7 +561,7 @@ def _evaluated(
     return Evaluation(
         quantities, tuple(at_points), comparisons.groups, measured, settings, repr(whole), uncertainty,
         None if isinstance(whole, ScannedComparisons) else comparisons, comparisons.left_out,
-        None if comparisons.subjects is None else comparisons.subjects.size,
+        n_subjects,
     )  # fmt: skip
 
 
@@ -784,12 +790,7 @@ def warn_of_few_errors(quantities: Sequence[Quantity], at_points: Sequence[Rates
             warn(f"intervals that {what} are likely too narrow: {told}", NarrowIntervalsWarning)
 
 
-def warn_of_repeated_subjects(comparisons: Comparisons, unit: str) -> None:
-    """Warn where comparisons are drawn as if each had subjects of its own."""
+def repeats_subjects(comparisons: Comparisons, unit: str) -> bool:
+    """Return whether comparisons are drawn as if each had subjects of its own, although subjects repeat."""
     n = len(comparisons.mated) + len(comparisons.nonmated)
-    if unit == "comparison" and comparisons.subjects is not None and comparisons.subjects.size < n:
-        warn(
-            f'intervals are too narrow: unit="comparison" treats {n} comparisons of {comparisons.subjects.size} '
-            'subjects as independent; use unit="subject"',
-            NarrowIntervalsWarning,
-        )
+    return unit == "comparison" and comparisons.subjects is not None and comparisons.subjects.size < n

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fastfair._lib import validation
 from fastfair._lib.arguments import checked
@@ -100,20 +101,38 @@ def table(
         if name in keys:
             raise InputError(f"by has the column {name!r}, which the result has, too: rename it")
     systems = _rows(columns, keys)
+    distinct = {system: k for k, system in enumerate(dict.fromkeys(systems))}
+    rows = np.array([distinct[system] for system in systems], np.intp)[:, np.newaxis]
     if group is None:
-        groups, rates, overall = _side_by_side(columns, given, pooled, systems, keys)
+        by_group = _columns_of_groups(columns, given, {*keys, *pooled.values()})
+        groups = list(next(iter(by_group.values())))
+        read = {name: [found[one] for one in groups] for name, found in by_group.items()}
+        labels: list[_Row] = [()] * len(systems)
+        places = np.arange(len(groups))[np.newaxis]
     else:
-        groups, rates, overall = _below_each_other(columns, given, pooled, systems, group)
-    distinct = list(dict.fromkeys(systems))
+        labels = _rows(columns, [group])
+        groups = [label for (label,) in dict.fromkeys(labels)]
+        read = {name: [column] for name, column in given.items()}
+        places = np.array([groups.index(label) for (label,) in labels], np.intp)[:, np.newaxis]
+    _require_distinct(rows * len(groups) + places, systems, labels, is_side_by_side=group is None)
     scale = 100.0 if percent else 1.0
     metrics = {}
-    for name in ("fmr", "fnmr"):
-        found = rates.get(name, np.full((len(distinct), len(groups)), np.nan)) / scale
-        of_all = overall.get(name, np.full(len(distinct), np.nan)) / scale
-        _require_fractions(name, found, of_all, percent)
-        metrics[name] = BaseMetric(of_all, found)
+    for name, pool in pooled.items():
+        found = np.full((len(distinct), len(groups)), np.nan)
+        if name in read:
+            found[rows, places] = np.column_stack([columns.numbers(column) for column in read[name]])
+        of_all = np.full(len(distinct), np.nan)
+        if pool is not None:
+            values = columns.numbers(pool)
+            of_all[rows[:, 0]] = values
+            differ = ~np.isclose(of_all[rows[:, 0]], values, 0, 0, equal_nan=True)
+            if differ.any():
+                named = " & ".join(systems[int(differ.argmax())])
+                raise InputError(f"column {pool!r} has different rates of all comparisons for {named!r}")
+        _require_fractions(name, found / scale, of_all / scale, percent)
+        metrics[name] = BaseMetric(of_all / scale, found / scale)
     pair = RatePair(metrics["fmr"], metrics["fnmr"])
-    made: dict[str, list[Any]] = {name: [] for name in (*keys, "name", "group", "value")}
+    made = []
     for quantity in measure_all(list(MEASURES), [pair], {}, pair, alpha, "keep"):
         measure = measure_of(quantity.name)
         assert measure is not None
@@ -122,12 +141,10 @@ def table(
             continue
         for system, values in zip(distinct, quantity.value, strict=True):
             for label, value in zip(groups if quantity.per_group else [None], np.atleast_1d(values), strict=True):
-                cells = dict(zip(keys, system, strict=True)) | {
-                    "name": quantity.name, "group": label, "value": float(value),
-                }  # fmt: skip
-                for name, cell in cells.items():
-                    made[name].append(cell)
-    return build(made, columns.backend)
+                made.append((*system, quantity.name, label, float(value)))
+    return build(
+        {name: [row[k] for row in made] for k, name in enumerate((*keys, "name", "group", "value"))}, columns.backend
+    )
 
 
 def _rows(columns: FrameColumns, keys: Sequence[str]) -> list[_Row]:
@@ -144,14 +161,10 @@ def _rows(columns: FrameColumns, keys: Sequence[str]) -> list[_Row]:
     return list(zip(*parts, strict=True))
 
 
-def _side_by_side(
-    columns: FrameColumns,
-    given: dict[str, str],
-    pooled: dict[str, str | None],
-    systems: list[_Row],
-    keys: Sequence[str],
-) -> tuple[list[str], dict[str, Floats], dict[str, Floats]]:
-    """Read a table with columns for each group; return the groups, and rates by system and group."""
+def _columns_of_groups(
+    columns: FrameColumns, given: dict[str, str], others: set[str | None]
+) -> dict[str, dict[str, str]]:
+    """Return the columns of each rate by group, in a table with columns for each group."""
     found: dict[str, dict[str, str]] = {}
     for name, template in given.items():
         before, mark, after = template.partition(PLACE_OF_GROUP)
@@ -162,7 +175,6 @@ def _side_by_side(
                 "of its own"
             )
         pattern = re.compile(f"{re.escape(before)}(.+){re.escape(after)}")
-        others = {*keys, *pooled.values()}
         matches = [(column, pattern.fullmatch(column)) for column in columns.names if column not in others]
         found[name] = {match.group(1): column for column, match in matches if match}
         if not found[name]:
@@ -170,70 +182,30 @@ def _side_by_side(
                 f"no column is called like {name}={template!r}"
                 f"{validation.did_you_mean(before + after, columns.names)}; the columns are {', '.join(columns.names)}"
             )
-    groups = list(next(iter(found.values())))
-    for by_group in found.values():
-        if set(by_group) != set(groups):
-            odd = sorted(set(by_group) ^ set(groups))
-            raise InputError(
-                f"fmr={given['fmr']!r} and fnmr={given['fnmr']!r} find different groups; {', '.join(map(repr, odd))} "
-                "have one of the two rates; columns of all comparisons are named with fmr_global= and fnmr_global="
-            )
-    if len(set(systems)) < len(systems):
-        twice = next(system for k, system in enumerate(systems) if system in systems[:k])
-        if not keys:
-            raise InputError(
-                f"the table has {len(systems)} rows: name the columns that tell the systems apart with by="
-            )
+    odd = sorted(set.union(*map(set, found.values())) - set.intersection(*map(set, found.values())))
+    if odd:
         raise InputError(
-            f"two rows are about {' & '.join(twice)!r}: name more columns with by=, or that of groups with group= if "
-            "each group has a row of its own"
+            f"fmr={given['fmr']!r} and fnmr={given['fnmr']!r} find different groups; {', '.join(map(repr, odd))} "
+            "have one of the two rates; columns of all comparisons are named with fmr_global= and fnmr_global="
         )
-    rates = {
-        name: np.column_stack([columns.numbers(by_group[group]) for group in groups]).astype(np.float64)
-        for name, by_group in found.items()
-    }
-    overall = {name: _numbers(columns, column) for name, column in pooled.items() if column is not None}
-    return groups, rates, overall
+    return found
 
 
-def _below_each_other(
-    columns: FrameColumns,
-    given: dict[str, str],
-    pooled: dict[str, str | None],
-    systems: list[_Row],
-    group: str,
-) -> tuple[list[str], dict[str, Floats], dict[str, Floats]]:
-    """Read a table with one row for each system and group; return as `_side_by_side` does."""
-    labels = [label for (label,) in _rows(columns, [group])]
-    groups = list(dict.fromkeys(labels))
-    distinct = {system: k for k, system in enumerate(dict.fromkeys(systems))}
-    rows = np.array([distinct[system] for system in systems])
-    places = np.array([groups.index(label) for label in labels])
-    cells = rows * len(groups) + places
-    if np.unique(cells).size < cells.size:
-        row = next(k for k, cell in enumerate(cells) if cell in cells[:k])
-        named = " & ".join((*systems[row], labels[row]))
-        raise InputError(f"two rows are about {named!r}, the second is row {row} (counted from 0)", row=row)
-    rates = {}
-    for name, column in given.items():
-        rates[name] = np.full((len(distinct), len(groups)), np.nan)
-        rates[name][rows, places] = _numbers(columns, column)
-    overall = {}
-    for name, pool in pooled.items():
-        if pool is None:
-            continue
-        values = _numbers(columns, pool)
-        overall[name] = np.full(len(distinct), np.nan)
-        overall[name][rows] = values
-        differ = (overall[name][rows] != values) & ~(np.isnan(overall[name][rows]) & np.isnan(values))
-        if differ.any():
-            named = " & ".join(systems[int(differ.argmax())])
-            raise InputError(f"column {pool!r} has different rates of all comparisons for {named!r}")
-    return groups, rates, overall
-
-
-def _numbers(columns: FrameColumns, name: str) -> Floats:
-    return np.asarray(columns.numbers(name), np.float64)
+def _require_distinct(
+    cells: NDArray[np.intp], systems: list[_Row], labels: list[_Row], *, is_side_by_side: bool
+) -> None:
+    """Refuse rows that name a system, or a system's group, a second time; cells: (rows, groups of a row)."""
+    _, first = np.unique(cells[:, 0], return_index=True)
+    if first.size == len(cells):
+        return
+    if is_side_by_side and not systems[0]:
+        raise InputError(f"the table has {len(systems)} rows: name the columns that tell the systems apart with by=")
+    row = int(np.setdiff1d(np.arange(len(cells)), first)[0])
+    named = " & ".join((*systems[row], *labels[row]))
+    hint = ": name more columns with by=, or that of groups with group= if each group has a row of its own"
+    raise InputError(
+        f"two rows are about {named!r}, the second is row {row} (counted from 0){hint * is_side_by_side}", row=row
+    )
 
 
 def _require_fractions(name: str, groups: Floats, overall: Floats, percent: bool) -> None:
