@@ -17,7 +17,7 @@ from fastfair._lib import seeds, validation
 from fastfair._lib.arguments import Resamples, checked
 from fastfair._lib.plots import GREY, STANDS_OUT, USUAL, Bar, Line, draw_rows, new_axes, row_size
 from fastfair._lib.tables import columns_of
-from fastfair._lib.text import cell, number_with_interval, p_in_words, per_cent
+from fastfair._lib.text import number_with_interval, p_in_words
 from fastfair._lib.workers import Workers
 from fastfair.data.class_keys import keys_of
 from fastfair.data.comparisons import Comparisons
@@ -32,6 +32,7 @@ from fastfair.error_rates.score_metrics import (
 )
 from fastfair.errors import InputError, visible
 from fastfair.evaluation.evaluate import EvaluationSettings, concentrations, described, evaluate
+from fastfair.evaluation.result import Evaluation
 from fastfair.measures import MEASURES
 from fastfair.measures._registry import printed_name, quantity_name
 from fastfair.pages.drawings import drawing, svg_of
@@ -39,7 +40,7 @@ from fastfair.pages.parts import Chapter, Picture, Section, Table
 from fastfair.resampling.engine import Resampler
 from fastfair.resampling.preparation import Metrics, different_groups
 from fastfair.resampling.units import Unit
-from fastfair.results.result import Result
+from fastfair.results.result import Result, on_page, printed
 from fastfair.uncertainty.few_errors import SampleSizes
 from fastfair.uncertainty.interval_maker import IntervalMaker
 from fastfair.uncertainty.inversion import MeasureInversion, MovedSystems
@@ -478,18 +479,8 @@ def _chapter_of(result: Calibration) -> Chapter:
         "Tippett plot: shares of mated and of non-mated comparisons over likelihood ratios.",
         "The share of comparisons whose likelihood ratio is at least so large.",
     )
-    cells = [
-        [
-            visible(one.group or "all"),
-            _written(one, "cllr"),
-            _written(one, "minimum"),
-            cell(one.loss),
-            cell(one.loss_high),
-        ]
-        for one in result.ratio_costs
-    ]
-    columns = ("Group", "Cllr", "min Cllr", "Calibration loss", "At most")
-    table = Table(f"Cllr in bits, with {level} intervals", columns, cells)
+    _, headings, cells = printed(columns_of(result.ratio_costs), ("group", "cllr", "minimum", "loss", "loss_high"))
+    table = Table(f"Cllr in bits, with {level} intervals", headings, cells)
     sections.append(Section("Likelihood ratios", (), [shares], [table]))
     remarks: dict[str, list[str]] = {}
     of_costs = [(row.note, f"{row.application}: {visible(row.group or 'all')}") for row in result.costs]
@@ -516,20 +507,9 @@ def _of_application(result: Calibration, application: Costs, level: str) -> Sect
         "Actual and minimum detection cost of all comparisons and of each group, with intervals. See the table.",
         "What decisions at the Bayes threshold cost, and below it in grey what they would at the best threshold.",
     )
-    columns = (
-        "Group", "Actual DCF", "Minimum DCF", "Miscalibration", "Adjusted p-value", "Verdict", "FNMR", "FMR",
-        "False non-matches", "False matches",
-    )  # fmt: skip
-    cells = [
-        [
-            visible(row.group or "all"),
-            *(_written(row, name) for name in ("actual", "minimum", "miscalibration")),
-            cell(row.pvalue_adjusted), row.verdict or "–",
-            *map(per_cent, (row.fnmr, row.fmr)), *map(cell, (row.n_false_nonmatches, row.n_false_matches)),
-        ]
-        for row in rows
-    ]  # fmt: skip
-    tables = [Table(f"Detection costs with {level} intervals in brackets", columns, cells, (5,))]
+    names = "group actual minimum miscalibration pvalue_adjusted verdict fnmr fmr n_false_nonmatches n_false_matches"
+    _, headings, cells = printed(columns_of(rows), names.split())
+    tables = [on_page(f"Detection costs with {level} intervals in brackets", headings, cells)]
     named = {"act_dcf": "actual DCF", "miscalibration": "miscalibration"}
     pairs = [one for one in result.differences if one.application == application]
     cells = [
@@ -543,21 +523,13 @@ def _of_application(result: Calibration, application: Costs, level: str) -> Sect
     if cells:
         caption = f"Differences between groups; {level} intervals that hold for all pairs together"
         tables.append(Table(caption, ("Difference", "Value", "Verdict"), cells, (2,)))
-    cells = [
-        [printed_name(one.name), number_with_interval(one.estimate, one.low, one.high), one.note or "–"]
-        for one in result.measures
-        if one.application == application and one.group is None
-    ]
-    if cells:
-        tables.append(Table(f"Fairness measures with {level} intervals", ("Measure", "Value", "Remark"), cells, (2,)))
+    measures = [one for one in result.measures if one.application == application and one.group is None]
+    if measures:
+        _, headings, cells = printed(columns_of(measures), ("name", "estimate", "note"))
+        tables.append(on_page(f"Fairness measures with {level} intervals", headings, cells))
     return Section(
         f"Decisions at {application}", (f"The Bayes threshold is {application.threshold:.4g}.",), [picture], tables
     )
-
-
-def _written(row: ApplicationCost | RatioCost, name: str) -> str:
-    """Write a cost with its interval."""
-    return number_with_interval(*(getattr(row, f"{name}{end}") for end in ("", "_low", "_high")))
 
 
 Floats = NDArray[np.float64]
@@ -651,12 +623,10 @@ class ReplicatedCosts:
         saved = self._of_points[0] - self._of_points[1:]
         drawn = self._drawn_of_points[:1] - self._drawn_of_points[1:]
         variance = drawn.var(axis=-1, ddof=1)
-        changes = []
-        for cost, errors, sizes in zip(
-            (self._costs.miss, self._costs.false_match), self._errors, self._sizes, strict=True
-        ):
-            of_each = cost / self._costs.unit / np.maximum(sizes, 1)
-            changes.append((of_each, np.abs(errors[1:] - errors[0])))
+        of_classes = zip(self.weights, self._errors, self._sizes, strict=True)
+        changes = [
+            (weight / np.maximum(sizes, 1), np.abs(errors[1:] - errors[0])) for weight, errors, sizes in of_classes
+        ]
         for (of_each, found), (of_other, others) in (changes, changes[::-1]):
             wanted = others * of_other / of_each
             variance = variance + of_each**2 * np.maximum(wanted - found, 0)
@@ -873,8 +843,12 @@ def evaluate_calibration(
     fixed = seeds.fixed(rng)
     key, seed = seeds.stream(fixed)
     workers = Workers(n_threads, progress).checked(rng)
-    ratio_costs = _ratio_costs(comparisons, unit, n_resamples, level, fixed, workers)
-    measured = _complete_groups(comparisons)
+    evaluation = evaluate(
+        comparisons, (), [], metrics=("cllr", "min_cllr"), unit=unit, n_resamples=n_resamples, confidence_level=level,
+        rng=fixed, n_threads=workers.n_threads, progress=workers.progress,
+        settings=EvaluationSettings(incomplete_groups="drop"),
+    )  # fmt: skip
+    measured = tuple(map(comparisons.groups.index, evaluation.measured_groups))
     costs: list[ApplicationCost] = []
     differences: list[CostDifference] = []
     measures: list[CostMeasure] = []
@@ -891,34 +865,17 @@ def evaluate_calibration(
         "unit": unit, "n_resamples": n_resamples, "confidence_level": level, "rng": seed,
     }  # fmt: skip
     return Calibration(
-        tuple(costs), ratio_costs, tuple(differences), tuple(measures),
+        tuple(costs), _ratio_costs(evaluation), tuple(differences), tuple(measures),
         {group: bayes_error_of(one) for group, one in zip(groups, keys, strict=True)},
         {group: tippett_of(one) for group, one in zip(groups, keys, strict=True)},
         repr(comparisons), settings,
     )  # fmt: skip
 
 
-def _complete_groups(comparisons: Comparisons) -> tuple[int, ...]:
-    """Return the positions of the groups with comparisons of both classes."""
-    if not comparisons.groups:
-        return ()
-    sides = comparisons.mated_by_group, comparisons.nonmated_by_group
-    has_both = np.logical_and(*(np.diagonal(side.cells) > 0 for side in sides))
-    return tuple(np.flatnonzero(has_both).tolist())
-
-
-def _ratio_costs(
-    comparisons: Comparisons, unit: Unit, n_resamples: int, level: float, seed: int | np.random.SeedSequence,
-    workers: Workers,
-) -> tuple[RatioCost, ...]:  # fmt: skip
-    """Compute Cllr and min Cllr at even odds; warns of incomplete groups and of comparisons drawn one by one."""
-    evaluation = evaluate(
-        comparisons, (), [], metrics=("cllr", "min_cllr"), unit=unit, n_resamples=n_resamples,
-        confidence_level=level, rng=seed, n_threads=workers.n_threads, progress=workers.progress,
-        settings=EvaluationSettings(incomplete_groups="drop"),
-    )  # fmt: skip
+def _ratio_costs(evaluation: Evaluation) -> tuple[RatioCost, ...]:
+    """Return Cllr and min Cllr at even odds, and what a calibration could save."""
     rows = []
-    for group in (None, *comparisons.groups):
+    for group in (None, *evaluation.groups):
         actual, minimum = _intervals([evaluation.quantity(name, group) for name in ("cllr", "min_cllr")]).T
         replicates = np.array([[evaluation.replicates(name, group)] for name in ("cllr", "min_cllr")])
         _, high = intervals.difference_interval(

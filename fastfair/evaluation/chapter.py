@@ -34,6 +34,7 @@ from .summary import (
     has_failures,
     has_rates_with_failures,
     interval_name,
+    left_out_of_measures,
     limits,
     measures_at,
     of_groups,
@@ -58,7 +59,8 @@ _LEAST_RATE, _GREATEST_RATE = 1e-5, 0.6  # ends of the axes of curves
 def chapter_of(evaluation: Evaluated, together: Evaluated, numbers: str, beside: Beside) -> Chapter:
     """Make a chapter; `together` is the same evaluation with intervals that hold in all groups together."""
     tests = beside.tests_of(evaluation.groups) if evaluation.groups else []
-    sections = [_first_section(evaluation, together, tests)]
+    answer = of_groups(evaluation, together, tests)
+    sections = [Section("", [*left_out_of(evaluation), *(said for _, said in answer)])]
     for rates in evaluation.rates:
         sections += _rates_sections(evaluation, rates, beside, tests)
     sections += [_test_section(test) for test in tests]
@@ -73,7 +75,7 @@ def chapter_of(evaluation: Evaluated, together: Evaluated, numbers: str, beside:
     if evaluation.groups and evaluation.rates:
         picture = rates_of_groups(evaluation, evaluation.rates[0], beside, tests, is_short=True)
     first = FirstScreen(
-        facts_of(evaluation), overall(evaluation), of_groups(evaluation, together, tests), limits(evaluation), picture,
+        facts_of(evaluation), overall(evaluation), answer, limits(evaluation), picture,
         len(evaluation.groups),
     )  # fmt: skip
     return Chapter(
@@ -88,15 +90,7 @@ def title_of(evaluation: Evaluated) -> str:
 
 def left_out_of(evaluation: Evaluated) -> list[str]:
     """Say what was left out of the data, and of the measures."""
-    said = [f"Left out: {text}." for text in evaluation.left_out]
-    dropped = [group for group in evaluation.groups if group not in evaluation.measured_groups]
-    if dropped:
-        said.append(f"Left out of the measures, as they lack mated or non-mated comparisons: {', '.join(dropped)}.")
-    return list(map(visible, said))
-
-
-def _first_section(evaluation: Evaluated, together: Evaluated, tests: Sequence[Any]) -> Section:
-    return Section("", [*left_out_of(evaluation), *(said for _, said in of_groups(evaluation, together, tests))])
+    return [*(visible(f"Left out: {text}.") for text in evaluation.left_out), *left_out_of_measures(evaluation)]
 
 
 def quantity_cell(one: Quantity) -> Cell:

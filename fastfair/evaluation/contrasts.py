@@ -317,12 +317,13 @@ def contrasts_of(
     """
     each = [evaluation.quantities for evaluation in evaluations]
     rows = [k for k, both in enumerate(zip(*each, strict=True)) if _is_compared(both[0]) and both[0].key == both[1].key]
-    found, contrasts = _intervals(evaluations, rows, correlations[rows], level, method), []
-    for n, k in enumerate(rows):
+    ends, withheld = _intervals(evaluations, rows, correlations[rows], level, method)
+    contrasts = []
+    for k, (low, high, ratio_low, ratio_high, not_computable), why in zip(rows, ends.T.tolist(), withheld, strict=True):
         one, other, test, pvalue = each[0][k], each[1][k], tests[k], float(adjusted[k])
         difference, known = one.estimate - other.estimate, bool(np.isfinite(one.estimate - other.estimate))
         notes = [note for quantity in (one, other) for note in quantity.note.split("; ")]
-        notes += [test.reason, found.note[n]] if known else []
+        notes += [test.reason, why] if known else []
         with np.errstate(invalid="ignore", divide="ignore"):
             ratio = float(np.float64(one.estimate) / np.float64(other.estimate))
         if known and test.reason:
@@ -336,10 +337,9 @@ def contrasts_of(
         contrasts.append(
             Contrast(
                 one.name, one.group, one.at, one.estimate, other.estimate,
-                difference=difference if known else math.nan, low=float(found.low[n]), high=float(found.high[n]),
+                difference=difference if known else math.nan, low=low, high=high,
                 pvalue=test.pvalue if known else math.nan, pvalue_adjusted=pvalue,
-                ratio=ratio, ratio_low=float(found.ratio_low[n]), ratio_high=float(found.ratio_high[n]),
-                not_computable=float(found.not_computable[n]), verdict=verdict,
+                ratio=ratio, ratio_low=ratio_low, ratio_high=ratio_high, not_computable=not_computable, verdict=verdict,
                 note="; ".join(dict.fromkeys(filter(None, notes))), probe_group=one.probe_group,
             )
         )  # fmt: skip
@@ -412,22 +412,13 @@ def adjusted_pvalues(
     return adjusted
 
 
-@dataclass(frozen=True, eq=False)
-class _Intervals:
-    """Intervals of differences and ratios, the notes on them, and the shares of replicates without a difference."""
-
-    low: Floats
-    high: Floats
-    ratio_low: Floats
-    ratio_high: Floats
-    note: list[str]
-    not_computable: Floats
-
-
 def _intervals(
     pair: Sequence[Evaluated], rows: list[int], correlations: Floats, level: float, method: str
-) -> _Intervals:
-    """Compute intervals from those of the systems and the correlation, or from replicates of differences and ratios."""
+) -> tuple[Floats, list[str]]:
+    """Compute intervals from those of the systems and the correlation, or from replicates of differences and ratios.
+
+    Returns the (5, rows) ends of differences and of ratios, and shares of replicates without a difference; and notes.
+    """
     each = [[(q.estimate, *ends_of(q)) for q in (evaluation.quantities[k] for k in rows)] for evaluation in pair]
     one, other = np.array(each).reshape(2, len(rows), 3).transpose(0, 2, 1)
     estimates = np.array([one[0], other[0]])
@@ -465,10 +456,10 @@ def _intervals(
             of_difference, of_ratio = limits
             # A system that no replicate finds otherwise, as one without errors, would part from any other.
             spread = ~np.logical_or.reduce([_all_the_same(drawn) for drawn in (*sets, sets[0] - sets[1])])
-    low, high = (np.where(has_difference & ~same & spread, end, np.nan) for end in of_difference)
-    ratio_low, ratio_high = (np.where(has_ratio & ~same & spread, end, np.nan) for end in of_ratio)
+    known = [has_difference & ~same & spread] * 2 + [has_ratio & ~same & spread] * 2
+    ends = np.where(known, [*of_difference, *of_ratio], np.nan)
     note = [NO_DIFFERENCE if alike else "" if varies else NO_SPREAD for alike, varies in zip(same, spread, strict=True)]
-    return _Intervals(low, high, ratio_low, ratio_high, note, not_computable)
+    return np.array([*ends, not_computable]), note
 
 
 def _all_the_same(drawn: Floats) -> NDArray[np.bool_]:

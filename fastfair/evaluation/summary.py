@@ -17,6 +17,7 @@ from .evaluated import Evaluated
 
 CLASSES = ("mated", "non-mated")
 Said = list[tuple[str, str]]
+_SIDES = {"less": "upper limit", "greater": "lower limit"}
 _FEW_PEOPLE = 10
 _MOST_NAMED = 4  # groups that a sentence names
 _AS_NONMATCHES = (
@@ -34,12 +35,17 @@ def summary_of(evaluation: Evaluated, together: Evaluated) -> list[str]:
     if has_failures(evaluation):
         said += sentences_on_failures(evaluation)
         said += [extremes(evaluation, together, name) for name in FAILURE_RATES] if evaluation.groups else []
-    left_out = sorted(set(evaluation.groups) - set(evaluation.measured_groups))
-    if left_out:
-        said.append(f"Left out of the measures: {visible(', '.join(left_out))}.")
+    said += left_out_of_measures(evaluation)
     if "confidence_level" in evaluation.settings:
         said.append(brackets_of(evaluation.settings))
     return said
+
+
+def left_out_of_measures(evaluation: Evaluated) -> list[str]:
+    """Say which groups the measures leave out, if any."""
+    dropped = [group for group in evaluation.groups if group not in evaluation.measured_groups]
+    why = "Left out of the measures, as they lack mated or non-mated comparisons"
+    return [visible(f"{why}: {', '.join(dropped)}.")] if dropped else []
 
 
 def facts_of(evaluation: Evaluated) -> Said:
@@ -79,12 +85,11 @@ def overall(evaluation: Evaluated) -> Said:
     said = []
     for k, rates in enumerate(evaluation.rates):
         wrong = [find(evaluation.quantities, name, None, rates.at) for name in ("fnmr", "fmr")]
-        at = (
-            f"at threshold {typed(rates.threshold)}, "
-            if k == 0
-            else f"at {rates.at} (threshold {typed(rates.threshold)}), "
+        threshold = f"threshold {typed(rates.threshold)}"
+        at = f"{rates.at} ({threshold})" if k else threshold
+        said.append(
+            f"at {at}, {_share(wrong[0], 'mated', 'rejected')}, and {_share(wrong[1], 'non-mated', 'accepted')}."
         )
-        said.append(f"{at}{_share(wrong[0], 'mated', 'rejected')}, and {_share(wrong[1], 'non-mated', 'accepted')}.")
     if not said and any(one.name == "eer" for one in evaluation.quantities):
         said = [f"the EER is {in_words(find(evaluation.quantities, 'eer', None, None))}."]
     return [("Overall", f"{said[0][0].upper()}{' '.join(said)[1:]}")] if said else []
@@ -229,7 +234,7 @@ def size_of(evaluation: Evaluated) -> str:
 def brackets_of(settings: Mapping[str, Any]) -> str:
     """Say what intervals stand in brackets."""
     drawn = f"from {settings['n_resamples']:,} replicates" if settings["n_resamples"] else "in closed form"
-    kind = {"less": "upper limits", "greater": "lower limits"}.get(settings.get("alternative", ""), "intervals")
+    kind = f"{_SIDES.get(settings.get('alternative', ''), 'interval')}s"
     kind += " that hold in all groups together" if settings.get("simultaneous") else ""
     unit = settings["unit"].replace("+", "s and ")
     return f"Numbers in brackets are {100 * settings['confidence_level']:g} % {kind}, {drawn} over {unit}s."
@@ -259,7 +264,7 @@ def interval_name(settings: dict[str, Any]) -> str:
     """Name the intervals of an evaluation, such as "95 % interval, for all groups together"; empty without."""
     if "confidence_level" not in settings:
         return ""
-    side = {"less": "upper limit", "greater": "lower limit"}.get(settings["alternative"], "interval")
+    side = _SIDES.get(settings["alternative"], "interval")
     together = ", for all groups together" if settings["simultaneous"] else ""
     return f"{100 * settings['confidence_level']:g} % {side}{together}"
 

@@ -55,10 +55,6 @@ class _Compared(Result):
         """Return the rankings that files and pages have."""
         return []
 
-    def _with(self, evaluations: Sequence[Evaluation]) -> Self:
-        """Return the same result with other evaluations."""
-        raise NotImplementedError
-
     @checked
     def plot_det(self, ax: Axes | None = None) -> Axes:
         """Draw the DET curves of the systems, with the operating points and intervals of their FNMR.
@@ -98,9 +94,6 @@ class _Compared(Result):
         from .systems_chapter import printed_systems
 
         return printed_systems(self._systems(), self._pairs(), self._rankings(), self.settings)
-
-    def _drawn(self) -> Self:
-        return self._with([evaluation._drawn() for evaluation in self._systems().values()])
 
     def _chapter(self) -> Chapter:
         from .systems_chapter import chapter_of_systems
@@ -228,8 +221,8 @@ class PairedEvaluation(_Compared):
     def _pairs(self) -> Mapping[Pair, Sequence[Contrast]]:
         return {("first system", "second system"): self.contrasts}
 
-    def _with(self, evaluations: Sequence[Evaluation]) -> Self:
-        return replace(self, first=evaluations[0], second=evaluations[1])
+    def _drawn(self) -> Self:
+        return replace(self, first=self.first._drawn(), second=self.second._drawn())
 
     def _columns(self) -> dict[str, list[Any]]:
         return table_of(self.contrasts)
@@ -529,8 +522,8 @@ class SystemComparison(_Compared):
     def _pairs(self) -> Mapping[Pair, Sequence[Contrast]]:
         return self.contrasts
 
-    def _with(self, evaluations: Sequence[Evaluation]) -> Self:
-        return replace(self, evaluations=tuple(evaluations))
+    def _drawn(self) -> Self:
+        return replace(self, evaluations=tuple(one._drawn() for one in self.evaluations))
 
     def _rankings(self) -> list[list[RankedSystem]]:
         if self.settings["baseline"] is not None:

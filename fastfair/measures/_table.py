@@ -182,7 +182,8 @@ def _columns_of_groups(
                 f"no column is called like {name}={template!r}"
                 f"{validation.did_you_mean(before + after, columns.names)}; the columns are {', '.join(columns.names)}"
             )
-    odd = sorted(set.union(*map(set, found.values())) - set.intersection(*map(set, found.values())))
+    first, last = (set(found[name]) for name in (min(found), max(found)))
+    odd = sorted(first ^ last)
     if odd:
         raise InputError(
             f"fmr={given['fmr']!r} and fnmr={given['fnmr']!r} find different groups; {', '.join(map(repr, odd))} "

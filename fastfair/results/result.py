@@ -275,7 +275,7 @@ class Result(Shown):
             said = f"{title} A plot of the table below.", "The table below has the numbers."
             pictures = [Picture(drawn, *said)]
         sentences = [visible(line) for line in self.summary().splitlines() if line]
-        shown = [_on_page(*table) for table in tables if table[1]]
+        shown = [on_page(*table) for table in tables if table[1]]
         section = Section("Numbers", notes, pictures, shown)
         return Chapter(title, sentences, [section], getattr(self, "settings", {}), self.to_json())
 
@@ -298,7 +298,7 @@ def _name(label: str, labels: Mapping[str, str], known: set[str]) -> str:
     return " & ".join(labels.get(part, part) for part in parts)
 
 
-def _on_page(title: str, headings: Sequence[str], rows: Sequence[Sequence[str]]) -> Table:
+def on_page(title: str, headings: Sequence[str], rows: Sequence[Sequence[str]]) -> Table:
     """Return a table of the terminal as one of a page: columns without numbers hold text."""
     text = [
         k for k, cells in enumerate(zip(*rows, strict=True))
@@ -329,6 +329,7 @@ _HEADINGS = {
     "operating_point": "at", "pvalue": "p", "group_pvalue": "p", "pvalue_adjusted": "adjusted p",
     "group_pvalue_adjusted": "adjusted p", "name": "quantity", "title": "quantity", "given": "for this very threshold",
     "independent_limit": "if independent", "fmr": "FMR", "fnmr": "FNMR", "fta": "FTA", "fte": "FTE",
+    "cllr": "Cllr", "loss_high": "loss at most",
 }  # fmt: skip
 
 
