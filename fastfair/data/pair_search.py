@@ -410,6 +410,10 @@ class PairFinder:
 
     Attributes
     ----------
+    prepared : PreparedVectors
+        The vectors as similarities are computed from them.
+    columns : (rows, 3) ndarray of int64
+        As in `Pairing`.
     dtype : dtype
         Type of similarities, or of squares of distances.
 

@@ -239,7 +239,7 @@ class SpilledPairs:
         self._wide = True
 
     def spill(self) -> None:
-        """Write all comparisons to files."""
+        """Write all comparisons to files, where other processes can read what `buckets` returns, once it is pickled."""
         for parts, file, file_of_keys in zip(self._in_memory, self._in_files, self._keys_in_files, strict=True):
             if parts:
                 file.append(np.concatenate([part.subjects for part in parts], axis=1))
@@ -247,10 +247,6 @@ class SpilledPairs:
                     file_of_keys.append(self._joined([part.keys for part in parts if part.keys is not None]))
                 parts.clear()
         self.n_bytes = 0
-
-    def share(self) -> None:
-        """Write all to files, so that other processes can read what `buckets` returns, once it is pickled."""
-        self.spill()
 
     def buckets(self, n_threads: int) -> tuple[list[Reader], int]:
         """Return what reads some buckets after another, and how many of them may be read at once."""

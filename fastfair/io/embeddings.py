@@ -166,10 +166,8 @@ def read_embeddings(
         made = made._changed(made.grouping, left_out=tuple(left_out)) if left_out else made
     except InputError as error:
         raise file.told(error, keep) from None
-    try:
+    with files.naming(file.place):
         return made if templates is None else made.enrolled(templates, template_score)
-    except InputError as error:
-        raise type(error)(f"{file.place}: {error}", error.row) from None
 
 
 @files.from_unchanged_files

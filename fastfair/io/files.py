@@ -122,7 +122,7 @@ def reading(place: Path | str) -> AbstractContextManager[None]:
 
 
 @contextmanager
-def naming(file: Path) -> Iterator[None]:
+def naming(file: Path | str) -> Iterator[None]:
     """Name the file in errors."""
     try:
         yield

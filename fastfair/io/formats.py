@@ -33,6 +33,7 @@ VOXCELEB_SUBJECT = r"^([^/]+)/"  # names begin with the folder of a speaker
 _CANONICAL = ("score", "mated", "reference", "probe")
 _SAMPLES = ("reference_sample", "probe_sample")
 _TRIAL = ["enrol", "test"]
+_OF_HEADERS = {"\t": "tsv", ",": "csv", ";": "csv"}  # by the character between names
 _LABELS = ("label", "target")
 _HEAD = 2000  # rows that are looked at before all are
 _SHOWN = 120  # characters of a line in a message
@@ -273,6 +274,8 @@ def opened(path: Path, how: HowToRead) -> ScoreFile:
         kind = _of_scores(text, trials, how) if how.scored else _of_trials(text, how)
     if not how.scored and ((kind.fields and not kind.listed) or path.suffix == ".npy"):
         raise InputError(f"{path} holds scores and no list of trials, so leave embeddings= out")
+    if trials is not None and not kind.of_trials:
+        raise InputError(f"a {kind.name} file has its own labels: trials= goes with scores alone")
     return ScoreFile(path, kind, text, trials)
 
 
@@ -297,7 +300,7 @@ def _of_scores(text: Text, trials: Text | None, how: HowToRead) -> Format:
     if (known := _of_content(text, how)) is not None:
         return known
     if separator is not None and not is_number(line.split(separator)[-1]) and not _is_list(text, how):
-        return FORMATS["tsv" if separator == "\t" else "csv"]
+        return FORMATS[_OF_HEADERS[separator]]
     fields = line.split(separator)
     numeric = all(map(is_number, fields))
     if numeric and len(fields) > 5:
@@ -332,7 +335,7 @@ def _of_trials(text: Text, how: HowToRead) -> Format:
     separator = tables.separator_of(text)
     found = _readings(text, "listed", how) if separator in (None, "\t") else {}
     if separator is not None and not is_number(text.first.split(separator)[-1]):
-        found["tsv" if separator == "\t" else "csv"] = "named columns"
+        found[_OF_HEADERS[separator]] = "named columns"
     found = found or _readings_or_first(text, "listed", how)
     known_lists = ", ".join(name for name, kind in FORMATS.items() if kind.listed)
     return _only(
@@ -492,8 +495,6 @@ def choose(table: tables.Table, how: HowToRead, kind: Format, names: Any = None,
 def _read_named(file: ScoreFile, how: HowToRead) -> ScoreTable:
     """Read the named columns of text or Parquet, or the arrays of a .npz, or of a .npy and others beside it."""
     kind, path, text = file.format, file.path, file.text
-    if file.trials is not None:
-        raise InputError(f"a {kind.name} file has its own labels: trials= goes with scores alone")
     if text is not None:
         separator = "\t" if kind.name == "tsv" else ";" if ";" in text.first and "," not in text.first else ","
         return choose(tables.of_text(text, separator), how, kind)
@@ -515,16 +516,15 @@ def _mapped(column_of: Callable[[str], str], name: Any) -> Any:
 
 def _require_no_columns(file: ScoreFile, how: HowToRead, allowed: str = "") -> None:
     """Refuse what only files with named columns have."""
-    a_file = f"a {file.format.name} file has no"
-    named = [f"{role}=" for role, name in how.names.items() if name is not None and role != allowed]
-    if named:
-        raise InputError(f"{a_file} named columns, so leave {' and '.join(named)} out")
+    given = [role for role, name in how.names.items() if name is not None and role != allowed]
+    given += [name for name, value in (("keep", how.keep), ("quality", how.layout.quality)) if value]
+    if given:
+        named = " and ".join(f"{name}=" for name in given)
+        raise InputError(f"a {file.format.name} file has no named columns, so leave {named} out")
     if how.attributes and how.described is None:
-        raise InputError(f"{a_file} columns of labels: give metadata= and metadata_id= for {how.attributes}")
-    if how.keep:
-        raise InputError(f"{a_file} named columns to keep: leave keep= out")
-    if how.layout.quality is not None:
-        raise InputError(f"{a_file} columns of quality: leave quality= out, and give it to discard_curve(quality=...)")
+        raise InputError(
+            f"a {file.format.name} file has no columns of labels: give metadata= and metadata_id= for {how.attributes}"
+        )
 
 
 def read_rows(file: ScoreFile, how: HowToRead) -> ScoreTable:
@@ -532,8 +532,6 @@ def read_rows(file: ScoreFile, how: HowToRead) -> ScoreTable:
     _require_no_columns(file, how)
     kind, text, trials = file.format, file.text, file.trials
     assert text is not None
-    if trials is not None and not kind.of_trials:
-        raise InputError(f"a {kind.name} file has its own labels: trials= goes with scores alone")
     if how.scored and trials is None and not kind.fields:
         raise InputError(f"format {kind.name!r} needs the trial list: trials=")
     listing = trials or text

@@ -177,7 +177,7 @@ class GroupedBuckets:
         exact: ExactCosts | None = None,
     ) -> None:
         if workers.executor is not None:
-            pairs.share()
+            pairs.spill()
         readers, self._n_threads = pairs.buckets(count_threads(workers.n_threads))
         n_rows = source.units.n_rows
         self._grouping = _Grouping(readers, group, source.list_of_cell, source.sizes, n_rows, exact)

@@ -279,12 +279,12 @@ sys.modules["pyarrow"] = None
 import pandas as pd, fastfair as ff
 frame = pd.DataFrame({"s": [0.9, 0.1], "a": ["x/1", "x/1"], "b": ["x/2", "y/1"], "g": ["f", "m"]})
 for dtype in (object, "str", "category"):
-    c = read_comparisons(frame.astype({"a": dtype, "b": dtype, "g": dtype}), score="s", reference="a", probe="b",
+    c = ff.read_comparisons(frame.astype({"a": dtype, "b": dtype, "g": dtype}), score="s", reference="a", probe="b",
                             subject_pattern="^[xy]", groups="g")
     assert c.groups == ("f", "m") and len(c.mated) == 1, c
 who = pd.DataFrame({"id": ["x", "y"], "sex": ["f", "m"]})
-c = read_comparisons(frame, score="s", reference="a", probe="b", subject_pattern="^[xy]", metadata=who,
-                        metadata_id="id", groups="sex")
+c = ff.read_comparisons(frame, score="s", reference="a", probe="b", subject_pattern="^[xy]", metadata=who,
+                        layout=ff.Layout(metadata_id="id"), groups="sex")
 assert c.groups == ("f", "m")
 v = pd.DataFrame({"vectors": [[1., 2.], [2., 1.], [1., 0.]], "subject": ["x", "x", "y"]})
 assert len(ff.read_embeddings(v).vectors) == 3

@@ -220,7 +220,7 @@ def test_quality_is_read_with_the_scores(tmp_path):
     for named in ("quality", ("reference_quality", "probe_quality"), ("probe_quality", "probe_quality")):
         assert curve(ff.read_comparisons(path, layout=ff.Layout(quality=named)), None).to_json() == expected
     refused("no column 'sharpness'", ff.read_comparisons, path, layout=ff.Layout(quality="sharpness"))
-    with pytest.raises(InputError, match="has no columns of quality"):
+    with pytest.raises(InputError, match="has no named columns, so leave quality= out"):
         ff.read_comparisons("docs/samples/bob-4.txt", layout=ff.Layout(quality="quality", format="bob-4"))
 
 
