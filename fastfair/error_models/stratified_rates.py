@@ -26,7 +26,19 @@ from fastfair.measures._registry import METRICS
 from fastfair.results.result import Printed, Result, printed
 from fastfair.uncertainty.quantities import Estimate, in_words
 
-from .fitting import DIFFERENT, Cells, Fit, Floats, StudentEstimate, Unit, count_cells, estimate, fit, of_function
+from .fitting import (
+    DIFFERENT,
+    Cells,
+    Fit,
+    Floats,
+    StudentEstimate,
+    Unit,
+    count_cells,
+    estimate,
+    fit,
+    mean_chance,
+    of_function,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -196,7 +208,9 @@ class Stratification:
         pairs = list(itertools.combinations(range(len(self.values)), 2))
         both = []
         for v, w in pairs:
-            margin = _log_ratio(margins, *(_mean_of_one(margins, _indicator(k, len(self.values))) for k in (v, w)))
+            margin = _log_ratio(
+                margins, *(mean_chance(margins, np.eye(1, len(self.values), k), np.ones(1)) for k in (v, w))
+            )
             within = _log_ratio(inside, *(self._mean(inside, k) for k in (v, w)))
             both.append((margin, within))
         adjusted = [intervals.holm([row[k].pvalue for row in both]) for k in (0, 1)]
@@ -237,13 +251,12 @@ class Stratification:
 
     def _mean(self, inside: Fit, v: int) -> tuple[float, Floats]:
         """Return the standardised rate of a value, and its gradient."""
-        mean, gradient = 0.0, np.zeros(self.n.size)
-        for s in np.flatnonzero(self.mix).tolist():
-            part, slope = _mean_of_one(inside, _indicator(v * len(self.names) + s, self.n.size))
-            if math.isnan(part):  # nothing but errors, or none
-                part = float(self.errors[v, s] > 0)
-            mean, gradient = mean + self.mix[s] * part, gradient + self.mix[s] * slope
-        return mean, gradient
+        own = np.arange(self.n.size).reshape(self.n.shape)[v]
+        log_odds, gradient = inside.values(np.eye(self.n.size)[own]), np.zeros(self.n.size)
+        # Where all comparisons are errors, or none, the data determine no log odds.
+        chances = np.where(np.isnan(log_odds), self.errors[v] > 0, 1 / (1 + np.exp(-log_odds)))
+        gradient[own] = self.mix * (chances * (1 - chances))
+        return float(np.cumsum(self.mix * chances)[-1]), gradient
 
     def _standardised(self, inside: Fit, v: int) -> StudentEstimate:
         mean, gradient = self._mean(inside, v)
@@ -317,15 +330,6 @@ def _row(value: str, rate: float, limits: tuple[float, float], n: int, errors: i
 
 def _indicator(k: int, size: int) -> Floats:
     return np.eye(1, size, k)[0]
-
-
-def _mean_of_one(fitted: Fit, contrast: Floats) -> tuple[float, Floats]:
-    """Return the chance whose log odds are a coefficient, and its gradient."""
-    value = fitted.value(contrast)
-    if math.isnan(value):
-        return math.nan, np.zeros(contrast.size)
-    chance = 1 / (1 + math.exp(-value))
-    return chance, chance * (1 - chance) * contrast
 
 
 def _log_ratio(fitted: Fit, one: tuple[float, Floats], other: tuple[float, Floats]) -> StudentEstimate:

@@ -30,7 +30,7 @@ from fastfair.resampling.units import require_units
 from fastfair.results.result import Printed, Result, printed
 from fastfair.results.written import UNWRITTEN, nothing
 
-from .failure_counts import FailureCounts, beta_binomial_pmf, failure_rate, squared_deviations
+from .failure_counts import FAILURE_RATES, FailureCounts, beta_binomial_pmf, squared_deviations
 from .frailty import Roots, common_rate, count_false_matches, draw_roots
 from .replicates import (
     GroupRates,
@@ -310,7 +310,7 @@ class GroupTest(Result):
 
 def rate_title(error: str) -> str:
     """Name a rate of errors in full."""
-    return METRICS["fmr"].long_title if error == "fmr" else failure_rate(error).title
+    return METRICS["fmr"].long_title if error == "fmr" else FAILURE_RATES[error].title
 
 
 def rate_marks(groups: Sequence[str], rates: Floats, apart: Sequence[str], label: str) -> list[Bar]:

@@ -61,19 +61,9 @@ class FailureRate:
     trials: str
     repeated: bool = True
 
-    @property
-    def symbol(self) -> str:
-        """The name as sentences have it, such as "FNMR"."""
-        return self.name.upper()
-
-    @property
-    def attempts(self) -> str:
-        """What can fail, in the plural."""
-        return f"{self.attempt}s"
-
 
 RateOfFailure = Literal["fnmr", "fta", "fte"]
-_RATES = {
+FAILURE_RATES = {
     one.name: one
     for one in (
         FailureRate("fnmr", METRICS["fnmr"].long_title, "attempt", "mated comparisons"),
@@ -81,11 +71,6 @@ _RATES = {
         FailureRate("fte", "Failure-to-enrol rate", "enrolment", "enrolments", repeated=False),
     )
 }
-
-
-def failure_rate(name: str) -> FailureRate:
-    """Return the rate of failure of a name, which `FailureCounts` takes as `rate`."""
-    return _RATES[name]
 
 
 Counts = NDArray[np.int64]
@@ -315,7 +300,7 @@ class FailureCounts(Shown):
         groups, codes = group_labels.intersections(
             tuple(labels), labels, [{name: column.codes.astype(np.uint16) for name, column in coded.items()}]
         )
-        self._set(e, m, codes[0], groups, tuple(labels), failure_rate(rate).name)
+        self._set(e, m, codes[0], groups, tuple(labels), rate)
 
     @classmethod
     @checked
@@ -399,7 +384,7 @@ class FailureCounts(Shown):
         }
         attempts = np.bincount(who.codes, minlength=who.labels.size)
         failures = np.bincount(who.codes[decisions == 1], minlength=who.labels.size)
-        if not failure_rate(rate).repeated:
+        if not FAILURE_RATES[rate].repeated:
             failures, attempts = (failures == attempts).astype(np.int64), np.ones_like(attempts)
         return cls(failures, attempts, groups, rate=rate)
 
@@ -504,7 +489,7 @@ class FailureCounts(Shown):
     @property
     def called(self) -> FailureRate:
         """What results say of the rate."""
-        return failure_rate(self.rate_name)
+        return FAILURE_RATES[self.rate_name]
 
     @cached_property
     def kinds(self) -> SubjectKinds:
@@ -611,13 +596,13 @@ class FailureCounts(Shown):
         'f: no subject has two attempts, so that their correlation is not known; 0 is used.'
         """
         pairs, failures, called = self.sums[4] - self.n_attempts, self.n_failures, self.called
-        alone = f"no subject has two {called.attempts}, so that their correlation is not known; 0 is used."
-        ends = f"failed; the interval is Clopper and Pearson's, for independent {called.attempts}."
+        alone = f"no subject has two {called.attempt}s, so that their correlation is not known; 0 is used."
+        ends = f"failed; the interval is Clopper and Pearson's, for independent {called.attempt}s."
         said = []
         for without, what in (
             ((pairs == 0) & called.repeated, alone),
             (failures == 0, f"no {called.attempt} {ends}"),
-            (failures == self.n_attempts, f"all {called.attempts} {ends}"),
+            (failures == self.n_attempts, f"all {called.attempt}s {ends}"),
         ):
             if without.any():
                 named = ", ".join(group for group, is_so in zip(self.groups, without, strict=True) if is_so)
@@ -660,7 +645,7 @@ class FailureCounts(Shown):
         counts = {"subjects": self.n_subjects, "attempts": self.n_attempts, "failures": self.n_failures}
         columns = {"group": self.groups} | {name: column.tolist() for name, column in counts.items()}
         return [repr(self)], columns | {
-            f"{self.called.symbol}, 95 % interval": [rate_with_interval(*one) for one in ends]
+            f"{self.rate_name.upper()}, 95 % interval": [rate_with_interval(*one) for one in ends]
         }
 
     def __repr__(self) -> str:

@@ -25,7 +25,7 @@ from fastfair.results.result import Result
 from fastfair.results.written import UNWRITTEN, nothing
 
 from .equal_rates import rate_marks, rate_title
-from .failure_counts import FailureCounts, failure_rate
+from .failure_counts import FAILURE_RATES, FailureCounts
 from .replicates import IncompleteGroups, counts_to_test, of_counts, replicate, warn_of_small_groups
 
 if TYPE_CHECKING:
@@ -119,17 +119,17 @@ class MarginOfError(Result):
     replicates: Floats = field(default_factory=nothing, repr=False, metadata=UNWRITTEN)
 
     def _question(self) -> str:
-        return f"Do {failure_rate(self.rate_name).title.lower()}s of groups differ by more than the margin of error?"
+        return f"Do {rate_title(self.rate_name).lower()}s of groups differ by more than the margin of error?"
 
     def _sentences(self) -> list[str]:
         """Return the sentences of the summary."""
         if np.isnan(self.margin):
             return ["There is no margin of error: see the warnings."]
-        n, called = len(self.groups), failure_rate(self.rate_name)
+        n, rate, attempt = len(self.groups), self.rate_name.upper(), FAILURE_RATES[self.rate_name].attempt
         text = [
-            f"The overall {called.symbol} is {per_cent(self.rate)}: {self.n_failures.sum():,} of "
-            f"{self.n_attempts.sum():,} {called.attempts} of {self.n_subjects.sum():,} people failed.",
-            f"Even if all {n} groups were treated alike, their {called.symbol}s would differ by chance. The margin of "
+            f"The overall {rate} is {per_cent(self.rate)}: {self.n_failures.sum():,} of "
+            f"{self.n_attempts.sum():,} {attempt}s of {self.n_subjects.sum():,} people failed.",
+            f"Even if all {n} groups were treated alike, their {rate}s would differ by chance. The margin of "
             f"error is {100 * self.margin:.3g} percentage points: in {per_cent(self.confidence_level)} of such studies "
             f"every group would lie between {per_cent(max(0.0, self.low))} and {per_cent(min(1.0, self.high))}.",
         ]

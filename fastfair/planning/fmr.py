@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -526,19 +527,20 @@ def plan_fmr(
     n_simulations = validation.count("n_simulations", n_simulations, 1)
     key, seed = seeds.stream(rng)
 
+    @cache
     def study(n: int) -> Limits:
         return simulate(design, matches, n, level, n_simulations, key.tolist())
 
     about = _about(design, matches, claimed)
     farthest = min(most, _FARTHEST * about)
-    found = _smallest(lambda n: study(n).support(claimed) >= share, about, farthest)
-    if found is None:
+    n = _smallest(lambda n: study(n).support(claimed) >= share, about, farthest, _NEAR)
+    is_reached = study(n).support(claimed) >= share
+    if not is_reached:
         warn(
             f"{farthest:,} subjects are not enough for {100 * share:g} % of studies to support an FMR of at most "
             f"{claimed:g}; raise max_subjects, or ask for less",
             OutOfReachWarning,
         )
-    n = found or farthest
     numbers = sorted({n, *(min(most, max(_LEAST, round(times * n))) for times in _AROUND)})
     rows = {
         k: _row(design, matches, study(k), claimed, share, level)
@@ -547,7 +549,7 @@ def plan_fmr(
     }
     return FmrPlan(
         claimed=claimed, fmr=matches.fmr, covariance=matches.covariance, again=matches.again, wanted_assurance=share,
-        n_subjects=found, needed=rows[n], studies=tuple(rows.values()),
+        n_subjects=n if is_reached else None, needed=rows[n], studies=tuple(rows.values()),
         n_independent=independent_subjects(design, matches.fmr, claimed, share, level), confidence_level=level,
         settings={
             "at": None if at is None else str(at), "n_partners": n_partners, "n_samples": n_samples,
@@ -598,32 +600,20 @@ def matches_of(pilot: Comparisons, at: OperatingPoint) -> FalseMatches:
 def _about(design: Design, matches: FalseMatches, claimed: float) -> int:
     """Return about how many subjects are needed, by the variance of the number of false matches."""
     if matches.fmr == 0:
-        return _first(lambda n: design.comparisons(n) * claimed >= 3)
+        return _smallest(lambda n: design.comparisons(n) * claimed >= 3)
     reach = math.log(claimed / matches.fmr)
-    return _first(lambda n: math.sqrt(matches.relative_variance(design, n)) * 2.5 <= reach)
+    return _smallest(lambda n: math.sqrt(matches.relative_variance(design, n)) * 2.5 <= reach)
 
 
-def _first(is_enough: Callable[[int], bool]) -> int:
-    """Find the first of the numbers of subjects that is enough, where all larger ones are, too."""
-    high = _LEAST
-    while not is_enough(high) and high < 2**40:
-        high *= 2
-    return least_whole(is_enough, max(_LEAST - 1, high // 2), high)
-
-
-def _smallest(is_enough: Callable[[int], bool], about: int, most: int) -> int | None:
-    """Find the smallest number of subjects that is enough, to 1 %, starting from about that number."""
+def _smallest(is_enough: Callable[[int], bool], about: int = _LEAST, most: int = 2**40, ratio: float = 1.0) -> int:
+    """Find the smallest number of subjects that is enough, up to a ratio, from about that number on; or the most."""
     high = min(most, max(_LEAST, about))
-    while not is_enough(high):
-        if high == most:
-            return None
+    while not is_enough(high) and high < most:
         high = min(most, math.ceil(1.3 * high))
     low = high
-    while low > _LEAST and is_enough(low):
-        low, high = max(_LEAST, math.floor(low / 1.3)), low
-    if low == _LEAST and is_enough(low):
-        return low
-    return least_whole(is_enough, low, high, _NEAR)
+    while low >= _LEAST and is_enough(low):
+        low, high = max(_LEAST, math.floor(low / 1.3)) if low > _LEAST else _LEAST - 1, low
+    return least_whole(is_enough, low, high, ratio)
 
 
 def independent_subjects(design: Design, fmr: float, claimed: float, assurance: float, level: float) -> int:
@@ -638,7 +628,7 @@ def independent_subjects(design: Design, fmr: float, claimed: float, assurance: 
 
     errors = 0
     while True:
-        n = _first(supports(errors))
+        n = _smallest(supports(errors))
         if bdtr(errors, design.comparisons(n), fmr) >= assurance:
             return n
         errors += 1
