@@ -172,35 +172,34 @@ class Stratification:
     def rates(self, level: float) -> list[StratifiedRate]:
         """Return the rates of each value: of all its comparisons, standardised, and in each stratum."""
         margins, inside = self._fits
-        rows = []
-        for v, value in enumerate(self.values):
+        shared, rows = self.mix > 0, []
+        for v in range(len(self.values)):
             of_value = self.value == v
-            n, errors = int(self.n[v].sum()), int(self.errors[v].sum())
             limits = self._limits(_indicator(v, len(self.values)), margins, of_value, level)
-            rows.append(_row(value, errors / n, limits, n, errors))
-            shared = self.mix > 0
-            rates = self.errors[v, shared] / self.n[v, shared]
+            rows.append(self._row(v, slice(None), limits))
             mean, limits, note = math.nan, (math.nan, math.nan), ""
             if shared.any():
-                mean = float(rates @ self.mix[shared])
+                mean = float((self.errors[v, shared] / self.n[v, shared]) @ self.mix[shared])
                 limits = (
                     self._standardised(inside, v).rate_interval(level)
                     if mean
                     else self._upper_limit(of_value & shared[self.stratum], level)
                 )
-                empty = [name for name, e, s in zip(self.names, self.errors[v], shared, strict=True) if s and not e]
-                if empty:
-                    note = f"no errors in {', '.join(empty)}, so the interval is likely too narrow"
-            counts = int(self.n[v, shared].sum()), int(self.errors[v, shared].sum())
-            rows.append(_row(value, mean, limits, *counts, standardised=True, note=note))
-            for s, name in enumerate(self.names):
-                n, errors = int(self.n[v, s]), int(self.errors[v, s])
-                if n:
-                    which = of_value & (self.stratum == s)
-                    contrast = _indicator(v * len(self.names) + s, self.n.size)
-                    limits = self._limits(contrast, inside, which, level)
-                    rows.append(_row(value, errors / n, limits, n, errors, stratum=name))
+                empty = ", ".join(self.names[s] for s in np.flatnonzero(shared & (self.errors[v] == 0)))
+                note = f"no errors in {empty}, so the interval is likely too narrow" if empty else ""
+            rows.append(self._row(v, shared, limits, estimate=mean, standardised=True, note=note))
+            for s in np.flatnonzero(self.n[v]).tolist():
+                contrast = _indicator(v * len(self.names) + s, self.n.size)
+                limits = self._limits(contrast, inside, of_value & (self.stratum == s), level)
+                rows.append(self._row(v, s, limits, stratum=self.names[s]))
         return rows
+
+    def _row(self, v: int, strata: Any, limits: tuple[float, float], **more: Any) -> StratifiedRate:
+        """Make the row of a value in some strata, whose rate is errors over comparisons unless it is given."""
+        n, errors = int(self.n[v, strata].sum()), int(self.errors[v, strata].sum())
+        more.setdefault("estimate", errors / max(n, 1))
+        low, high = limits
+        return StratifiedRate(group=self.values[v], low=low, high=high, n_comparisons=n, n_errors=errors, **more)
 
     def differences(self, level: float) -> list[StratifiedDifference]:
         """Compare each two values."""
@@ -321,11 +320,6 @@ def stratify(
         by, validation.INTERSECTION.join(strata), cells, tuple(cells.labels[a][k] for k in used), names,
         value, stratum, n, errors, weights / total if total else weights,
     )  # fmt: skip
-
-
-def _row(value: str, rate: float, limits: tuple[float, float], n: int, errors: int, **more: Any) -> StratifiedRate:
-    low, high = limits
-    return StratifiedRate(group=value, estimate=rate, low=low, high=high, n_comparisons=n, n_errors=errors, **more)
 
 
 def _indicator(k: int, size: int) -> Floats:
