@@ -85,8 +85,102 @@ METRICS_WITH_FAILURES = ("eer", "min_dcf")  # where failed comparisons, which ha
 METRICS_OF_VECTORS = METRICS_OF_SCANS[:-1]  # by default, and as long as not all pairs are listed
 
 
+_SETTINGS = (
+    "alpha", "eer_method", "p_target", "c_miss", "c_fa", "normalize", "zero_policy", "incomplete_groups", "n_resamples",
+)  # fmt: skip
+
+
+def _listed(names: str | Sequence[str]) -> Sequence[str]:
+    return [names] if isinstance(names, str) else list(names or ())
+
+
+def _measure_names(measures: str | Sequence[str], groups: Sequence[str]) -> Sequence[str]:
+    if isinstance(measures, str) and measures == "all":
+        return list(MEASURES) if groups else []
+    names = [measure_name(name) for name in _listed(measures)]
+    if names and not groups:
+        raise InputError(f"{names[0]} is a measure over groups, but the comparisons have none: give reference_group")
+    return names
+
+
+def _complete_groups(comparisons: Comparisons, policy: str) -> list[int]:
+    """Return the positions of the groups that the fairness measures compare."""
+    if not comparisons.groups:
+        return []
+    sizes = (np.diagonal(side.cells).tolist() for side in (comparisons.mated_by_group, comparisons.nonmated_by_group))
+    lacking = {group: own for group, *own in zip(comparisons.groups, *sizes, strict=True) if not all(own)}
+    everything = list(range(len(comparisons.groups)))
+    if not lacking:
+        return everything
+    found = "; ".join(
+        f"{group!r} has {mated} mated and {nonmated} non-mated" for group, (mated, nonmated) in lacking.items()
+    )
+    if policy == "raise":
+        raise InputError(
+            f"{len(lacking)} of {len(everything)} groups lack comparisons of their own, so they have no FMR, FNMR or "
+            f'EER: {found}. Merge groups, or pass incomplete_groups="drop" (leave them out of the measures) or "nan"'
+        )
+    if policy == "nan":
+        warn(f"measures are NaN, as groups lack comparisons: {found}", EmptyGroupWarning)
+        return everything
+    kept = [k for k in everything if comparisons.groups[k] not in lacking]
+    if not kept:
+        raise InputError(f"no group has both mated and non-mated comparisons of its own: {found}")
+    warn(f"left out of the measures: {found}", DroppedWarning)
+    return kept
+
+
+Floats = NDArray[np.float64]
+
+
+@checked
 @dataclass(frozen=True)
-class Request:
+class EvaluationSettings:
+    """What an evaluation is rarely asked to do in another way: how intervals are made, and quantities defined.
+
+    Attributes
+    ----------
+    method : {"auto", "percentile", "basic", "normal", "bca", "dyadic"}
+        How intervals are computed from replicates; see `intervals.confidence_interval`. "auto" uses the method that
+        simulations found right for each kind of quantity: "logit" for rates and EERs, test inversion for fairness
+        measures, "log" for minDCF, min Cllr and groups' ratios to the average, and "percentile" for all others.
+        "dyadic" is a method for false match rates; with it, all other quantities get "percentile".
+    scheme : {"dyadic", "product"}
+        How a comparison of two subjects is weighted. "product" multiplies the subjects' weights, which overstates the
+        spread of false match rates; "dyadic" shrinks this product until replicates have the dyadic-robust variance.
+        Samples always use plain products.
+    simultaneous : bool, default False
+        Whether the intervals of a quantity at an operating point hold in all groups together, at the confidence level.
+        They are wider then, and meant for looking at groups side by side. Those of all comparisons stay as they are.
+    alpha : float, default 0.5
+        Weight of false matches in measures that take both rates, in [0, 1].
+    eer_method : {"nearest", "nearest-max", "interpolated", "convex-hull"}
+        As in `eer`.
+    zero_policy : {"keep", "raise", "clopper-pearson"} or float
+        What ratio measures do with groups' FMRs and FNMRs of zero; see `measures.replace_zeros`. A group's EER, minDCF
+        or Cllr of zero is kept. "raise" refuses zeros in the data, and keeps them in replicates.
+    incomplete_groups : {"raise", "drop", "nan"}
+        What to do with groups that have no mated, or no non-mated, comparisons of their own: raise an error; leave
+        them out of the fairness measures, with a warning; or make the measures NaN, with a warning.
+
+    Examples
+    --------
+    >>> import fastfair as ff
+    >>> ff.EvaluationSettings(alpha=0.25, incomplete_groups="drop").alpha
+    0.25
+    """
+
+    method: MethodOfEvaluations = "auto"
+    scheme: Scheme = "dyadic"
+    simultaneous: bool = False
+    alpha: float = 0.5
+    eer_method: EerMethod = "nearest"
+    zero_policy: ZeroPolicy | float = "keep"
+    incomplete_groups: IncompleteGroups = "raise"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Request(EvaluationSettings):
     """The arguments of `evaluate`, as described there; the method `checked` validates them.
 
     Attributes
@@ -98,18 +192,11 @@ class Request:
     at: OperatingPoint | Sequence[OperatingPoint]
     measures: str | Sequence[str]
     metrics: str | Sequence[str]
-    alpha: float
-    eer_method: str
     costs: Costs
-    zero_policy: str | float
-    incomplete_groups: str
     unit: str
-    scheme: str
     n_resamples: int
     confidence_level: float
-    method: str
     alternative: str = "two-sided"
-    simultaneous: bool = False
     measured: tuple[int, ...] = ()
 
     @property
@@ -225,100 +312,6 @@ class Request:
             found |= {"confidence_level": self.confidence_level, "method": self.method, "alternative": self.alternative}
             found["simultaneous"] = self.simultaneous
         return found
-
-
-_SETTINGS = (
-    "alpha", "eer_method", "p_target", "c_miss", "c_fa", "normalize", "zero_policy", "incomplete_groups", "n_resamples",
-)  # fmt: skip
-
-
-def _listed(names: str | Sequence[str]) -> Sequence[str]:
-    return [names] if isinstance(names, str) else list(names or ())
-
-
-def _measure_names(measures: str | Sequence[str], groups: Sequence[str]) -> Sequence[str]:
-    if isinstance(measures, str) and measures == "all":
-        return list(MEASURES) if groups else []
-    names = [measure_name(name) for name in _listed(measures)]
-    if names and not groups:
-        raise InputError(f"{names[0]} is a measure over groups, but the comparisons have none: give reference_group")
-    return names
-
-
-def _complete_groups(comparisons: Comparisons, policy: str) -> list[int]:
-    """Return the positions of the groups that the fairness measures compare."""
-    if not comparisons.groups:
-        return []
-    sizes = (np.diagonal(side.cells).tolist() for side in (comparisons.mated_by_group, comparisons.nonmated_by_group))
-    lacking = {group: own for group, *own in zip(comparisons.groups, *sizes, strict=True) if not all(own)}
-    everything = list(range(len(comparisons.groups)))
-    if not lacking:
-        return everything
-    found = "; ".join(
-        f"{group!r} has {mated} mated and {nonmated} non-mated" for group, (mated, nonmated) in lacking.items()
-    )
-    if policy == "raise":
-        raise InputError(
-            f"{len(lacking)} of {len(everything)} groups lack comparisons of their own, so they have no FMR, FNMR or "
-            f'EER: {found}. Merge groups, or pass incomplete_groups="drop" (leave them out of the measures) or "nan"'
-        )
-    if policy == "nan":
-        warn(f"measures are NaN, as groups lack comparisons: {found}", EmptyGroupWarning)
-        return everything
-    kept = [k for k in everything if comparisons.groups[k] not in lacking]
-    if not kept:
-        raise InputError(f"no group has both mated and non-mated comparisons of its own: {found}")
-    warn(f"left out of the measures: {found}", DroppedWarning)
-    return kept
-
-
-Floats = NDArray[np.float64]
-
-
-@checked
-@dataclass(frozen=True)
-class EvaluationSettings:
-    """What an evaluation is rarely asked to do in another way: how intervals are made, and quantities defined.
-
-    Attributes
-    ----------
-    method : {"auto", "percentile", "basic", "normal", "bca", "dyadic"}
-        How intervals are computed from replicates; see `intervals.confidence_interval`. "auto" uses the method that
-        simulations found right for each kind of quantity: "logit" for rates and EERs, test inversion for fairness
-        measures, "log" for minDCF, min Cllr and groups' ratios to the average, and "percentile" for all others.
-        "dyadic" is a method for false match rates; with it, all other quantities get "percentile".
-    scheme : {"dyadic", "product"}
-        How a comparison of two subjects is weighted. "product" multiplies the subjects' weights, which overstates the
-        spread of false match rates; "dyadic" shrinks this product until replicates have the dyadic-robust variance.
-        Samples always use plain products.
-    simultaneous : bool, default False
-        Whether the intervals of a quantity at an operating point hold in all groups together, at the confidence level.
-        They are wider then, and meant for looking at groups side by side. Those of all comparisons stay as they are.
-    alpha : float, default 0.5
-        Weight of false matches in measures that take both rates, in [0, 1].
-    eer_method : {"nearest", "nearest-max", "interpolated", "convex-hull"}
-        As in `eer`.
-    zero_policy : {"keep", "raise", "clopper-pearson"} or float
-        What ratio measures do with groups' FMRs and FNMRs of zero; see `measures.replace_zeros`. A group's EER, minDCF
-        or Cllr of zero is kept. "raise" refuses zeros in the data, and keeps them in replicates.
-    incomplete_groups : {"raise", "drop", "nan"}
-        What to do with groups that have no mated, or no non-mated, comparisons of their own: raise an error; leave
-        them out of the fairness measures, with a warning; or make the measures NaN, with a warning.
-
-    Examples
-    --------
-    >>> import fastfair as ff
-    >>> ff.EvaluationSettings(alpha=0.25, incomplete_groups="drop").alpha
-    0.25
-    """
-
-    method: MethodOfEvaluations = "auto"
-    scheme: Scheme = "dyadic"
-    simultaneous: bool = False
-    alpha: float = 0.5
-    eer_method: EerMethod = "nearest"
-    zero_policy: ZeroPolicy | float = "keep"
-    incomplete_groups: IncompleteGroups = "raise"
 
 
 @checked

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -205,7 +205,8 @@ def draw_panels(evaluation: Evaluated, kind: str, columns: int = 4) -> Figure:
         hspace=0.3,
     )  # fmt: skip
     axes = figure.subplots(rows, columns, sharex=True, sharey=kind == "det", squeeze=False).ravel()
-    PANELS[kind](evaluation, list(axes[: len(groups)]))
+    draw = _det_panels if kind == "det" else _scores_panels
+    draw(evaluation, list(axes[: len(groups)]))
     for ax, group in zip(axes, groups, strict=False):
         ax.set_title(drawn(shortened(visible(group), _LONGEST_TITLE)), fontsize="small", loc="left")
         ax.tick_params(labelsize="x-small")
@@ -244,9 +245,6 @@ def _scores_panels(evaluation: Evaluated, axes: Sequence[Axes]) -> None:
     edges = evaluation.edges
     for ax, group in zip(axes, evaluation.groups, strict=True):
         _distributions(ax, evaluation, group, edges)
-
-
-PANELS: dict[str, Callable[[Evaluated, Sequence[Axes]], None]] = {"det": _det_panels, "scores": _scores_panels}
 
 
 _LONGEST_LABEL = 24  # characters beside a matrix

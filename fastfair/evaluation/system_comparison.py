@@ -78,17 +78,10 @@ class _Compared(Result):
         has_curves = all(one.comparisons is not None for one in self._systems().values())
         return {"det": self.plot_det()} if has_curves else {}
 
-    @checked
-    def summary(self) -> str:
-        """Describe the rankings, or the most important differences, in sentences.
-
-        Returns
-        -------
-        str
-        """
+    def _sentences(self) -> list[str]:
         from .systems_chapter import summary_of_systems
 
-        return "\n".join(summary_of_systems(self._systems(), self._pairs(), self._rankings(), self.settings))
+        return summary_of_systems(self._systems(), self._pairs(), self._rankings(), self.settings)
 
     def _tables(self) -> list[Printed]:
         from .systems_chapter import printed_systems

@@ -19,7 +19,7 @@ from fastfair.data.scanned_comparisons import ScannedComparisons
 from fastfair.data.sorted_scores import GroupedSide, SortedSide
 from fastfair.error_rates.operating_points import FEWEST_ERRORS, OperatingPoint, threshold_key
 from fastfair.error_rates.rates import Rates, concentration, rates_at_key
-from fastfair.errors import InputError, visible
+from fastfair.errors import InputError
 from fastfair.measures._registry import METRICS
 from fastfair.results.result import Result
 
@@ -113,14 +113,8 @@ class WorstComparisons(Result):
         """
         return frames.build({name: list(column) for name, column in self.subjects.items()}, backend)
 
-    @checked
-    def summary(self) -> str:
-        """Describe the result in sentences.
-
-        Returns
-        -------
-        str
-        """
+    def _sentences(self) -> list[str]:
+        """Return the sentences of the summary."""
         where = "" if self.group is None else f" within {self.group}"
         text = [f"At {self.at} the threshold is {typed(self.threshold)}."]
         for kind, found in self.errors.items():
@@ -133,8 +127,7 @@ class WorstComparisons(Result):
             if found.n_errors >= FEWEST_ERRORS and not math.isnan(found.concentration):
                 share = per_cent(found.concentration)
                 text.append(f"{share} of the {rate.errors} involve the 5 % of subjects with most of them.")
-        text += [f"Rows are counted without what was left out: {told}" for told in self.left_out]
-        return "\n".join(map(visible, text))
+        return text + [f"Rows are counted without what was left out: {told}" for told in self.left_out]
 
     def _columns(self) -> dict[str, list[Any]]:
         columns: dict[str, Sequence[Any]] = {
