@@ -923,9 +923,6 @@ def _expected_error(weight: float, threshold: float, cost: float, rates: Sequenc
     )  # fmt: skip
 
 
-SIDES = ("probe", "reference")
-
-
 @checked
 def own_thresholds(comparisons: Comparisons, at: OperatingPoint) -> dict[str, float]:
     """Find the threshold of each group that holds a rate within it.

@@ -9,7 +9,7 @@ import math
 import numbers
 from collections.abc import Iterable, Mapping
 from types import ModuleType
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -27,9 +27,7 @@ from .text import shown as shown
 
 LOG_LIKELIHOOD_RATIO = "log-likelihood-ratio"
 ScoreKind = Literal["similarity", "distance", "log-likelihood-ratio"]
-SCORE_KINDS: tuple[ScoreKind, ...] = get_args(ScoreKind)
 Similarity = Literal["cosine", "inner_product", "negative_euclidean"]
-SIMILARITIES: tuple[Similarity, ...] = get_args(Similarity)
 INTERSECTION = " & "
 LARGEST_SCORE = 1e150  # so that float64 holds sums, squares and differences of scores
 FAILURES_DO = (

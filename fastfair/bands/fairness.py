@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -52,7 +52,6 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 _Values = Callable[[Replicates], Floats]  # the measure, of rates with or without replicates on the last axis
 BandZeroPolicy = Literal["keep", "clopper-pearson"]  # which replicates would often do
-BAND_ZERO_POLICIES: tuple[BandZeroPolicy, ...] = get_args(BandZeroPolicy)
 
 NOTHING_TO_INVERT = "no interval: a group has no errors"
 NOTHING_TO_DRAW = f"{NOTHING_TO_INVERT}, and their numbers are drawn only for score files whose units are not samples"

@@ -160,7 +160,6 @@ def fit_pav(mated: Floats, nonmated: Floats) -> PavTransform:
 
 Mask = NDArray[np.bool_]
 By = Literal["subject", "comparison"]
-BY: tuple[By, ...] = get_args(By)
 _LEAST_FOLDS = {"subject": 3, "comparison": 2}  # so that something is left without the folds of both subjects
 
 

@@ -313,11 +313,6 @@ def read(content: dict[str, Any]) -> Result:
     return Result.kinds[content["kind"]]._read(content)
 
 
-def json_of(result: Result) -> Any:
-    """Return what JSON has of a result, as plain lists and dictionaries."""
-    return json.loads(result.to_json())
-
-
 Printed = tuple[str, list[str], list[list[str]]]  # a title, which may be empty, headings, and rows
 # Columns in per cent; where rows have a name, only those of rates.
 _RATES = (
