@@ -89,26 +89,24 @@ def _tables_at(
     for name in dict.fromkeys(ranking[0].name for ranking in of_groups):
         each = [{one.system: one for one in ranking} for ranking in of_groups if ranking[0].name == name]
         cells: list[Row] = [
-            [
-                visible(str(of[next(iter(of))].group)),
-                *(f"{in_words(of[s])}, rank {possible_ranks(of[s])}" for s in systems),
-            ]
+            [visible(next(iter(of.values())).group or ""),
+             *(f"{in_words(of[s])}, rank {possible_ranks(of[s])}" for s in systems)]
             for of in each
-        ]
-        of = printed_name(name) + ("" if point is None else f" at {point}")
-        caption, look = (
-            f"{of} of each group, and the ranks that are possible in it",
-            "dense" if len(systems) > 4 else "",
-        )
+        ]  # fmt: skip
+        caption = f"{_at_point(name, point)} of each group, and the ranks that are possible in it"
+        look = "dense" if len(systems) > 4 else ""
         tables.append(Table(caption, ["Group", *map(visible, systems)], cells, look=look))
     for pair, contrasts in pairs.items() if not rankings else ():
+        alike: dict[str, list[Contrast]] = {}  # of one rate or metric, and last the measures
         shown = [one for one in contrasts if one.at == point and _is_shown(one)]
-        for name in dict.fromkeys(one.name for one in shown if measure_of(one.name) is None):
-            tables.append(_differences(pair, [one for one in shown if one.name == name], settings))
-        measures = [one for one in shown if measure_of(one.name) is not None]
-        if measures:
-            tables.append(_differences(pair, measures, settings))
+        for one in sorted(shown, key=lambda one: measure_of(one.name) is not None):
+            alike.setdefault("" if measure_of(one.name) is not None else one.name, []).append(one)
+        tables += [_differences(pair, together, settings) for together in alike.values()]
     return tables
+
+
+def _at_point(name: str, point: OperatingPoint | None) -> str:
+    return printed_name(name) + ("" if point is None else f" at {point}")
 
 
 def _is_shown(one: Contrast) -> bool:
@@ -142,8 +140,7 @@ def _differences(pair: Pair, contrasts: Sequence[Contrast], settings: Mapping[st
         f"Difference{points} [{100 * settings['confidence_level']:g} %]", "Adjusted p",
         Column("Better or fairer", "text"),
     ]  # fmt: skip
-    of = "Fairness measures" if of_measures else printed_name(contrasts[0].name)
-    of += "" if contrasts[0].at is None else f" at {contrasts[0].at}"
+    of = _at_point("Fairness measures" if of_measures else contrasts[0].name, contrasts[0].at)
     caption, explanation = f"{of}: {visible(pair[0])} minus {visible(pair[1])}", OWN_SCALES if of_measures else ""
     return Table(caption, columns, rows, look="measures", explanation=explanation)
 
