@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib.util
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 from fastfair._lib.arguments import checked
 from fastfair.data.comparisons import Comparisons
@@ -51,17 +51,11 @@ def voxceleb1_h(
     >>> c = ff.datasets.voxceleb1_h("resnetse34v2")  # doctest: +SKIP
     """
     folder = _bt4vt_data()
+    columns: dict[str, Any] = {"score": "sc", "mated": "lab", "reference": "ref_file", "probe": "com_file"}
     return read_comparisons(
-        folder / f"{system}_H-eval_scores.csv",
-        score="sc",
-        mated="lab",
-        reference="ref_file",
-        probe="com_file",
-        subject_pattern=r"^([^/]+)/",
-        metadata=folder / "vox1_meta.csv",
-        groups=groups,
-        layout=Layout(format="csv"),
-    )
+        folder / f"{system}_H-eval_scores.csv", subject_pattern=r"^([^/]+)/", metadata=folder / "vox1_meta.csv",
+        groups=groups, layout=Layout(format="csv"), **columns,
+    )  # fmt: skip
 
 
 def _bt4vt_data() -> Path:

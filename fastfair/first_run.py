@@ -84,13 +84,12 @@ def run(job: str) -> None:
 
 def draw_replicates(*, narrow: bool) -> None:
     """Compile the kernels of replicates alone, in a process of its own."""
-    from fastfair.error_rates.operating_points import at_fmr
-    from fastfair.evaluation.evaluate import evaluate
+    import fastfair as ff
     from fastfair.kernels import _ahead
 
     warnings.simplefilter("ignore")
     _ahead.compile_only_these()
-    evaluate(_scores(narrow=narrow), at_fmr(0.05), n_resamples=64, n_threads=1, rng=0)
+    ff.evaluate(_scores(narrow=narrow), ff.at_fmr(0.05), n_resamples=64, n_threads=1, rng=0)
 
 
 def _n_kernels(folder: Path) -> int:
@@ -128,9 +127,9 @@ def _run_all(waiting: list[str], n_processes: int, report: Report | None) -> Non
 
 def _scores(*, narrow: bool = True) -> Any:
     """Return comparisons of 24 subjects with two samples each, in three groups of two attributes."""
-    from fastfair.data.comparisons import Comparisons
+    import fastfair as ff
 
-    return Comparisons(**_columns(narrow=narrow))
+    return ff.Comparisons(**_columns(narrow=narrow))
 
 
 def _columns(*, narrow: bool) -> dict[str, Any]:
@@ -149,13 +148,11 @@ def _columns(*, narrow: bool) -> dict[str, Any]:
 
 
 def _evaluate(unit: Unit, *, narrow: bool = True) -> None:
-    from fastfair.error_rates.operating_points import at_eer, at_fmr, at_fnmr, at_mean_group_eer, at_threshold
-    from fastfair.evaluation.evaluate import evaluate
+    import fastfair as ff
 
-    c = _scores(narrow=narrow)
-    points = [at_fmr(0.05), at_fnmr(0.1), at_eer(), at_mean_group_eer(), at_threshold(0.5)]
-    evaluation = evaluate(c, points, n_resamples=70, unit=unit, rng=0)
-    evaluation.with_intervals(simultaneous=True)
+    points = [ff.at_fmr(0.05), ff.at_fnmr(0.1), ff.at_eer(), ff.at_mean_group_eer(), ff.at_threshold(0.5)]
+    found = ff.evaluate(_scores(narrow=narrow), points, metrics="all", n_resamples=70, unit=unit, rng=0)
+    found.with_intervals(simultaneous=True)
 
 
 def _evaluate_subjects() -> None:
@@ -174,108 +171,86 @@ def _evaluate_samples() -> None:
 def _compare() -> None:
     import numpy as np
 
-    from fastfair.data.comparisons import Comparisons
-    from fastfair.error_rates.operating_points import at_fmr
-    from fastfair.evaluation.compare import compare
+    import fastfair as ff
 
     rng = np.random.default_rng(1)
-    who = np.repeat(np.arange(24), 24), np.tile(np.arange(24), 24)
+    a, b = np.repeat(np.arange(24), 24), np.tile(np.arange(24), 24)
     sex = np.array(["f", "m"])
-    mated = who[0] == who[1]
-    first, second = (
-        Comparisons(
-            rng.normal(size=mated.size) + 2 * mated, mated, *who,
-            reference_group=sex[who[0] % 2], probe_group=sex[who[1] % 2],
-        )
-        for _ in range(2)
-    )  # fmt: skip
-    compare(first, second, [at_fmr(0.05)], n_resamples=70, rng=0)
+    scores = rng.normal(size=(2, a.size)) + 2 * (a == b)
+    first, second = (ff.Comparisons(own, a == b, a, b, sex[a % 2], sex[b % 2]) for own in scores)
+    ff.compare(first, second, [ff.at_fmr(0.05)], metrics="all", n_resamples=70, rng=0)
 
 
 def _bands() -> None:
+    import fastfair as ff
     from fastfair.bands.all_bands import bands_of
-    from fastfair.bands.roc import roc_band
-    from fastfair.data.embeddings import Embeddings
-    from fastfair.synthesis.simulators import von_mises_fisher_embeddings
 
-    made = von_mises_fisher_embeddings(24, 3, 16, concentration=20, rng=0)
+    made = ff.von_mises_fisher_embeddings(24, 3, 16, concentration=20, rng=0)
     for similarity in ("cosine", "negative_euclidean"):
-        embeddings = Embeddings(made.vectors, made.subject, made.subject % 2, similarity)
+        embeddings = ff.Embeddings(made.vectors, made.subject, made.subject % 2, similarity)
         bands_of(embeddings, [0.05, 0.1], n_resamples=70, rng=0)
     for unit in ("sample", "subject+sample"):
-        roc_band(embeddings, [0.05, 0.1], unit=unit, n_resamples=70, rng=0)
-    roc_band(_scores(), [0.05, 0.1], n_resamples=70, rng=0)
+        ff.roc_band(embeddings, [0.05, 0.1], unit=unit, n_resamples=70, rng=0)
+    ff.roc_band(_scores(), [0.05, 0.1], n_resamples=70, rng=0)
 
 
 def _pairs_of_vectors() -> None:
     import numpy as np
 
-    from fastfair.data.embeddings import Embeddings
-    from fastfair.error_rates.operating_points import at_fmr
-    from fastfair.evaluation.evaluate import evaluate
-    from fastfair.group_tests.equal_rates import fmr_test
-    from fastfair.synthesis.simulators import von_mises_fisher_embeddings
+    import fastfair as ff
 
-    made = von_mises_fisher_embeddings(24, 3, 16, concentration=20, rng=0)
+    made = ff.von_mises_fisher_embeddings(24, 3, 16, concentration=20, rng=0)
     for role in (None, np.resize(["reference", "probe"], len(made))):
-        embeddings = Embeddings(made.vectors, made.subject, made.subject % 2, role=role)
-        evaluate(embeddings, at_fmr(0.05), n_resamples=64, rng=0)
-        fmr_test(embeddings, at_fmr(0.05), n_resamples=64, rng=0)
+        embeddings = ff.Embeddings(made.vectors, made.subject, made.subject % 2, role=role)
+        ff.evaluate(embeddings, ff.at_fmr(0.05), n_resamples=64, rng=0)
+        ff.fmr_test(embeddings, ff.at_fmr(0.05), n_resamples=64, rng=0)
 
 
 def _scans() -> None:
+    import fastfair as ff
     from fastfair.data.columns import checked_columns
-    from fastfair.data.policies import Policies
     from fastfair.data.scanning import LEAST_MEMORY, Scan, divided
-    from fastfair.error_rates.operating_points import at_fmr
-    from fastfair.evaluation.evaluate import evaluate
 
     for narrow in (True, False):
         c = _columns(narrow=narrow)
         scan = Scan("similarity", LEAST_MEMORY, cllr=True)
-        policies = Policies(label_conflicts="keep", self_comparisons="keep")
+        policies = ff.Policies(label_conflicts="keep", self_comparisons="keep")
         columns = checked_columns(c["scores"], c["mated"], c, "similarity", policies)
         part = divided(columns, True, scan.limits)
         scan.add(scan.code(part, scan.number(part.subjects)))
-        evaluate(scan.finish(), at_fmr(0.05), metrics=("eer", "cllr"), n_resamples=64, rng=0)
+        ff.evaluate(scan.finish(), ff.at_fmr(0.05), metrics=("eer", "cllr"), n_resamples=64, rng=0)
 
 
 def _curves() -> None:
-    from fastfair.error_rates import curves, score_metrics
+    import fastfair as ff
+    from fastfair.error_rates.score_metrics import EER_METHODS
 
     for narrow in (True, False):
         c = _scores(narrow=narrow)
-        curves.roc(c)
-        curves.min_cllr(c)
-        for method in score_metrics.EER_METHODS:
-            curves.eer(c, method=method)
+        ff.roc(c)
+        ff.min_cllr(c)
+        for method in EER_METHODS:
+            ff.eer(c, method=method)
 
 
 def _tests_of_groups() -> None:
-    from fastfair.claims.claim import claim
-    from fastfair.error_models.error_model import error_model
-    from fastfair.error_models.stratified_rates import stratified_rates
-    from fastfair.error_rates.operating_points import at_fmr, at_threshold
-    from fastfair.group_tests.equal_rates import fmr_test, fnmr_test
-    from fastfair.group_tests.margins import margin_of_error
+    import fastfair as ff
 
-    c, point = _scores(), at_fmr(0.1)
-    for test in (fnmr_test, fmr_test, margin_of_error):
+    c, point = _scores(), ff.at_fmr(0.1)
+    for test in (ff.fnmr_test, ff.fmr_test, ff.margin_of_error):
         test(c, point, n_resamples=99, rng=0)
-    claim(c, "fmr <= 0.2", at_threshold(1.5), n_resamples=70, rng=0)
-    error_model(c, ["sex", "age"], point)
-    stratified_rates(c, "sex", ["age"], point)
+    ff.claim(c, "fmr <= 0.2", ff.at_threshold(1.5), n_resamples=70, rng=0)
+    ff.error_model(c, ["sex", "age"], point)
+    ff.stratified_rates(c, "sex", ["age"], point)
 
 
 def _plans_and_synthesis() -> None:
-    from fastfair.planning.fmr import plan_fmr
-    from fastfair.planning.fnmr import plan_margin
-    from fastfair.synthesis.hill_climbing import synthesize
+    import fastfair as ff
 
     study: dict[str, Any] = {"n_groups": 2, "n_subjects": 50, "n_attempts": 2, "fnmr": 0.1, "correlation": 0.05}
-    plan_margin(**study, method="simulation", n_simulations=20, rng=0)
-    plan_fmr(claimed=0.05, fmr=0.01, covariance=1, n_simulations=20, rng=0)
-    synthesize(40, 40, fmr=0.1, n_steps=20, rng=0)
+    ff.plan_margin(**study, method="simulation", n_simulations=20, rng=0)
+    ff.plan_fmr(claimed=0.05, fmr=0.01, covariance=1, n_simulations=20, rng=0)
+    ff.synthesize(40, 40, fmr=0.1, n_steps=20, rng=0)
 
 
 _JOBS: dict[str, Callable[[], None]] = {

@@ -15,7 +15,7 @@ from typing import Any
 
 from ._sources import HERE, digest_of
 
-KERNELS = {"hull_figures": "replicated_hull", "least_costs": "replicated_cost"}  # the longest, and their modules
+KERNELS = {"equal_error_rates": "replicated_eer", "least_costs": "replicated_cost"}  # the longest, and their modules
 # Those that prepare comparisons, and what these call.
 _PREPARING = {
     "comparison_lists": "divide number_pairs",

@@ -27,36 +27,18 @@ _System = Comparisons | ScannedComparisons | Embeddings
 _Several = Sequence[_System] | Mapping[str, _System]
 _Points = OperatingPoint | Sequence[OperatingPoint]
 _POINTS = (at_fmr(1e-3),)
+_Measures = Measure | Sequence[Measure]
 _OF_WORKERS = ("n_threads", "progress", "executor")
 _OF_ONE = ("thresholds", "score_kind")  # settings of evaluations that each system has of its own
 
 
 @overload
 def compare(
-    first: _System,
-    second: _System,
-    at: _Points = _POINTS,
-    measures: Measure | Sequence[Measure] = "all",
-    *,
-    n_resamples: Resamples = 2000,
-    confidence_level: float = 0.95,
-    method: MethodOfContrasts = "auto",
-    rng: seeds.Seed = None,
-    **options: Any,
+    first: _System, second: _System, at: _Points = _POINTS, measures: _Measures = "all", **options: Any
 ) -> PairedEvaluation: ...
 @overload
 def compare(
-    first: _Several,
-    second: None = None,
-    at: _Points = _POINTS,
-    measures: Measure | Sequence[Measure] = "all",
-    *,
-    baseline: str | None = None,
-    n_resamples: Resamples = 2000,
-    confidence_level: float = 0.95,
-    method: MethodOfContrasts = "auto",
-    rng: seeds.Seed = None,
-    **options: Any,
+    first: _Several, second: None = None, at: _Points = _POINTS, measures: _Measures = "all", **options: Any
 ) -> SystemComparison: ...
 @checked(takes=evaluate)
 def compare(

@@ -12,12 +12,12 @@ from pathlib import Path
 import fastfair.kernels
 import numpy as np
 import pytest
-from fastfair.kernels import _ahead, _jit, replicated_hull
+from fastfair.kernels import _ahead, _jit, replicated_eer
 from fastfair.kernels._sources import digest_of
 
 from fastfair._lib.threads import compile_ahead
 
-HULL = digest_of(Path(replicated_hull.__file__))
+EER = digest_of(Path(replicated_eer.__file__))
 WAITS = "import time; time.sleep(60)"
 AHEAD = "from fastfair.first_run import draw_replicates; draw_replicates(narrow=True)"
 EVALUATE = """
@@ -42,15 +42,15 @@ def nothing_started(monkeypatch):
 
 
 def test_a_kernel_is_waited_for_until_it_is_there_or_the_process_has_ended(nothing_started, tmp_path):
-    assert not _ahead.is_coming("hull_figures", tmp_path)
+    assert not _ahead.is_coming("equal_error_rates", tmp_path)
     _ahead.start(WAITS, tmp_path)
-    assert _ahead.is_coming("hull_figures", tmp_path)
+    assert _ahead.is_coming("equal_error_rates", tmp_path)
     assert not _ahead.is_coming("number_pairs", tmp_path)
     process = _ahead._process
     _ahead.start(WAITS, tmp_path)
     assert _ahead._process is process  # once
-    (tmp_path / f"hull_figures-{HULL}-0123.nbc").touch()
-    assert not _ahead.is_coming("hull_figures", tmp_path)
+    (tmp_path / f"equal_error_rates-{EER}-0123.nbc").touch()
+    assert not _ahead.is_coming("equal_error_rates", tmp_path)
     assert _ahead.is_coming("least_costs", tmp_path)
     _ahead._end()
     assert not _ahead.is_coming("least_costs", tmp_path)
@@ -60,7 +60,7 @@ def test_a_kernel_is_waited_for_until_it_is_there_or_the_process_has_ended(nothi
 def test_a_process_that_fails_is_not_waited_for(nothing_started, tmp_path):
     _ahead.start("import nonsense", tmp_path)
     begun = time.monotonic()
-    while _ahead.is_coming("hull_figures", tmp_path):
+    while _ahead.is_coming("equal_error_rates", tmp_path):
         assert time.monotonic() < begun + 60
         time.sleep(0.05)
 
@@ -68,7 +68,7 @@ def test_a_process_that_fails_is_not_waited_for(nothing_started, tmp_path):
 def test_no_process_is_started_where_it_would_not_help(nothing_started, tmp_path, monkeypatch):
     monkeypatch.setattr(_jit, "CACHE_FOLDER", str(tmp_path))
     compile_ahead(1, narrow=True)
-    (tmp_path / f"hull_figures-{HULL}-0123.nbc").touch()
+    (tmp_path / f"equal_error_rates-{EER}-0123.nbc").touch()
     compile_ahead(2, narrow=True)
     assert _ahead._process is None
     monkeypatch.setattr(sys, "executable", str(tmp_path / "nothing"))
@@ -110,6 +110,6 @@ def test_what_the_other_process_compiles_is_what_an_evaluation_needs(tmp_path):
     compiled = {path.name.split("-")[0] for path in folder.glob("*.nbc")}
     assert compiled >= {*_ahead.KERNELS}
     here = set(run(EVALUATE).split())
-    assert "equal_error_rates" in here
+    assert "shares_at" in here
     assert "number_pairs" not in here  # of so few comparisons
     assert not here & _ahead.KERNELS.keys()
