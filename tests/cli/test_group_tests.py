@@ -184,7 +184,7 @@ def test_a_plan_of_one_setting_is_drawn_over_subjects(asked, sizes, named):
         planned = ff.plan_margin(**settings, method="exact")
     else:
         planned = ff.plan_subjects(**settings, n_simulations=100)
-    (ax,) = planned._figures()[""].axes
+    ax = planned._figures()[""]
     line, *lines = ax.get_lines()
     if sizes is None:
         n = int(planned.n_subjects.item())

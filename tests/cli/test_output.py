@@ -171,7 +171,7 @@ def test_a_reader_who_goes_away_loses_nothing(scores, tmp_path, closed_pipe):
 def test_warnings_that_nobody_reads_do_not_cost_the_results(scores, tmp_path, closed_pipe):
     done = evaluated(scores, tmp_path, stdout=subprocess.PIPE, stderr=closed_pipe)
     assert done.returncode == 0
-    assert "At EER" in done.stdout
+    assert "Error rates at EER" in done.stdout
     require_results(tmp_path)
 
 

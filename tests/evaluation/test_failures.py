@@ -113,8 +113,8 @@ def test_summaries_and_pages_tell_of_failures(tmp_path):
         text = found.summary()
         assert said in text
         assert "mated comparisons failed (" in text
-        assert "\nComparisons that failed\ngroup" in text
-        assert ("FRR" in text.split("At threshold=1\n")[1].split("\n")[0]) is (policy == "exclude")
+        assert "\nShares of comparisons that failed" in text
+        assert ("FRR at threshold=1" in text) is (policy == "exclude")
         path = tmp_path / f"{policy}.html"
         found.report(path)
         page = path.read_text()

@@ -52,6 +52,6 @@ def test_what_is_there_is_found(data_sets: Callable[[int], int]):
     n = data_sets(200)
     found = study(POPULATIONS["groups of 60"], APPLICATIONS[2], 2.0, n)
     assert found["called, all"] >= 0.95
-    assert found["called, any group"] >= 0.5
+    assert found["called, any group"] >= 0.5 - error(0.5, n, 3)
     assert found["miscalibration, all"] >= 0.95 - error(0.95, n, 3)
     assert found["costs differ"] <= 0.05 + error(0.05, n, 3)

@@ -112,7 +112,7 @@ def run(settings: Settings, systems: Mapping[tuple[str, ...], tuple[Comparisons,
         systems = {groups: (scores(SYSTEMS[0], groups), scores(SYSTEMS[1], groups)) for groups in GROUPINGS}
     for groups, (first, second) in systems.items():
         settings.tell(f"choosing: two systems by {' and '.join(groups).lower()}")
-        pair = compare(first, second, POINTS, n_resamples=settings.n_resamples, rng=settings.seed)
+        pair = compare(first, second, POINTS, metrics="all", n_resamples=settings.n_resamples, rng=settings.seed)
         contrasts[groups] = tuple(filter(_is_summary, pair.contrasts))
         for name, evaluation in zip(SYSTEMS, (pair.first, pair.second), strict=True):
             real += _entries(f"{name} by {' x '.join(groups).lower()}", evaluation, {})
@@ -120,7 +120,11 @@ def run(settings: Settings, systems: Mapping[tuple[str, ...], tuple[Comparisons,
     for k, ratios in enumerate(MADE):
         settings.tell(f"choosing: made system {ratios}")
         found = evaluate(
-            made_system(ratios, settings.seed + k), POINTS, n_resamples=settings.n_resamples, rng=settings.seed
+            made_system(ratios, settings.seed + k),
+            POINTS,
+            metrics="all",
+            n_resamples=settings.n_resamples,
+            rng=settings.seed,
         )
         laws = _laws(ratios)
         truths = {
