@@ -116,5 +116,16 @@ def _anchors_of_source_pages(app, pagename, templatename, context, doctree):
         context["body"] = re.sub(link, r'/\1.html#\1\3"', context["body"])
 
 
+def _names_of_folds(app, pagename, templatename, context, doctree):
+    """Name what folds a part of the sidebar: the theme leaves it to an arrow, which a screen reader cannot say."""
+    make = context["generate_toctree_html"]
+
+    def named(*args, **kwargs):
+        return str(make(*args, **kwargs)).replace("<summary>", '<summary aria-label="Pages below this one">')
+
+    context["generate_toctree_html"] = named
+
+
 def setup(app):
     app.connect("html-page-context", _anchors_of_source_pages)
+    app.connect("html-page-context", _names_of_folds, priority=900)  # after the theme's own
