@@ -18,6 +18,7 @@ ATTEMPTS, FAILURES, FAILURES_SQUARED, FAILURES_BY_ATTEMPTS, ATTEMPTS_SQUARED = r
 _UNIT = 2.0**-53
 _LOW_BITS, _HALF = np.uint64(11), np.uint64(32)
 _FEW = 40.0  # below this expected number, adding up probabilities is faster than rejection
+_ROUNDING = 1e-12  # by which computed probabilities of 0 may be off, and much more
 _TOO_FEW = 10.0  # below this expected number, rejection would be wrong
 
 
@@ -196,22 +197,35 @@ def _reject(n, p, draw, stride, stream, scratch, drawn):
 
 
 @jit
+def _are_zero(n, p, words):
+    """Tell that all numbers are 0, as no random number exceeds 1 - n p, which the probability of 0 is never below."""
+    beyond = 0
+    for r in range(BLOCK):
+        beyond += _uniform(words[0, r], words[1, r]) > 1 - n[r] * p - _ROUNDING
+    return beyond == 0
+
+
+@jit
 def draw_binomial(n, chance, draw, stride, stream, scratch, drawn):
     """Draw a binomial number for each of 64 replicates, with one probability for all.
 
     n: (64,) float64, whole numbers; if one is below 10 / p, all must be below 700 / p, as probabilities are added up
     from that of 0, where p is the smaller of chance and 1 - chance; chance: the probability, in [0, 1]; draw, stride:
     first counter of the random stream, and the step to the next counter if a number is rejected; stream: a `Stream`;
-    scratch: a `Scratch`; drawn: (64,) float64, out
+    scratch: a `Scratch`; drawn: (64,) float64, out. Returns False only if all are 0
     """
     p = min(chance, 1 - chance)
     least, most = n[0], n[0]
     for r in range(BLOCK):
         least, most = min(least, n[r]), max(most, n[r])
-    if most == 0 or p == 0:
-        drawn[:] = 0.0
-    else:
+    for r in range(BLOCK):
+        drawn[r] = 0.0
+    if most == 0 or chance == 0:
+        return False
+    if p > 0:
         fill(draw, stream.number, stream.purpose, stream.first_replicate, stream.key, scratch.words)
+        if chance <= 0.5 and BLOCK * most * p < 1 and _are_zero(n, p, scratch.words):  # rare kinds, mostly
+            return False
         if most * p < _FEW or least * p < _TOO_FEW:
             _count_up(n, most, p, scratch.words, scratch.proposed, scratch.left, drawn)
         else:
@@ -219,6 +233,7 @@ def draw_binomial(n, chance, draw, stride, stream, scratch, drawn):
     if chance > 0.5:
         for r in range(BLOCK):
             drawn[r] = n[r] - drawn[r]
+    return True
 
 
 @jit
@@ -249,7 +264,8 @@ def draw_sums(kinds, size, purpose, first_replicate, key, sums):
             n_kinds = end[group] - start
             stream = Stream(group, purpose, first_replicate + first, key)
             for kind in range(start, end[group]):
-                draw_binomial(left, chance[kind], kind - start, n_kinds, stream, scratch, drawn)
+                if not draw_binomial(left, chance[kind], kind - start, n_kinds, stream, scratch, drawn):
+                    continue
                 e, m = failures[kind], attempts[kind]
                 for r in range(BLOCK):
                     times = np.int64(drawn[r])
