@@ -48,8 +48,8 @@ def warm_up(n_processes: int | None = None, progress: bool | Report = False) -> 
     Kernels are compiled by use: each process makes small data and measures them. Two processes that need a kernel at
     the same time both compile it: all kernels take two processes 106 seconds of processor time in place of 93. Compiled
     kernels are kept in the folder that the environment variable ``FASTFAIR_CACHE_DIR`` names; by default beside the
-    library, or in ``~/.cache/fastfair`` where that is not writable. After an upgrade, those are compiled again whose
-    source, or numba, has changed.
+    library, or in ``~/.cache/fastfair`` where that is not writable. An upgrade compiles again what
+    it changes: kernels whose source is another one, and all of them for another version of numba.
 
     Examples
     --------

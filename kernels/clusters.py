@@ -18,7 +18,7 @@ ATTEMPTS, FAILURES, FAILURES_SQUARED, FAILURES_BY_ATTEMPTS, ATTEMPTS_SQUARED = r
 _UNIT = 2.0**-53
 _LOW_BITS, _HALF = np.uint64(11), np.uint64(32)
 _FEW = 40.0  # below this expected number, adding up probabilities is faster than rejection
-_ROUNDING = 1e-12  # by which computed probabilities of 0 may be off, and much more
+_ROUNDING = 1e-12  # far more than the rounding error of a computed probability of 0
 _TOO_FEW = 10.0  # below this expected number, rejection would be wrong
 
 
@@ -198,7 +198,7 @@ def _reject(n, p, draw, stride, stream, scratch, drawn):
 
 @jit
 def _are_zero(n, p, words):
-    """Tell that all numbers are 0, as no random number exceeds 1 - n p, which the probability of 0 is never below."""
+    """Return whether all numbers are surely 0: no random number exceeds 1 - n p, a lower bound of P(0)."""
     beyond = 0
     for r in range(BLOCK):
         beyond += _uniform(words[0, r], words[1, r]) > 1 - n[r] * p - _ROUNDING

@@ -25,7 +25,7 @@ from .whole_files import explained
 
 _TRIES = 3  # of a task whose worker dies
 _CANCELLING = 5.0  # seconds that cancelling may take
-_SCATTERING = 20.0, 5e6  # seconds that bringing data to workers may take, and more for each so many bytes
+_SCATTERING = 20.0, 5e6  # bringing data to workers may take so many seconds, and one more for so many bytes
 _PATIENCE = 1.0  # seconds after which futures are asked whether they have ended
 _Take = Callable[[range, dict[str, NDArray[Any]]], None]
 
@@ -224,7 +224,7 @@ class _Waiting:
 
 
 def _bounded_in_time(call: Callable[[], Any], seconds: float) -> Any:
-    """Return what a call returns or raise its error, or raise TimeoutError and leave it where it takes longer."""
+    """Return what a call returns, or raise its error; where it takes longer, raise TimeoutError and abandon it."""
     future: Future[Any] = Future()
 
     def run() -> None:

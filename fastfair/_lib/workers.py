@@ -67,7 +67,9 @@ Executor = Annotated[Any, _executor]
 @checked
 @dataclass(frozen=True)
 class Checkpoint:
-    """Keeps what is finished of a long call, in the place of its executor, so that a later call goes on from there.
+    """Keep the finished tasks of a long call in a folder, so that a later call goes on from there.
+
+    It is given in place of the executor.
 
     Attributes
     ----------

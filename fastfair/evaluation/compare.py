@@ -9,6 +9,7 @@ from typing import Any, overload
 
 from fastfair._lib import seeds, validation
 from fastfair._lib.arguments import Measure, Resamples, checked
+from fastfair._lib.validation import LOG_LIKELIHOOD_RATIO
 from fastfair._lib.workers import Workers
 from fastfair.data import matching
 from fastfair.data.comparisons import Comparisons
@@ -18,7 +19,7 @@ from fastfair.error_rates.operating_points import OperatingPoint, at_fmr
 from fastfair.errors import InputError
 
 from .contrasts import ComparedSystem, PairContrasts, difference_tests, pairs_of, places_of
-from .evaluate import EvaluationSettings, Request, evaluate, on_comparisons
+from .evaluate import USUAL_METRICS, EvaluationSettings, Request, as_names, evaluate, on_comparisons
 from .result import Evaluation
 from .system_comparison import MethodOfContrasts, PairedEvaluation, SystemComparison
 
@@ -207,6 +208,10 @@ def _compared(
 ) -> SystemComparison:
     """Compare each pair of systems, or each with the baseline; of scans the comparisons that they have kept."""
     matched = _matched(scored, names, one_by_one=options.get("unit") == "comparison")
+    if {system.score_kind for system in scored} != {LOG_LIKELIHOOD_RATIO}:  # all systems have the same metrics
+        asked = as_names(options.get("metrics", "auto"))
+        metrics = [name for one in asked for name in (USUAL_METRICS if one == "auto" else (one,))]
+        options = {**options, "metrics": metrics}
     evaluations: dict[str, Evaluation] = {}
     systems: dict[str, ComparedSystem] = {}
     for name, system, comparisons in zip(names, scored, matched, strict=True):

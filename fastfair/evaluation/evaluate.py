@@ -82,7 +82,7 @@ _Metrics = Literal["auto", "all", Metric]
 _Found = TypeVar("_Found")
 METRICS_OF_SCANS = ("eer", "min_dcf", "cllr")  # Cllr only where the scan keeps all scores
 METRICS_WITH_FAILURES = ("eer", "min_dcf")  # where failed comparisons, which have no score, count as non-matches
-METRICS_OF_VECTORS = METRICS_OF_SCANS[:-1]  # by default, and as long as not all pairs are listed
+USUAL_METRICS = METRICS_OF_SCANS[:-1]  # of any scores, and of vectors without a list of all pairs
 
 
 _SETTINGS = (
@@ -90,14 +90,15 @@ _SETTINGS = (
 )  # fmt: skip
 
 
-def _listed(names: str | Sequence[str]) -> Sequence[str]:
+def as_names(names: str | Sequence[str]) -> Sequence[str]:
+    """Return one name, or several, as a list."""
     return [names] if isinstance(names, str) else list(names or ())
 
 
 def _measure_names(measures: str | Sequence[str], groups: Sequence[str]) -> Sequence[str]:
     if isinstance(measures, str) and measures == "all":
         return list(MEASURES) if groups else []
-    names = [measure_name(name) for name in _listed(measures)]
+    names = [measure_name(name) for name in as_names(measures)]
     if names and not groups:
         raise InputError(f"{names[0]} is a measure over groups, but the comparisons have none: give reference_group")
     return names
@@ -210,20 +211,20 @@ class Request(EvaluationSettings):
 
         "all" metrics do not, as they are the others where Cllr and min Cllr would need one.
         """
-        listed = bool({"cllr", "min_cllr"} & set(_listed(self.metrics))) or self.eer_method == "convex-hull"
+        listed = bool({"cllr", "min_cllr"} & set(as_names(self.metrics))) or self.eer_method == "convex-hull"
         return listed or self.unit != "subject" or not self.n_resamples
 
     @property
     def with_metrics(self) -> bool:
         """Whether thresholds of EERs or minimum costs are looked for."""
         own = {"all", *(name for name, one in MEASURES.items() if one.own_threshold)}
-        return bool(_listed(self.metrics)) or not own.isdisjoint(map(quantity_name, _listed(self.measures)))
+        return bool(as_names(self.metrics)) or not own.isdisjoint(map(quantity_name, as_names(self.measures)))
 
     def checked(self, comparisons: Comparisons) -> Request:
         """Return the arguments checked, with defaults filled in and each name listed once."""
         everything: tuple[str, ...] = METRICS
         if "all scores" in comparisons.lacks:
-            everything = METRICS_OF_VECTORS if "costs" in comparisons.lacks else METRICS_OF_SCANS
+            everything = USUAL_METRICS if "costs" in comparisons.lacks else METRICS_OF_SCANS
         elif comparisons.failed is not None and comparisons.failed.policy == "non-match":
             everything = METRICS_WITH_FAILURES
         found = self.in_words(comparisons.groups, everything, comparisons.score_kind)
@@ -243,14 +244,14 @@ class Request(EvaluationSettings):
         groups : sequence of str
             The groups.
         everything : sequence of str
-            What "all" metrics are.
+            The metrics that "all" stands for.
         score_kind : str
-            That of the comparisons: "auto" metrics are all of log-likelihood ratios, else the EER and minDCF.
+            That of the comparisons. "auto" stands for "all" where scores are log-likelihood ratios, else for the EER
+            and minDCF.
         """
         names = _measure_names(self.measures, groups)
-        usual = everything if score_kind == LOG_LIKELIHOOD_RATIO else METRICS_OF_VECTORS
-        meant = {"all": everything, "auto": usual}
-        wanted = [name for asked in _listed(self.metrics) for name in meant.get(asked, (asked,))]
+        meant = {"all": everything, "auto": everything if score_kind == LOG_LIKELIHOOD_RATIO else USUAL_METRICS}
+        wanted = [name for asked in as_names(self.metrics) for name in meant.get(asked, (asked,))]
         if not self.points and not wanted:
             raise InputError("at is empty: give at least one operating point such as at_fmr(1e-3), or metrics")
         if not isinstance(self.zero_policy, str):
@@ -346,8 +347,8 @@ def evaluate(
     measures : "all" or sequence of str or function
         Fairness measures, by names or as functions: those of `fastfair.measures`, and your own (`measures.measure`).
     metrics : {"auto", "all", "eer", "min_dcf", "cllr", "min_cllr"} or sequence of these
-        Metrics to compute that need no operating point. "auto" are the EER and minDCF, of log-likelihood ratios
-        all.
+        Metrics to compute that need no operating point. "auto" computes the EER and minDCF, and all four of
+        log-likelihood ratios.
     unit : {"subject", "comparison", "sample", "subject+sample"}
         The units drawn with replacement: subjects within each group; comparisons, separately for mated and non-mated,
         which makes intervals too narrow where subjects repeat; samples within each subject; or subjects, and then
@@ -459,7 +460,7 @@ def on_comparisons(
     """Compute on comparisons; on those of vectors near the errors, as many as needed, or else on all their pairs."""
     vectors = [one for one in given if isinstance(one, Embeddings)]
     if len(vectors) == len(given):
-        request.in_words(vectors[0].groups, METRICS_OF_VECTORS)
+        request.in_words(vectors[0].groups, USUAL_METRICS)
         if not request.needs_all_pairs:
             return with_enough_pairs(vectors, request.points, request.with_metrics, compute, workers)
     listed = [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, Self
@@ -43,13 +44,13 @@ class _Compared(Result):
 
     settings: dict[str, Any]
 
+    @abstractmethod
     def _systems(self) -> dict[str, Evaluation]:
         """Return the evaluations by the names of the systems."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _pairs(self) -> Mapping[Pair, Sequence[Contrast]]:
         """Return the contrasts of each pair."""
-        raise NotImplementedError
 
     def _rankings(self) -> list[list[RankedSystem]]:
         """Return the rankings that files and pages have."""

@@ -55,6 +55,12 @@ class Storage:
         Whether to keep the score of every comparison beside who was compared, for Cllr. Temporary files take 4 bytes
         more for each comparison, 8 where scores are float64, and about 8 more while one is evaluated. Without it
         `evaluate` refuses Cllr of the scan.
+
+    Examples
+    --------
+    >>> import fastfair as ff
+    >>> ff.Storage("4 GB", cllr=True)
+    Storage(memory_limit=4000000000, folder=None, cllr=True)
     """
 
     memory_limit: memory.Amount | None = None

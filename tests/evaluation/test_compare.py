@@ -230,6 +230,29 @@ def test_too_few_replicates_for_adjusted_pvalues_are_told():
         ff.compare(*systems, ff.at_threshold(1.0), measures=[], n_resamples=100, rng=0)
 
 
+@pytest.mark.jit
+@pytest.mark.filterwarnings("ignore::fastfair.errors.FastfairWarning")  # of few errors in small data
+@pytest.mark.parametrize("metrics", ["auto", ["auto", "cllr"]])
+def test_systems_with_scores_of_two_kinds_have_the_same_metrics(metrics):
+    """As a system before and after its calibration."""
+    rng = np.random.default_rng(0)
+    a, b = rng.integers(0, 30, (2, 600))
+    b = np.where(rng.random(600) < 0.4, a, b)
+    sides = {"mated": a == b, "reference": a, "probe": b, "reference_group": a % 2, "probe_group": b % 2}
+    raw = rng.normal(size=600) + 2 * (a == b)
+    kinds = ("similarity", "log-likelihood-ratio")
+    one, other = (
+        ff.Comparisons(scores, score_kind=kind, **sides) for scores, kind in zip((raw, raw**3), kinds, strict=True)
+    )
+    usual = {"eer", "min_dcf", *(["cllr"] if metrics != "auto" else [])}
+    known = {"eer", "min_dcf", "cllr", "min_cllr"}
+    for pair in ((one, other), (other, one)):
+        for n_resamples in (0, 64):
+            found = ff.compare(*pair, metrics=metrics, n_resamples=n_resamples, rng=0)
+            assert {q.name for q in found.first.quantities} & known == usual
+    assert {q.name for q in ff.compare(other, other, n_resamples=0).first.quantities} & known == known
+
+
 def test_costs_with_few_errors_at_their_own_thresholds_have_no_verdict():
     one, other = equal_systems(3, shift=7.0)
     found = ff.compare(one, other, ff.at_threshold(2.0), metrics="all", n_resamples=64, rng=0)
