@@ -21,7 +21,7 @@ from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin, overload
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from fastfair.errors import FastfairError, InputError, NotEnoughMemoryError
 
@@ -162,6 +162,7 @@ _KINDS: dict[Any, _Kind] = {
     "IntoDataFrame": _Kind("a data frame", "data frames", _is_frame),
     "Axes": _Kind("matplotlib Axes, as plt.subplots() gives", "Axes", _is_axes),
 }
+_KINDS[NDArray] = _KINDS[np.ndarray]  # a type of its own in NumPy 2.5
 
 
 # Checks that annotations name, where a type alone does not say what is allowed.

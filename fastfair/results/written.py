@@ -98,11 +98,14 @@ def _numbers(values: Any) -> Any:
 def _is_array(kind: Any) -> bool:
     if get_origin(kind) is UnionType:
         return all(map(_is_array, get_args(kind)))
-    return kind is np.ndarray or get_origin(kind) is np.ndarray
+    return kind is np.ndarray or get_origin(kind) in (np.ndarray, NDArray)  # which it is depends on NumPy's version
 
 
 def _array(values: Any, kind: Any) -> np.ndarray[Any, Any]:
-    return np.array(values, None if get_origin(kind) is UnionType else get_args(get_args(kind)[1])[0])
+    if get_origin(kind) is UnionType:
+        return np.array(values)
+    *_, entries = get_args(kind)
+    return np.array(values, get_args(entries)[0] if get_origin(entries) is np.dtype else entries)
 
 
 def _is_keyed_by_objects(kind: Any) -> bool:

@@ -103,7 +103,7 @@ KINDS: dict[str, Any] = {
     "huge Fraction": lambda: fractions.Fraction(10**400),
     # NumPy's scalars
     **as_written(np.True_, np.int8(3), np.uint64(2**64 - 1), np.float16(0.5), np.float32(0.5), np.float64("nan")),
-    **as_written(np.longdouble(0.5), np.complex128(0.5), np.datetime64("2024-01-01"), np.datetime64("NaT")),
+    **as_written(np.longdouble(0.5), np.complex128(0.5), np.datetime64("2024-01-01"), np.datetime64("NaT", "s")),
     **as_written(np.timedelta64(3, "s"), np.str_("fmr"), np.bytes_(b"fmr"), np.void(b"ab")),
     **as_written(np.array(2), np.array(0.5), np.array(True), np.array("fmr"), np.array(None, object)),
     # Text, bytes and paths
