@@ -16,7 +16,7 @@ from fastfair._lib.label_codes import one_of_each
 from fastfair._lib.warnings import gathered, warn
 from fastfair.errors import DroppedWarning, InputError, LookAlikeWarning
 
-from . import group_labels
+from . import checks, group_labels
 from .policies import Policies
 from .score_keys import Floats
 from .sorted_scores import Attributes, BothSides, read_only
@@ -101,7 +101,7 @@ def checked_columns(
     -------
     CheckedColumns
     """
-    values = validation.scores(scores)
+    values = checks.scores(scores)
     subjects = code_sides("subjects", ("reference", "probe"), sides)
     samples = code_sides("samples", ("reference_sample", "probe_sample"), sides)
     attributes = code_attributes(sides.get("reference_group"), sides.get("probe_group"))
@@ -115,7 +115,7 @@ def checked_columns(
             raise InputError("mated is None: it can be left out only where reference and probe are given")
         flags = subjects[1] == subjects[2]
     else:
-        flags = validation.mated_flags(mated)
+        flags = checks.mated_flags(mated)
     sizes = {"scores": values.size, "mated": flags.size}
     if subjects is not None:
         sizes |= {"reference": subjects[1].size, "probe": subjects[2].size}
@@ -126,7 +126,7 @@ def checked_columns(
             f"reference_group {name!r}": reference_codes.size,
             f"probe_group {name!r}": probe_codes.size,
         }
-    validation.same_length(sizes)
+    checks.same_length(sizes)
     failed = policies._find_failed(values)
     if failed is not None:
         values = np.where(failed, values.dtype.type(np.inf if score_kind == "distance" else -np.inf), values)
@@ -422,7 +422,7 @@ def columns_of_matrix(
         if labels is None:
             continue
         coded = validation.encode(name, labels)
-        validation.same_length({name: coded.codes.size, "scores along that side": size})
+        checks.same_length({name: coded.codes.size, "scores along that side": size})
         codes = np.repeat(coded.codes, n_columns) if name.startswith("reference") else np.tile(coded.codes, n_rows)
         spread[name] = validation.Coded(coded.labels, codes)
     return matrix.ravel(), spread

@@ -18,7 +18,7 @@ from fastfair._lib.notebook import Shown
 from fastfair._lib.warnings import gathered
 from fastfair.errors import DroppedWarning, InputError
 
-from . import failed_comparisons, group_labels, score_keys
+from . import checks, failed_comparisons, group_labels, score_keys
 from .columns import (
     CheckedColumns,
     checked_columns,
@@ -163,7 +163,7 @@ class Comparisons(Shown):
         mated_value: str | float | None = None,
         policies: Policies = USUAL,
     ) -> None:
-        flags = None if mated is None else validation.mated_flags(mated, mated_value)
+        flags = None if mated is None else checks.mated_flags(mated, mated_value)
         sides = {
             "reference": reference, "probe": probe, "reference_group": reference_group, "probe_group": probe_group,
             "reference_sample": reference_sample, "probe_sample": probe_sample,

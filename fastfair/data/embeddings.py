@@ -16,7 +16,7 @@ from fastfair._lib.warnings import gathered, warn
 from fastfair._lib.workers import Workers
 from fastfair.errors import DroppedWarning, InputError
 
-from . import group_labels
+from . import checks, group_labels
 from .comparisons import Comparisons
 from .pair_search import PairFinder, Pairs
 from .prepared_vectors import ready_for_products
@@ -62,7 +62,7 @@ def templates_of(
         code = of * (which.max() + 1) + which
     else:
         coded = validation.encode("template", template)
-        validation.same_length({"vectors": subject.size, "template": coded.codes.size}, "vector")
+        checks.same_length({"vectors": subject.size, "template": coded.codes.size}, "vector")
         code = coded.codes[references].astype(np.int64)
         first = np.full(coded.labels.size, -1, np.int64)
         first[code[::-1]] = of[::-1]
@@ -263,7 +263,7 @@ class Embeddings(Shown):
         role: validation.Labels | None = None,
         failures: FailuresOfVectors = "error",
     ) -> None:
-        array = validation.vectors(vectors)
+        array = checks.vectors(vectors)
         who = validation.encode("subject", subject)
         columns = {} if group is None else group_labels.columns_of("group", group)
         attributes = {name: validation.encode(f"group {name!r}", column) for name, column in columns.items()}
@@ -272,7 +272,7 @@ class Embeddings(Shown):
         is_probe = None if role is None else probes_of(role)
         if is_probe is not None:
             sizes["role"] = is_probe.size
-        validation.same_length(sizes, "vector")
+        checks.same_length(sizes, "vector")
         with gathered(DroppedWarning) as left_out:
             keep = rows_of_vectors(array, similarity, failures)
         if keep is not None:
@@ -285,7 +285,7 @@ class Embeddings(Shown):
             raise InputError(f"all vectors are of one subject, {subjects.tolist()[0]!r}: there are no non-mated pairs")
         labels = {name: group_labels.attribute(name, coded.labels) for name, coded in attributes.items()}
         subject_codes = {name: group_labels.one_for_each(who, name, coded) for name, coded in attributes.items()}
-        validation.require_usable(array, similarity)
+        checks.require_usable(array, similarity)
         self.__dict__.update(
             vectors=read_only(array.view()),
             similarity=similarity,
@@ -635,7 +635,7 @@ def rows_of_vectors(vectors: NDArray[np.floating[Any]], similarity: str, failure
     """Return which vectors, (n,), are of samples that did not fail; None for all, and where failures are errors."""
     if failures == "error":
         return None
-    failed = validation.unusable(vectors, similarity)
+    failed = checks.unusable(vectors, similarity)
     if not failed.any():
         return None
     warn(

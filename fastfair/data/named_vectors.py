@@ -15,6 +15,7 @@ from fastfair._lib.threads import run_blocks
 from fastfair._lib.workers import Workers
 from fastfair.errors import InputError
 
+from . import checks
 from .embeddings import mean_vectors
 from .sorted_scores import read_only
 
@@ -95,22 +96,22 @@ class NamedVectors:
         same_name: SameName = "raise",
         failures: FailedVectors = "error",
     ) -> None:
-        array = validation.vectors(vectors)
+        array = checks.vectors(vectors)
         coded = validation.encode("name", name)
-        validation.same_length({"vectors": len(array), "name": coded.codes.size}, "vector")
+        checks.same_length({"vectors": len(array), "name": coded.codes.size}, "vector")
         codes = coded.codes.astype(np.int64)
         size = np.bincount(codes, minlength=coded.labels.size)
         if same_name == "raise" and (size > 1).any():
             _refuse_same(coded, size)
         failed = np.zeros(codes.size, np.bool_)
         if failures == "nan":
-            failed = validation.unusable(array, similarity)
+            failed = checks.unusable(array, similarity)
         if failed.any():
             array, codes = array[~failed], codes[~failed]
             size = np.bincount(codes, minlength=coded.labels.size)
             if not codes.size:
                 raise InputError(f"all {failed.size} vectors failed: they are zero, or not finite")
-        validation.require_usable(array, similarity)
+        checks.require_usable(array, similarity)
         scale = _scale_of(array, similarity)
         if same_name == "mean" and (size > 1).any():
             present, codes = np.unique(codes, return_inverse=True)
@@ -194,7 +195,7 @@ class NamedVectors:
         """Return the positions in `names` of both names of each pair."""
         own = validation.Coded(self.names, np.arange(self.names.size))
         labels, codes = validation.encode_together(("name", "reference", "probe"), (own, reference, probe))
-        validation.same_length({"reference": codes[1].size, "probe": codes[2].size}, "pair")
+        checks.same_length({"reference": codes[1].size, "probe": codes[2].size}, "pair")
         position = np.full(labels.size, -1, np.int64)
         position[codes[0]] = np.arange(self.names.size)
         unknown = np.flatnonzero(position < 0)

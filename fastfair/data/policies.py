@@ -8,10 +8,10 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from fastfair._lib import validation
 from fastfair._lib.arguments import checked
 from fastfair.errors import InputError
 
+from . import checks
 from .score_keys import Floats
 
 Failures = Literal["error", "exclude", "non-match"]
@@ -87,12 +87,12 @@ class Policies:
                 row = int(failed.argmax())
                 raise InputError(
                     f"{np.count_nonzero(failed)} of {failed.size} comparisons failed, the first in row {row} (counted "
-                    f"from 0), whose score is {float(values[row]):g}; {validation.FAILURES_DO}",
+                    f"from 0), whose score is {float(values[row]):g}; {checks.FAILURES_DO}",
                     row=row,
                 )
             return None
         if np.isinf(values).any():
-            raise validation.not_usable(np.where(failed, 0, values))
+            raise checks.not_usable(np.where(failed, 0, values))
         return failed
 
 

@@ -17,7 +17,7 @@ from fastfair._lib.label_codes import look_up, one_of_each, smallest_integers
 from fastfair._lib.threads import count_threads, in_order
 from fastfair.errors import InputError
 
-from . import group_labels, score_keys
+from . import checks, group_labels, score_keys
 from .columns import CheckedColumns
 from .scanned_comparisons import KeptComparisons, ScannedComparisons, Subjects
 from .sorted_scores import NotKept, SortedSide, order_of_keys, read_only
@@ -598,7 +598,7 @@ def _keys(columns: CheckedColumns) -> score_keys.Keys:
     values = columns.values
     largest = values.dtype.type(min(float(np.finfo(values.dtype).max), validation.LARGEST_SCORE))
     if not (np.abs(values) <= largest).all():  # NaN is not
-        raise validation.not_usable(values)
+        raise checks.not_usable(values)
     return score_keys.encode(-values if columns.score_kind == "distance" else values)
 
 

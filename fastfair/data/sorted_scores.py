@@ -15,7 +15,7 @@ from fastfair._lib import validation
 from fastfair._lib.label_codes import FEW, look_up
 from fastfair._lib.threads import both, count_threads, in_threads, slices, sort_by_bits
 
-from . import score_keys
+from . import checks, score_keys
 
 _Array = TypeVar("_Array", bound=NDArray[Any])
 BothSides = tuple[NDArray[Any], NDArray[Any], NDArray[Any]]
@@ -325,7 +325,7 @@ def sort_sides(
     for keys, rows in sort(bits, flip, magnitude, flags):
         scored = keys[score_keys.count_failed(keys) :] if with_failed else keys
         if scored.size and (scored[-1] > highest or scored[0] < ~highest):
-            raise validation.not_usable(values)
+            raise checks.not_usable(values)
         if given.dtype != values.dtype:
             keys = score_keys.encode(score_keys.decode(keys).astype(values.dtype))
         sides.append(_gather(keys, rows, subjects, samples, attributes, of_subject))

@@ -24,7 +24,7 @@ from fastfair._lib.text import rate_with_interval
 from fastfair._lib.threads import count_threads, in_order
 from fastfair._lib.warnings import warn
 from fastfair._lib.workers import Workers
-from fastfair.data import group_labels
+from fastfair.data import checks, group_labels
 from fastfair.data.comparisons import Comparisons
 from fastfair.data.embeddings import Embeddings
 from fastfair.data.scanned_comparisons import KeptComparisons, ScannedComparisons
@@ -102,7 +102,7 @@ def _coded_groups(group: GroupLabels) -> dict[str, validation.Coded]:
 
 def _require_same_length(sizes: dict[str, int], coded: dict[str, validation.Coded], entry: str) -> None:
     of_groups = {f"group {name!r}": column.codes.size for name, column in coded.items()}
-    validation.same_length(sizes | of_groups, entry)
+    checks.same_length(sizes | of_groups, entry)
 
 
 _CELLS_A_SUBJECT = 8  # of failures x attempts x groups, up to which counting takes no sort

@@ -15,6 +15,7 @@ from fastfair._lib.arguments import checked
 from fastfair._lib.frames import FrameColumns
 from fastfair._lib.label_codes import smallest_integers
 from fastfair._lib.warnings import gathered, warn
+from fastfair.data import checks
 from fastfair.data.columns import CheckedColumns, both_masks, checked_columns, without_diagonal, without_look_alikes
 from fastfair.data.comparisons import Comparisons
 from fastfair.data.group_labels import MISSING
@@ -352,7 +353,7 @@ def _without_attacks(columns: FrameColumns, name: str | None) -> NDArray[np.bool
 def _flags(values: Any, mated_value: object) -> NDArray[np.bool_]:
     """Return which comparisons are mated; lists of trials say so as truth values."""
     is_known = isinstance(values, np.ndarray) and values.dtype == np.bool_
-    return validation.mated_flags(values, None if is_known else mated_value)
+    return checks.mated_flags(values, None if is_known else mated_value)
 
 
 def _scored(

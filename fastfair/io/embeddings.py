@@ -13,6 +13,7 @@ from fastfair._lib import arrays, side_columns, validation
 from fastfair._lib.arguments import checked
 from fastfair._lib.frames import FrameColumns
 from fastfair._lib.warnings import gathered
+from fastfair.data import checks
 from fastfair.data.columns import both_masks
 from fastfair.data.embeddings import Embeddings, FailuresOfVectors, TemplateScore, rows_of_vectors
 from fastfair.data.named_vectors import FailedVectors, NamedVectors, SameName
@@ -150,7 +151,7 @@ def read_embeddings(
     array = file.vectors(vectors)
     keep, left_out = None, []
     if described is not None:
-        validation.same_length({"vectors": len(array), "subject": who.codes.size}, "vector")
+        checks.same_length({"vectors": len(array), "subject": who.codes.size}, "vector")
         (labels,) = described.groups_of([who])
         with gathered(DroppedWarning) as left_out:
             keep = described.kept([who], missing_labels, "vectors")
@@ -286,7 +287,7 @@ class _Parts:
                         "be alike".format(*found, self._files[0], *first)
                     )
                 sizes.append(len(part))
-                validation.same_length({role: of_files[k] for role, of_files in self._sizes.items()}, "vector")
+                checks.same_length({role: of_files[k] for role, of_files in self._sizes.items()}, "vector")
                 gathered.append(part)
         return gathered.mapped()
 

@@ -17,6 +17,7 @@ from fastfair._lib import arrays, memory, side_columns, validation
 from fastfair._lib.arguments import checked
 from fastfair._lib.frames import FrameColumns
 from fastfair._lib.warnings import warn
+from fastfair.data import checks
 from fastfair.data.named_vectors import NamedVectors
 from fastfair.data.policies import Policies
 from fastfair.errors import DroppedWarning, FileFormatError, InputError
@@ -397,7 +398,7 @@ def _readings_or_first(text: Text, which: str, how: HowToRead) -> dict[str, str]
 def _has_label_words(rows: pl.DataFrame, fields: str) -> bool:
     """Return whether a reading has labels that are words, which nobody would be called by."""
     labels = [column for name, column in zip(fields.split(), rows, strict=False) if name in _LABELS]
-    return any(not validation.mated_word(label[0]).lstrip("-").isdigit() for label in labels)
+    return any(not checks.mated_word(label[0]).lstrip("-").isdigit() for label in labels)
 
 
 def _fits(rows: pl.DataFrame, fields: str, mated_value: object) -> bool:
@@ -415,10 +416,10 @@ def _are_numbers(column: pl.Series) -> bool:
 
 
 def _are_labels(column: pl.Series, mated_value: object) -> bool:
-    words = [validation.mated_word(word) for word in column.unique()[:3]]
+    words = [checks.mated_word(word) for word in column.unique()[:3]]
     if mated_value is not None:
-        return len(words) < 3 and (validation.mated_word(mated_value) in words or len(words) == 1)
-    return validation.mated_pair(words) is not None
+        return len(words) < 3 and (checks.mated_word(mated_value) in words or len(words) == 1)
+    return checks.mated_pair(words) is not None
 
 
 def _has_both_classes(rows: pl.DataFrame, fields: str, kind: Format) -> bool:
@@ -712,10 +713,10 @@ def _fields(text: Text, names: str, mated_value: object = None) -> tuple[pl.Data
     fields = ["label" if name in _LABELS else name for name in names.split()]
 
     def is_label(word: str) -> bool:
-        return mated_value is not None or validation.mated_pair([validation.mated_word(word)]) is not None
+        return mated_value is not None or checks.mated_pair([checks.mated_word(word)]) is not None
 
-    checks: dict[str, Callable[[str], bool]] = {"score": is_number, "label": is_label}
-    telling = [(k, checks[name]) for k, name in enumerate(fields) if name in checks]
+    is_right: dict[str, Callable[[str], bool]] = {"score": is_number, "label": is_label}
+    telling = [(k, is_right[name]) for k, name in enumerate(fields) if name in is_right]
     _refuse_data_in_comments(text, len(fields), lambda found: all(check(found[k]) for k, check in telling))
     frame, lines = texts.split(text, None, names)
     frame.columns = fields
@@ -730,7 +731,7 @@ def _fields(text: Text, names: str, mated_value: object = None) -> tuple[pl.Data
                 f"nontarget do, not {frame['label'][wrong]!r}; other words need mated_value="
             )
         values = FrameColumns(frame).values("label")
-        frame = frame.with_columns(label=pl.Series(validation.mated_flags(values, mated_value)))
+        frame = frame.with_columns(label=pl.Series(checks.mated_flags(values, mated_value)))
     # As codes, which all frames share, names are compared and looked up faster.
     return frame.with_columns(pl.col(name).cast(pl.Categorical) for name in _TRIAL if name in fields), lines
 
@@ -738,9 +739,9 @@ def _fields(text: Text, names: str, mated_value: object = None) -> tuple[pl.Data
 def _row_of_no_label(labels: pl.Series) -> int | None:
     """Return the first row whose word is not of the pair of words of those before it; None where there is none."""
     distinct = labels.unique(maintain_order=True).to_list()
-    words = [validation.mated_word(word) for word in distinct]
+    words = [checks.mated_word(word) for word in distinct]
     for k in range(len(words)):
-        if validation.mated_pair(words[: k + 1]) is None:
+        if checks.mated_pair(words[: k + 1]) is None:
             return int((labels == distinct[k]).arg_max() or 0)
     return None
 

@@ -17,6 +17,7 @@ from fastfair._lib.executors import run_in_order
 from fastfair._lib.threads import Turns, alone, count_threads, in_order
 from fastfair._lib.warnings import Told, held, tell
 from fastfair._lib.workers import Executor, reporting
+from fastfair.data import checks
 from fastfair.data.policies import USUAL, Policies
 from fastfair.data.scanned_comparisons import ScannedComparisons
 from fastfair.data.scanning import LEAST_MEMORY, DividedPart, Limits, Scan, divided
@@ -251,7 +252,7 @@ class _PartReader:
                 found = divided(columns, self.cllr, limits) if columns.values.size else None
             return _ReadPart(found, columns.left_out, rows, keep)
         except InputError as error:  # a scan takes no failed comparisons
-            said = str(error).replace(validation.FAILURES_DO, "read_comparisons can leave out or count failed ones")
+            said = str(error).replace(checks.FAILURES_DO, "read_comparisons can leave out or count failed ones")
             raise type(error)(said, error.row) from None
 
 

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from fastfair._lib import arrays, memory, validation, whole_files
 from fastfair._lib.frames import FrameColumns
+from fastfair.data import checks
 from fastfair.data.temporary_files import room
 from fastfair.errors import FileFormatError, InputError
 
@@ -369,7 +370,7 @@ def _frame(found: Mapping[str, Array]) -> pl.DataFrame:
     """Make a data frame of arrays of one dimension, which must have the same length."""
     pl = files.polars()
     columns = {name: _decoded(arrays.column(name, array), f"array {name!r}") for name, array in found.items()}
-    validation.same_length({name: array.size for name, array in columns.items()})
+    checks.same_length({name: array.size for name, array in columns.items()})
     for name, array in columns.items():
         if array.dtype.kind not in "Ubiuf":
             raise FileFormatError(f"array {name!r} must hold numbers or text, but its type is {array.dtype}")

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fastfair._lib import memory, validation
+from fastfair._lib import memory
+from fastfair.data import checks
 from fastfair.errors import FileFormatError
 
 from . import files
@@ -214,7 +215,7 @@ def numbers(
         made = _with_decimal_commas(path, what, text, made)
     unread, empty = made.is_null().to_numpy(), (text == "").to_numpy()
     values = made.fill_null(np.nan).to_numpy()
-    would_do = "" if failures is None else f"; {validation.FAILURES_DO}"
+    would_do = "" if failures is None else f"; {checks.FAILURES_DO}"
     refuse(unread & ~empty, "must be a number, not {0!r}")
     if not failures:
         refuse(empty, "is empty", would_do)

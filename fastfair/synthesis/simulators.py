@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from fastfair._lib import memory, validation
 from fastfair._lib.arguments import checked
 from fastfair._lib.seeds import Seed, fixed
+from fastfair.data import checks
 from fastfair.data.comparisons import Comparisons
 from fastfair.data.embeddings import Embeddings
 from fastfair.data.sorted_scores import read_only
@@ -350,8 +351,8 @@ class VonMisesFisherIdentities:
     concentrations: NDArray[np.float64]
 
     def __post_init__(self) -> None:
-        centers = validation.vectors(self.centers)
-        validation.require_usable(centers, "cosine")
+        centers = checks.vectors(self.centers)
+        checks.require_usable(centers, "cosine")
         if centers.shape[1] < 2:
             raise InputError("centers needs at least 2 columns: on a line there are two directions alone")
         centers = centers / np.linalg.norm(centers, axis=1, keepdims=True)

@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import fastfair as ff
-from fastfair._lib import validation
+from fastfair.data import checks
 from fastfair.errors import InputError
 
 VECTORS = np.array([[3, 4], [0, 2], [1, 0], [0, -1], [1, 1]], np.float32)
@@ -88,7 +88,7 @@ def test_a_copy_through_pickle_is_whole():
 
 
 def test_memory_mapped_vectors_are_neither_copied_nor_held_whole(tmp_path, monkeypatch):
-    monkeypatch.setattr(validation, "_BLOCK_BYTES", 3 * 8)  # three rows
+    monkeypatch.setattr(checks, "_BLOCK_BYTES", 3 * 8)  # three rows
     np.save(tmp_path / "v.npy", VECTORS)
     mapped = np.load(tmp_path / "v.npy", mmap_mode="r")
     e = ff.Embeddings(mapped, SUBJECT)
@@ -139,7 +139,7 @@ def test_bad_vectors_are_refused(vectors, message):
 
 
 def test_rows_are_named_across_blocks(monkeypatch):
-    monkeypatch.setattr(validation, "_BLOCK_BYTES", 2 * 8)
+    monkeypatch.setattr(checks, "_BLOCK_BYTES", 2 * 8)
     with pytest.raises(InputError, match="3 of 5 vectors are zero and have no cosine: rows 0, 2, 4 ") as caught:
         ff.Embeddings(with_entry(0, 0, 2, 4), SUBJECT)
     assert caught.value.row == 0

@@ -1,0 +1,186 @@
+"""Scores, mated flags and vectors as callers give them, checked and converted."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from fastfair._lib import arrays
+from fastfair._lib.label_codes import Coded, Labels, encode
+from fastfair._lib.validation import LARGEST_SCORE
+from fastfair.errors import InputError
+
+FAILURES_DO = (
+    'failures="exclude" leaves failed comparisons out and counts them, failures="non-match" counts them as non-matches'
+)
+_BLOCK_BYTES = 16 * 2**20
+
+# Pairs of words in use for (non-mated, mated), in lower case.
+_MATED_PAIRS = (
+    ("non-mated", "mated"), ("nonmated", "mated"), ("impostor", "genuine"), ("imposter", "genuine"), ("imp", "gen"),
+    ("nontarget", "target"), ("non-target", "target"), ("nontgt", "tgt"), ("nontar", "tar"), ("non", "tgt"),
+    ("non", "tar"), ("imp", "tgt"), ("imp", "tar"), ("impostor", "target"), ("imp", "target"), ("false", "true"),
+    ("no", "yes"), ("n", "y"), ("different", "same"), ("diff", "same"), ("non-match", "match"),
+    ("nonmatch", "match"), ("negative", "positive"), ("neg", "pos"), ("0", "1"), ("-1", "1"),
+)  # fmt: skip
+
+
+def same_length(columns: Mapping[str, int], entry: str = "comparison") -> None:
+    """Check that named columns have the same length, one value for each entry."""
+    if len(set(columns.values())) > 1:
+        found = ", ".join(f"{name} has {size}" for name, size in columns.items())
+        raise InputError(f"all columns need one value for each {entry}, but {found}")
+
+
+def scores(values: ArrayLike) -> NDArray[np.floating[Any]]:
+    """Convert scores to a contiguous float32 or float64 array; NaN and infinity are refused after the sort."""
+    if isinstance(values, list | tuple) or (isinstance(values, np.ndarray) and values.dtype == object):
+        values = [math.nan if value is None else value for value in values]  # of a comparison that failed
+    array = arrays.one_dimensional("scores", arrays.numbers_in("scores", values))
+    if array.size == 0:
+        raise InputError("scores is empty: there is nothing to evaluate")
+    if array.dtype in (np.float32, np.float16):
+        return arrays.contiguous(array, np.float32)
+    return arrays.contiguous(arrays.floats("scores", array))
+
+
+def vectors(values: ArrayLike) -> NDArray[np.floating[Any]]:
+    """Convert vectors to a contiguous float32 or float64 array, one row for each sample; copy only if needed."""
+    array = arrays.numbers_in("vectors", values)
+    if array.ndim != 2:
+        raise InputError(f"vectors must be two-dimensional, one row for each sample, but its shape is {array.shape}")
+    n, d = array.shape
+    if n < 2 or d == 0:
+        raise InputError(f"vectors needs at least 2 rows and 1 column, but its shape is {array.shape}")
+    if array.dtype.kind == "f":
+        return arrays.contiguous(array, np.float32 if array.dtype.itemsize == 2 else array.dtype)
+    largest = max(abs(float(array.min())), abs(float(array.max())))
+    if largest <= 2**24:  # float32 holds whole numbers exactly up to here
+        return arrays.contiguous(array, np.float32)
+    return arrays.contiguous(arrays.floats("vectors", array))
+
+
+def unusable(vectors: NDArray[np.floating[Any]], similarity: str) -> NDArray[np.bool_]:
+    """Tell which vectors are not finite, or zero where the similarity is the cosine."""
+    return np.concatenate([
+        ~np.isfinite(block).all(axis=1) | (~block.any(axis=1) if similarity == "cosine" else False)
+        for block in _blocks(vectors)
+    ])  # fmt: skip
+
+
+def require_usable(vectors: NDArray[np.floating[Any]], similarity: str) -> None:
+    """Refuse vectors that are not finite or for which the similarity is undefined."""
+    rows = np.flatnonzero(unusable(vectors, similarity))
+    if rows.size:
+        is_zero = np.isfinite(vectors[rows]).all(axis=1)
+        rows = rows[is_zero] if is_zero.all() else rows[~is_zero]
+        what = "zero and have no cosine" if is_zero.all() else "not finite"
+        listed = ", ".join(map(str, rows[:5])) + (", ..." if rows.size > 5 else "")
+        raise InputError(
+            f"{rows.size} of {len(vectors)} vectors are {what}: rows {listed} (counted from 0); leave those rows out; "
+            "with lists of trials, failures= says what such samples are",
+            row=int(rows[0]),
+        )
+    if similarity != "cosine":
+        _require_range(vectors, similarity)
+
+
+def _blocks(vectors: NDArray[np.floating[Any]]) -> Iterator[NDArray[np.floating[Any]]]:
+    step = max(1, _BLOCK_BYTES // (vectors.shape[1] * vectors.itemsize))
+    return (vectors[start : start + step] for start in range(0, len(vectors), step))
+
+
+def _require_range(vectors: NDArray[np.floating[Any]], similarity: str) -> None:
+    """Refuse vectors whose inner products, or squared distances, are out of range for their floats."""
+    largest = max(max(float(block.max()), -float(block.min())) for block in _blocks(vectors))
+    kind = np.finfo(vectors.dtype if similarity == "inner_product" else np.float64)
+    lowest, highest = float(kind.tiny), min(float(kind.max) / 4, LARGEST_SCORE)
+    if similarity == "negative_euclidean" and vectors.dtype == np.float32:  # distances are rounded to it
+        lowest, highest = float(np.finfo(np.float32).tiny) ** 2, (float(np.finfo(np.float32).max) / 4) ** 2
+    if largest == 0 or (largest * largest * vectors.shape[1] <= highest and largest * largest >= lowest):
+        return
+    # The vectors are divided by their largest number, so that squares neither overflow nor vanish.
+    squares = np.concatenate([np.square(block / np.float64(largest)).sum(axis=1) for block in _blocks(vectors)])
+    longest = float(squares.max()) * largest * largest
+    if not lowest <= longest <= highest:
+        row, how = int(squares.argmax()), "large" if longest > highest else "small"
+        raise InputError(
+            f"vectors are too {how} for the similarity {similarity!r} in {vectors.dtype}: the squared length of row "
+            f"{row} (counted from 0), the longest, is {longest:.3g}, and must lie between {lowest:.2g} and "
+            f"{highest:.2g}; scale all vectors by one number, which changes no order",
+            row=row,
+        )
+
+
+def not_usable(values: NDArray[np.floating[Any]]) -> InputError:
+    """Return the error that names a score that is not finite or too large."""
+    bad = np.flatnonzero(~np.isfinite(values))
+    if not bad.size:
+        row = int(np.argmax(np.abs(values)))
+        return InputError(
+            f"scores must lie between -{LARGEST_SCORE:g} and {LARGEST_SCORE:g}, so that their sums and squares are "
+            f"numbers, but row {row} (counted from 0) is {float(values[row])}; if "
+            f"this is the score of failed comparisons, declare it with failure_score=: {FAILURES_DO}",
+            row=row,
+        )
+    row = int(bad[0])
+    more = f" (and {bad.size - 1} more)" if bad.size > 1 else ""
+    return InputError(
+        f"scores must be finite, but row {row} (counted from 0) is {float(values[row])}{more}"
+        + (f"; {FAILURES_DO}" if math.isnan(values[row]) else ": mark failed comparisons with NaN or an empty field"),
+        row=row,
+    )
+
+
+def mated_flags(values: Labels, mated_value: object = None) -> NDArray[np.bool_]:
+    """Convert any common two-valued coding of mated and non-mated to booleans, or one whose mated value is told."""
+    if isinstance(values, Coded):
+        coded = values
+    else:
+        array = arrays.column("mated", values)
+        if array.dtype == np.bool_ and mated_value is None:
+            return arrays.contiguous(array)
+        coded = encode("mated", array)
+    found = coded.labels.tolist()
+    words = [mated_word(label) for label in found]
+    if mated_value is not None:
+        mated = [word == mated_word(mated_value) for word in words]
+        if not any(mated):
+            raise InputError(f"mated_value {mated_value!r} is not among the values of mated: {_listed(found)}")
+        if len(set(words)) > 2:
+            raise InputError(
+                f"mated has {len(set(words))} values, {_listed(found)}: which of the others mean non-mated is not "
+                "known; leave the other rows out"
+            )
+        return np.asarray(np.array(mated)[coded.codes])
+    pair = mated_pair(words)
+    if pair is not None:
+        return np.asarray(np.array([word == pair[1] for word in words])[coded.codes])
+    raise InputError(
+        "mated must be two-valued (True/False, 1/0, 1/-1, yes/no, same/different, mated/non-mated, genuine/impostor, "
+        f"target/nontarget), but holds {_listed(found)}: say which one means mated with mated_value="
+    )
+
+
+def mated_word(label: object) -> str:
+    """Return what says mated or non-mated in lower case; whole numbers, also those written 1.0, without decimals."""
+    text = str(label).strip().lower()
+    with contextlib.suppress(ValueError, OverflowError):
+        number = float(text)
+        return str(int(number)) if number == int(number) else text
+    return text
+
+
+def mated_pair(words: Iterable[str]) -> tuple[str, str] | None:
+    """Return the words for non-mated and for mated among which all of these are; None if there are no such."""
+    distinct = set(words)
+    return next((pair for pair in _MATED_PAIRS if distinct <= set(pair)), None)
+
+
+def _listed(values: list[Any]) -> str:
+    return ", ".join(map(repr, values[:5])) + (", ..." if len(values) > 5 else "")
