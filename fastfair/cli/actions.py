@@ -31,7 +31,7 @@ from fastfair.errors import FastfairWarning, FewResamplesWarning, InputError, vi
 from fastfair.group_tests.failure_counts import RATES_OF_SAMPLES
 from fastfair.io.failure_counts import read_rates
 from fastfair.measures._registry import measure_of, printed_name
-from fastfair.planning.studies import SETTINGS
+from fastfair.planning.fnmr import SETTINGS
 from fastfair.results.result import measures_table, printed
 from fastfair.synthesis.hill_climbing import Synthesis
 from fastfair.synthesis.systems import figures_of_scores
@@ -496,7 +496,7 @@ def plan(run: Run) -> None:
     alone = {"assurance": asked.pop("assurance")[0]} if asks_margin and "assurance" in asked else {}
     grid: dict[str, Any] = dict(zip(asked, np.ix_(*map(np.array, asked.values())), strict=True)) | alone
     if pilot is not None:
-        grid["attempts"] = ff.read_failure_counts(pilot).attempts
+        grid["n_attempts"] = ff.read_failure_counts(pilot)
     function = ff.plan_margin if asks_margin else ff.plan_subjects if asks_subjects else ff.plan_power
     run.deliver("plan", run.call(function, **grid, **({"method": method} if asks_margin else {})))
 

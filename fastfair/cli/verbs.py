@@ -355,6 +355,7 @@ VERBS: dict[str, Verb] = {
         "plan_subjects plan_margin", "", "",
         (
             Option("n_subjects", "Subjects in each group; without them, the plan computes them.", "numbers"),
+            Option("n_attempts", "Number of mated comparisons of each subject, if it is the same for all.", "numbers"),
             Option("assurance", "Share of studies that are to stay within the margin of error. By default 0.8 with "
                    "--margin; without it, the margin is that for a known FNMR.", "numbers"),
             Option("power", "How often the test should find --difference; the plan computes the subjects. By default "
@@ -367,7 +368,7 @@ VERBS: dict[str, Verb] = {
             Option("n_simulations", "Simulated studies for each setting, by default 1000 for margins of error, else "
                    "2000.", "integer", section="Intervals"),
         ),
-        "attempts", asks=False,
+        asks=False,
     ),
     "plan fmr": Verb(
         "Plan how many subjects support a claimed FMR.",

@@ -1,4 +1,7 @@
-"""`plan_margin`, `plan_power`, `plan_subjects`: what studies of groups' FNMRs find, and how many subjects they need."""
+"""`plan_margin`, `plan_power`, `plan_subjects`: what studies of groups' FNMRs find, and how many subjects they need.
+
+Settings become studies, which have exact margins or are simulated; plans are made of what they find.
+"""
 
 from __future__ import annotations
 
@@ -6,14 +9,15 @@ import math
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fastfair._lib import seeds, validation
+from fastfair._lib import memory, seeds, validation
 from fastfair._lib.arguments import checked
+from fastfair._lib.bisection import least_whole
 from fastfair._lib.plots import USUAL, axes_or_new, tick_per_cent
 from fastfair._lib.tables import records
 from fastfair._lib.text import per_cent
@@ -21,11 +25,17 @@ from fastfair._lib.threads import run_blocks
 from fastfair._lib.warnings import warn
 from fastfair._lib.workers import Report, reporting
 from fastfair.errors import InputError, OutOfReachWarning
+from fastfair.group_tests.failure_counts import (
+    FailureCounts,
+    SubjectKinds,
+    beta_binomial_pmf,
+    squared_deviations,
+    sum_kinds,
+)
 from fastfair.group_tests.margins import Quantile, share_inside
+from fastfair.group_tests.replicates import AT_ONCE, draw_groups
 from fastfair.results.result import Printed, Result
 from fastfair.results.written import UNWRITTEN
-
-from .studies import SETTINGS, Attempts, Study, Subjects, broadcast, checked_difference, checked_goats, checked_settings
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -33,6 +43,475 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]
+_OUTSIDE = 1e-16  # probability that may fall outside the window computed
+_SHORT = 1e-12  # by which sums of probabilities may fall short of what they are
+
+
+def law_of_failures(n: int, pmf: Floats) -> tuple[int, Floats]:
+    """Raise the law of one subject's failures to its n-th convolution power: that of n alike, independent subjects.
+
+    pmf are the probabilities of 0 to m failures. Returned are the number of failures where a window begins, outside
+    which lies no probability worth a number by Bernstein's inequality, and the probabilities inside. The transform need
+    only span the window: beyond it the convolution wraps round, and what wraps is less than rounding.
+    """
+    from scipy.fft import irfft, next_fast_len, rfft
+
+    m = pmf.size - 1
+    k = np.arange(m + 1)
+    mean = float(k @ pmf)
+    low, high = _window(n, m, mean, float((k - mean) ** 2 @ pmf))
+    length = next_fast_len(max(high - low, m) + 1, real=True)
+    power = np.maximum(irfft(rfft(pmf, length) ** n, length), 0)
+    return low, np.roll(power, -(low % length))[: high - low + 1] / power.sum()
+
+
+def _window(n: int, m: int, mean: float, variance: float) -> tuple[int, int]:
+    """Return the ends of the window of n subjects' failures, from the mean and variance of one with m attempts."""
+    logs = math.log(2 / _OUTSIDE)
+    reach = logs * m / 3 + math.sqrt((logs * m / 3) ** 2 + 2 * logs * n * variance)
+    return max(0, math.floor(n * mean - reach)), min(n * m, math.ceil(n * mean + reach))
+
+
+_GROUPS_OF_STUDIES = 7  # kind of draws, told apart in the random stream from those of resampling
+
+
+@dataclass(frozen=True, eq=False)
+class Attempts:
+    """How many attempts subjects make.
+
+    Attributes
+    ----------
+    numbers : (k,) ndarray of int
+        The different numbers of attempts.
+    shares : (k,) ndarray
+        The share of subjects who make so many.
+    """
+
+    numbers: Counts
+    shares: Floats
+
+    @classmethod
+    def of(cls, attempts: ArrayLike) -> Attempts:
+        """Take the attempts of each subject of a pilot, or one number for all subjects."""
+        numbers, times = np.unique(validation.counts("attempts", attempts, 1), return_counts=True)
+        return cls(numbers, times / times.sum())
+
+    def as_dict(self) -> dict[int, float]:
+        """Return the share of subjects with each number of attempts."""
+        return dict(zip(self.numbers.tolist(), self.shares.tolist(), strict=True))
+
+    @property
+    def mean(self) -> float:
+        """Attempts of a subject, on average."""
+        return float(self.shares @ self.numbers)
+
+    @property
+    def m0(self) -> float:
+        """Attempts of the subject of an attempt, on average: the sum of m^2 over the sum of m."""
+        return float(self.shares @ self.numbers.astype(np.float64) ** 2) / self.mean
+
+    @property
+    def are_equal(self) -> bool:
+        """Whether all subjects make as many attempts."""
+        return self.numbers.size == 1
+
+
+@dataclass(frozen=True, eq=False)
+class Subjects:
+    """Subjects who are alike and independent.
+
+    Attributes
+    ----------
+    attempts : Attempts
+        How many attempts they make.
+    fnmr, correlation : float
+        As in `plan_margin`.
+    goats : float
+        The share of subjects who fail often, all others being alike; 0 where failures are beta-binomial.
+    """
+
+    attempts: Attempts
+    fnmr: float
+    correlation: float
+    goats: float = 0.0
+
+    def rates(self) -> tuple[float, float]:
+        """Return the FNMRs of goats and of others, with the FNMR and the correlation of all."""
+        spread = math.sqrt(self.correlation * self.fnmr * (1 - self.fnmr))
+        odds = math.sqrt((1 - self.goats) / self.goats)
+        return self.fnmr + spread * odds, self.fnmr - spread / odds
+
+    def law(self, m: int) -> Floats:
+        """Return the probabilities of 0 to m failures of a subject with m attempts."""
+        if not self.goats:
+            return beta_binomial_pmf(m, self.fnmr, self.correlation)
+        often, seldom = (beta_binomial_pmf(m, rate, 0.0) for rate in self.rates())
+        return self.goats * often + (1 - self.goats) * seldom
+
+    @cached_property
+    def kinds(self) -> tuple[Counts, Counts, Floats]:
+        """(kinds,) failures and attempts of subjects, and how probable they are."""
+        numbers = self.attempts.numbers
+        laws = [self.law(int(m)) for m in numbers]
+        failures = np.concatenate([np.arange(law.size) for law in laws])
+        share = np.concatenate([part * law for part, law in zip(self.attempts.shares, laws, strict=True)])
+        return failures, np.repeat(numbers, numbers + 1), share
+
+    def variance(self, n: int) -> float:
+        """Return the variance of the FNMR of n subjects: pi (1 - pi) (1 + (m0 - 1) rho) over the attempts."""
+        inflation = 1 + (self.attempts.m0 - 1) * self.correlation
+        return self.fnmr * (1 - self.fnmr) * inflation / (n * self.attempts.mean)
+
+    def margins(self, n: int, n_groups: Counts, probability: float) -> Floats:
+        """Compute the exact margins of (k,) numbers of groups of n, all with as many attempts, where the rate is known.
+
+        Groups are alike and independent: all keep a distance with the probability of one, to the power of their number.
+        """
+        m = int(self.attempts.numbers[0])
+        low, high = _window(n, m, m * self.fnmr, m**2 * self.variance(1))
+        memory.require(
+            80 * (m + high - low), f"the exact law of the failures of {n:,} subjects with {m:,} attempts each",
+            "plan for fewer attempts or subjects",
+        )  # fmt: skip
+        first, pmf = law_of_failures(n, self.law(m))
+        distance = np.abs(first + np.arange(pmf.size) - n * m * self.fnmr)
+        order = np.argsort(distance)
+        wanted = probability ** (1 / n_groups) - _SHORT
+        return np.asarray(distance[order[np.searchsorted(np.cumsum(pmf[order]), wanted)]] / (n * m))
+
+
+SETTINGS = ("n_groups", "n_subjects", "n_attempts", "fnmr", "correlation")
+_LEAST_OF = {"n_groups": 2, "n_subjects": 1, "n_attempts": 1}
+
+
+def checked_settings(
+    given: Mapping[str, Any], more: Mapping[str, Floats]
+) -> tuple[dict[str, NDArray[Any]], Attempts | None]:
+    """Check the settings among the arguments of a plan, and broadcast them with more arrays.
+
+    Returned are the settings by name, and the attempts of a pilot, whose mean is among them.
+    """
+    pilot: Attempts | None = None
+    settings: dict[str, NDArray[Any]] = {}
+    for name in SETTINGS:
+        values: Any = given.get(name)
+        if isinstance(values, FailureCounts):
+            pilot = Attempts.of(values.attempts)
+            settings[name] = np.array(pilot.mean)
+        elif name in given and name in _LEAST_OF:
+            settings[name] = validation.counts(name, values, _LEAST_OF[name])
+        elif name in given:
+            settings[name] = validation.fractions(name, values, ends=name == "correlation")
+    if given.get("difference") is not None:
+        settings["difference"] = validation.numbers_of("difference", given["difference"])
+    settings = broadcast({**settings, **more})
+    if "difference" in settings:
+        rate, difference = settings["fnmr"], settings["difference"]
+        bad = ~((rate + difference > 0) & (rate + difference < 1)) | (difference == 0)
+        if bad.any():
+            raise InputError(
+                f"difference must be other than 0, with fnmr + difference in (0, 1), not {difference[bad][0]:g} at "
+                f"fnmr {rate[bad][0]:g}"
+            )
+    return settings, pilot
+
+
+def broadcast(arrays: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+    """Give arrays one shape."""
+    try:
+        shape = np.broadcast_shapes(*(array.shape for array in arrays.values()))
+    except ValueError:
+        shapes = ", ".join(f"{name} {array.shape}" for name, array in arrays.items() if array.ndim)
+        raise InputError(
+            f"the settings' shapes do not go together: {shapes}; give one an axis of its own, as in values[:, None]"
+        ) from None
+    return {name: np.broadcast_to(array, shape) for name, array in arrays.items()}
+
+
+def checked_goats(goats: float | None, settings: dict[str, NDArray[Any]]) -> float:
+    """Check that this share of subjects who fail often can produce the given rates; 0 for None."""
+    if goats is None:
+        return 0.0
+    share = validation.open_fraction("goats", goats)
+    others = settings["fnmr"] + settings.get("difference", 0.0)
+    for fnmr in (settings["fnmr"], others):
+        for pi, rho in zip(fnmr.ravel().tolist(), settings["correlation"].ravel().tolist(), strict=True):
+            often, seldom = Subjects(Attempts.of(1), pi, rho, share).rates()
+            if seldom <= 0 or often >= 1:
+                raise InputError(
+                    f"goats={share:g} cannot cause a correlation of {rho:g} at an FNMR of {pi:g}: they would fail with "
+                    f"a probability of {often:.3g} and the others with {seldom:.3g}"
+                )
+    return share
+
+
+_REPLICATES_OF_PLANS = 8  # kind of draws, told apart in the random stream from others
+_STUDIES_RESAMPLED = 200  # studies whose margins are estimated by replicates, as `margin_of_error` does
+_REPLICATES = 999  # of each of them
+_LEAST = 2  # subjects of a group, without whom no variance can be estimated
+_ROUNDS = 8  # of simulation, after which the search for a number of subjects ends
+_STEPS = 4  # of 1 / distance, by which the search looks ahead for a number of subjects that is not enough
+_MOST_AHEAD = 1000  # numbers of subjects
+_HALVINGS = 40  # of the interval in which a margin lies
+_NEAR = 0.03  # relative distance of numbers of subjects at which what was simulated for one tells of the other
+_ROUNDING = 1e-9  # relative, by which margins that are equal may differ
+
+
+@dataclass(frozen=True, eq=False)
+class Studies:
+    """What simulated studies with n subjects in each group found.
+
+    Attributes
+    ----------
+    n : int
+        Number of subjects in each group.
+    margin : (studies,) ndarray
+        The margin of error that a study estimates; infinite where there is none, as nothing failed.
+    apart : (studies,) ndarray
+        How much the first group's FNMR differs from that of all groups together.
+    expected : float
+        The true difference of the two.
+    step : float
+        What margins of n subjects are multiples of; 0 where attempts vary, so that they are not.
+    """
+
+    n: int
+    margin: Floats
+    apart: Floats
+    expected: float
+    step: float
+
+    def margins(self) -> Floats:
+        """Return the margins as `margin_of_error` would estimate them, in whole steps."""
+        return self.margin if self.step == 0 else self.step * np.ceil(self.margin / self.step - 0.5)
+
+    def keep(self, wanted: float) -> float:
+        """Return the share of studies whose margin is at most `wanted`."""
+        return float((self.margins() <= wanted * (1 + _ROUNDING)).mean())
+
+    def margin_kept(self, share: float) -> float:
+        """Return the smallest margin that a share of studies stays within."""
+        return float(np.quantile(self.margins(), share, method="inverted_cdf"))
+
+    def find(self) -> float:
+        """Return the share of studies in which the first group is farther from the overall rate than the margin."""
+        return float((np.abs(self.apart) > self.margins() * (1 + _ROUNDING)).mean())
+
+    def of(self, n: int) -> Studies:
+        """Return about what as many studies of n subjects find, as errors fall with the root of the number."""
+        shrunk = math.sqrt(self.n / n)
+        return replace(
+            self, n=n, margin=shrunk * self.margin, step=self.step * self.n / n,
+            apart=self.expected + shrunk * (self.apart - self.expected),
+        )  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class Study:
+    """A study of groups, of which the first may differ, that can be made with any number of subjects.
+
+    Attributes
+    ----------
+    n_groups : int
+        Number of groups.
+    first, others : Subjects
+        The subjects of the first group, and of every other; all make as many attempts.
+    probability : float
+        Which quantile of the largest differences the margin is.
+    n_simulations : int
+        Number of studies to draw.
+    key : (2,) ndarray of uint32
+        Key of the random stream.
+    """
+
+    n_groups: int
+    first: Subjects
+    others: Subjects
+    probability: float
+    n_simulations: int
+    key: NDArray[np.uint32]
+
+    def _require_memory(self, n_kept: int) -> None:
+        """Refuse studies for whose sums, and n_kept numbers of each, there is no memory."""
+        numbers, n_studies = self.others.attempts.numbers, n_kept * self.n_simulations
+        n_kinds = int(numbers.sum()) + numbers.size
+        memory.require(
+            self.n_groups * (40 * n_kinds + 64 * min(AT_ONCE, n_studies)) + 200 * n_kinds + 40 * n_studies,
+            f"{n_studies:,} studies of {self.n_groups:,} groups with up to {numbers[-1]:,} attempts of each subject",
+            "plan for fewer, or margins with the exact method",
+        )
+
+    def _draw(self, n: int, use: Callable[[slice, Counts], None]) -> None:
+        """Draw studies with groups of n subjects, and pass on sums over them as `draw_groups` does."""
+        from fastfair.kernels import clusters
+
+        numbers = self.others.attempts.numbers
+        n_kinds = int(numbers.sum()) + numbers.size
+        parts = zip(self.first.kinds, self.others.kinds, strict=True)
+        failures, attempts, share = (
+            np.concatenate((first, np.tile(others, self.n_groups - 1))) for first, others in parts
+        )
+        kinds = clusters.Kinds(failures, attempts, share, n_kinds * np.arange(1, self.n_groups + 1))
+        draw_groups(kinds, np.full(self.n_groups, n), _GROUPS_OF_STUDIES, self.n_simulations, self.key, use)
+
+    def margins_of_known_rate(self, n: int, n_groups: Counts) -> Floats:
+        """Draw margins of (k,) numbers of alike groups; the first groups of this study are those of a smaller one."""
+        from fastfair.kernels import clusters
+
+        numbers, number_of = np.unique(n_groups, return_inverse=True)
+        self._require_memory(numbers.size)
+        largest = np.empty((self.n_simulations, numbers.size))
+
+        def use(at: slice, sums: Counts) -> None:
+            apart = np.abs(sums[clusters.FAILURES] / sums[clusters.ATTEMPTS] - self.others.fnmr)
+            largest[at] = np.maximum.accumulate(apart, axis=1)[:, numbers - 1]
+
+        self._draw(n, use)
+        return np.asarray(np.quantile(largest, self.probability, axis=0, method="inverted_cdf")[number_of])
+
+    def simulate(self, n: int) -> Studies:
+        """Draw studies with n subjects in each group.
+
+        Their margins are those of normal laws with the variances that a study estimates, times a factor by which the
+        margins of resampled studies differ from it on average.
+        """
+        from fastfair.kernels import clusters
+
+        self._require_memory(1)
+        margin, apart = np.empty((2, self.n_simulations))
+
+        def use(at: slice, sums: Counts) -> None:
+            m, e = sums[clusters.ATTEMPTS], sums[clusters.FAILURES]
+            margin[at] = self._normal_margins(sums)
+            apart[at] = e[:, 0] / m[:, 0] - e.sum(axis=1) / m.sum(axis=1)
+
+        self._draw(n, use)
+        equal = self.others.attempts
+        return Studies(
+            n, margin * self._factor(n), apart, expected=self._difference(),
+            step=1 / (n * int(equal.numbers[0])) if equal.are_equal else 0.0,
+        )  # fmt: skip
+
+    def _difference(self) -> float:
+        """Return how much the first group's true rate differs from that of all groups together."""
+        return (self.first.fnmr - self.others.fnmr) * (1 - 1 / self.n_groups)
+
+    def _normal_margins(self, sums: Any) -> Floats:
+        """Compute (studies,) the distance that all groups' rates keep, if normal, from (5, studies, groups) sums."""
+        with np.errstate(invalid="ignore", divide="ignore"):
+            error = np.sqrt(squared_deviations(sums)) / sums[0]
+        return distance_kept(np.nan_to_num(error), self.probability)
+
+    def _factor(self, n: int) -> float:
+        """Compare margins estimated by replicates with those of normal laws, in a part of the studies."""
+        from fastfair.kernels import clusters
+
+        rng = np.random.default_rng([*self.key.tolist(), n])
+        by_replicates, normal = [], []
+        for study in range(min(_STUDIES_RESAMPLED, self.n_simulations)):
+            kinds, sums = self._draw_kinds(n, rng)
+            if not sums[clusters.FAILURES].any():
+                continue
+            own = sums[clusters.FAILURES] / sums[clusters.ATTEMPTS]
+            largest = np.empty(_REPLICATES)
+
+            def use(at: slice, drawn: Counts, own: Floats = own, largest: Floats = largest) -> None:
+                rates = drawn[clusters.FAILURES] / drawn[clusters.ATTEMPTS]
+                largest[at] = np.abs(rates - own).max(axis=1)
+
+            key = np.array([self.key[0], self.key[1] ^ np.uint32(study)], np.uint32)
+            draw_groups(kinds, np.full(self.n_groups, n), _REPLICATES_OF_PLANS, _REPLICATES, key, use)
+            by_replicates.append(np.quantile(largest, self.probability))
+            normal.append(self._normal_margins(sums[:, None])[0])
+        return float(np.sum(by_replicates) / np.sum(normal)) if by_replicates else 1.0
+
+    def _draw_kinds(self, n: int, rng: np.random.Generator) -> tuple[Any, Counts]:
+        """Draw n subjects of each group: kinds, as `kernels.clusters` has them, and (5, groups) sums over them."""
+        from fastfair.kernels import clusters
+
+        parts = []
+        for g in range(self.n_groups):
+            failures, attempts, share = (self.others if g else self.first).kinds
+            times = rng.multinomial(n, share / share.sum())
+            parts.append([values[times > 0] for values in (failures, attempts, times)])
+        end = np.cumsum([times.size for _, _, times in parts])
+        failures, attempts, times = map(np.concatenate, zip(*parts, strict=True))
+        sums = sum_kinds(SubjectKinds(failures, attempts, times, end))
+        return clusters.Kinds(failures, attempts, times.astype(np.float64), end), sums
+
+    def subjects_for_margin(self, wanted: float, share: float, most: int) -> tuple[int | None, Studies]:
+        """Find how many subjects keep the margin at or below `wanted` in a share of studies."""
+        about = self.others.variance(1) * (self._errors_inside() / wanted) ** 2
+        return self._smallest(lambda studies: studies.keep(wanted) >= share, about, wanted, most)
+
+    def subjects_for_power(self, wanted: float, most: int) -> tuple[int | None, Studies]:
+        """Find how many subjects the first group is found with in the share of studies `wanted`."""
+        from scipy.special import ndtri
+
+        difference = abs(self._difference())
+        errors = max(1.0, self._errors_inside() + float(ndtri(wanted)))  # that the difference has to be large
+        about = max(self.others.variance(1), self.first.variance(1)) * (errors / difference) ** 2
+        return self._smallest(lambda studies: studies.find() >= wanted, about, difference, most)
+
+    def _errors_inside(self) -> float:
+        """Return how many standard errors all groups keep within."""
+        return float(distance_kept(np.ones((1, self.n_groups)), self.probability)[0])
+
+    def _smallest(
+        self, is_enough: Callable[[Studies], bool], about: float, distance: float, most: int
+    ) -> tuple[int | None, Studies]:
+        """Find the smallest number of subjects from which on all numbers are enough, and what its studies find.
+
+        What is simulated for one number tells of others that are near.
+        """
+        n, ahead = min(most, max(_LEAST, math.ceil(about))), min(_MOST_AHEAD, math.ceil(_STEPS / distance))
+        for _ in range(_ROUNDS):
+            studies = self.simulate(n)
+            if n == most and not is_enough(studies):
+                return None, studies
+            low, high = max(_LEAST, n // 2), min(most, 2 * n)
+            found = _first(lambda k, at=studies: is_enough(at.of(k)), low, high, ahead)  # type: ignore[misc]
+            if abs(found - n) <= _NEAR * n:
+                break
+            n = found
+        return found, studies.of(found)
+
+
+def _first(is_enough: Callable[[int], bool], low: int, high: int, ahead: int) -> int:
+    """Find the smallest of the numbers from low to high from which on all are enough; high if this is not enough.
+
+    Rates are multiples of 1 / (n m), or of 1 / n where all attempts of a subject fail or none. While n grows by
+    1 / distance, other multiples come to lie just within the distance, so that one number can be enough and the next
+    not: the search looks ahead.
+    """
+    many = least_whole(is_enough, low - 1, high)
+    few = many - 1
+    for k in range(many, min(few + ahead, high) + 1):
+        if not is_enough(k):
+            few = k
+    return min(few + 1, high)
+
+
+def distance_kept(error: Floats, probability: float) -> Floats:
+    """Compute the distance from 0 that normal numbers all keep with a probability: (n,) of (n, g) standard deviations.
+
+    The g numbers are independent. It is infinite where all standard deviations are 0.
+    """
+    from scipy.special import ndtr, ndtri
+
+    largest = error.max(axis=1)
+    # That of one number alone, and what any number of them keep by Bonferroni's inequality.
+    low = largest * ndtri((1 + probability) / 2)
+    high = largest * ndtri(1 - (1 - probability) / (2 * error.shape[1]))
+    divisor = np.where(error > 0, error, 1e-300)
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        outside = 2 * ndtr(-middle[:, None] / divisor)
+        is_kept = np.prod(1 - outside, axis=1) >= probability
+        low, high = np.where(is_kept, low, middle), np.where(is_kept, middle, high)
+    return np.where(largest > 0, high, np.inf)
+
+
 _MOST_PRINTED = 200  # settings in a table of the terminal
 _MOST_SENTENCES = 10  # settings that a summary describes one by one
 Columns = Mapping[str, NDArray[Any]]
@@ -350,8 +829,7 @@ def plan_margin(
     *,
     n_groups: ArrayLike,
     n_subjects: ArrayLike,
-    n_attempts: ArrayLike | None = None,
-    attempts: ArrayLike | None = None,
+    n_attempts: ArrayLike | FailureCounts,
     fnmr: ArrayLike,
     correlation: ArrayLike,
     goats: float | None = None,
@@ -372,11 +850,9 @@ def plan_margin(
         Number of groups compared, at least 2.
     n_subjects : array_like of int
         Number of subjects in each group.
-    n_attempts : array_like of int, optional
-        Number of mated comparisons of each subject, if it is the same for all.
-    attempts : array_like of int, optional
-        In place of `n_attempts`: the number of mated comparisons of each subject of a pilot, as in
-        `FailureCounts.attempts`. Subjects of the study are taken to have so many or so few, too.
+    n_attempts : array_like of int or FailureCounts
+        Number of mated comparisons of each subject, if it is the same for all; or the failure counts of a pilot, whose
+        subjects' numbers of attempts those of the study are taken to have, too.
     fnmr : array_like of float
         True FNMR of every group, in (0, 1).
     correlation : array_like of float
@@ -397,7 +873,7 @@ def plan_margin(
         "paper" that at 1 - alpha/2, as in the paper's step 5.
     method : {"simulation", "exact"}
         "simulation" draws studies, as the paper does. "exact" computes the distribution that they are drawn from,
-        which is faster and has no simulation noise; with neither `attempts` nor `assurance`.
+        which is faster and has no simulation noise; with neither a pilot nor `assurance`.
     rng : None, int, SeedSequence or Generator
         Seed of the random numbers. A setting's margin depends only on the setting, the seed and `n_simulations`, not on
         the other settings of the call.
@@ -415,8 +891,8 @@ def plan_margin(
     Raises
     ------
     InputError
-        For settings out of range, for settings whose shapes do not broadcast, where not exactly one of `n_attempts` and
-        `attempts` is given, and where the exact method is asked for what it does not compute.
+        For settings out of range, for settings whose shapes do not broadcast, and where the exact method is asked for
+        what it does not compute.
 
     See Also
     --------
@@ -451,45 +927,34 @@ def plan_margin(
     array([0.0262, 0.03  , 0.0338])
     """
     arguments = locals() | {"progress": False}
-    settings, pilot = checked_settings(
-        n_attempts, attempts, n_groups=n_groups, n_subjects=n_subjects, fnmr=fnmr, correlation=correlation
-    )
-    probability = share_inside(confidence_level, quantile)
-    simulated = method == "simulation"
-    few = checked_goats(goats, settings)
+    settings, study, about = _planned(arguments)
+    around = _around_of(settings["n_subjects"], plan_margin, arguments, about["seed"])
     share = None if assurance is None else validation.open_fraction("assurance", assurance)
-    for name, given in (("attempts", pilot), ("assurance", share)):
-        if given is not None and not simulated:
-            raise InputError(f'method="exact" computes no margin with {name}: use method="simulation"')
-    n_simulations = validation.count("n_simulations", n_simulations, 1)
-    key, seed = seeds.stream(rng)
-    groups, *others = (array.ravel() for array in settings.values())
-    laws, law_of = np.unique(np.stack(others), axis=1, return_inverse=True)
-    law_of = law_of.ravel()  # NumPy 2.0.0 gives it two dimensions
+    if method == "exact":
+        for name, given in (("the attempts of a pilot", about["attempts"]), ("assurance", share)):
+            if given is not None:
+                raise InputError(f'method="exact" computes no margin with {name}: use method="simulation"')
+        about |= {"n_simulations": None, "seed": None}
+    groups, *others = (settings[name].ravel() for name in SETTINGS)
+    law_of = np.unique(np.stack(others), axis=1, return_inverse=True)[1].ravel()  # in NumPy 2.0.0 of two dimensions
     of_law = np.split(np.argsort(law_of, kind="stable"), np.cumsum(np.bincount(law_of))[:-1])
     margin = np.empty(groups.size)
 
     def work(k: int) -> None:
-        n, m, pi, rho = laws[:, k].tolist()
-        subjects, at = Subjects(pilot or Attempts.of(m), pi, rho, few), of_law[k]
-        if not simulated:
-            margin[at] = subjects.margins(int(n), groups[at], probability)
-            return
-        study = Study(int(groups[at].max()), subjects, subjects, probability, n_simulations, key)
-        if share is None:
-            margin[at] = study.margins_of_known_rate(int(n), groups[at])
+        at = of_law[k]
+        n, largest = int(settings["n_subjects"].flat[at[0]]), study(int(at[groups[at].argmax()]))
+        if method == "exact":
+            margin[at] = largest.others.margins(n, groups[at], largest.probability)
+        elif share is None:
+            margin[at] = largest.margins_of_known_rate(n, groups[at])
         else:
-            for one in at:
-                margin[one] = replace(study, n_groups=int(groups[one])).simulate(int(n)).margin_kept(share)
+            for one in at.tolist():
+                margin[one] = study(one).simulate(n).margin_kept(share)
 
     with reporting(progress, f"{len(of_law):,} settings") as report:
         run_blocks(work, range(len(of_law)), len(of_law), 1, n_threads, report)
-    return MarginPlan(
-        **settings, margin=margin.reshape(settings["n_groups"].shape), confidence_level=confidence_level,
-        quantile=quantile, method=method, assurance=share, attempts=None if pilot is None else pilot.as_dict(),
-        goats=few or None, n_simulations=n_simulations if simulated else None, seed=seed if simulated else None,
-        _around=_around_of(settings["n_subjects"], plan_margin, arguments, seed),
-    )  # fmt: skip
+    shaped = margin.reshape(settings["n_groups"].shape)
+    return MarginPlan(**about | settings, margin=shaped, method=method, assurance=share, _around=around)
 
 
 @checked
@@ -497,8 +962,7 @@ def plan_power(
     *,
     n_groups: ArrayLike,
     n_subjects: ArrayLike,
-    n_attempts: ArrayLike | None = None,
-    attempts: ArrayLike | None = None,
+    n_attempts: ArrayLike | FailureCounts,
     fnmr: ArrayLike,
     correlation: ArrayLike,
     goats: float | None = None,
@@ -512,7 +976,7 @@ def plan_power(
 
     Parameters
     ----------
-    n_groups, n_subjects, n_attempts, attempts, fnmr, correlation, goats
+    n_groups, n_subjects, n_attempts, fnmr, correlation, goats
         As in `plan_margin`; `fnmr` is the FNMR of all groups but one.
     difference : array_like of float
         FNMR of the remaining group minus `fnmr`; above or below 0.
@@ -531,8 +995,7 @@ def plan_power(
     Raises
     ------
     InputError
-        For settings out of range, for settings whose shapes do not broadcast, and where not exactly one of `n_attempts`
-        and `attempts` is given.
+        For settings out of range, and for settings whose shapes do not broadcast.
 
     Notes
     -----
@@ -549,34 +1012,20 @@ def plan_power(
     array([0.5 , 0.89])
     """
     arguments = locals()
-    settings, pilot = checked_settings(
-        n_attempts, attempts, n_groups=n_groups, n_subjects=n_subjects, fnmr=fnmr, correlation=correlation
-    )
-    settings = broadcast(settings | {"difference": checked_difference(difference, settings["fnmr"])})
-    few = checked_goats(goats, settings)
-    probability = share_inside(confidence_level, quantile)
-    n_simulations = validation.count("n_simulations", n_simulations, 1)
-    key, seed = seeds.stream(rng)
-    shape = settings["n_groups"].shape
-    margin, power = np.empty(shape), np.empty(shape)
-    for at in np.ndindex(shape):
-        studies = _study(settings, at, (pilot, few), probability, n_simulations, key).simulate(
-            int(settings["n_subjects"][at])
-        )
-        margin[at], power[at] = studies.margin_kept(0.5), studies.find()
-    return PowerPlan(
-        **settings, margin=margin, power=power, confidence_level=confidence_level, quantile=quantile,
-        attempts=None if pilot is None else pilot.as_dict(), goats=few or None, n_simulations=n_simulations, seed=seed,
-        _around=_around_of(settings["n_subjects"], plan_power, arguments, seed),
-    )  # fmt: skip
+    settings, study, about = _planned(arguments)
+    margin, power = (np.empty(settings["n_groups"].shape) for _ in range(2))
+    for k in range(margin.size):
+        studies = study(k).simulate(int(settings["n_subjects"].flat[k]))
+        margin.flat[k], power.flat[k] = studies.margin_kept(0.5), studies.find()
+    around = _around_of(settings["n_subjects"], plan_power, arguments, about["seed"])
+    return PowerPlan(**about | settings, margin=margin, power=power, _around=around)
 
 
 @checked
 def plan_subjects(
     *,
     n_groups: ArrayLike,
-    n_attempts: ArrayLike | None = None,
-    attempts: ArrayLike | None = None,
+    n_attempts: ArrayLike | FailureCounts,
     fnmr: ArrayLike,
     correlation: ArrayLike,
     goats: float | None = None,
@@ -594,7 +1043,7 @@ def plan_subjects(
 
     Parameters
     ----------
-    n_groups, n_attempts, attempts, fnmr, correlation, goats
+    n_groups, n_attempts, fnmr, correlation, goats
         As in `plan_margin`.
     margin : array_like of float, optional
         The largest margin allowed; either this or `difference`.
@@ -623,8 +1072,8 @@ def plan_subjects(
     Raises
     ------
     InputError
-        For settings out of range, for settings whose shapes do not broadcast, where not exactly one of `n_attempts` and
-        `attempts` is given, and where not exactly one of `margin` and `difference` is.
+        For settings out of range, for settings whose shapes do not broadcast, and where not exactly one of `margin` and
+        `difference` is given.
 
     Warns
     -----
@@ -650,53 +1099,65 @@ def plan_subjects(
     (335.0, 0.8, 0.0343)
     """
     arguments = locals()
-    settings, pilot = checked_settings(n_attempts, attempts, n_groups=n_groups, fnmr=fnmr, correlation=correlation)
     if (margin is None) == (difference is None):
         raise InputError("give margin or difference, and not both: it determines how many subjects are needed")
-    if margin is not None:
-        asked = {
-            "wanted_margin": validation.fractions("margin", margin, ends=False),
-            "wanted_assurance": validation.fractions("assurance", assurance, ends=False),
-        }
-    else:
-        asked = {
-            "difference": checked_difference(difference, settings["fnmr"]),
-            "wanted_power": validation.fractions("power", power, ends=False),
-        }
-    settings = broadcast(settings | asked)
-    few = checked_goats(goats, settings)
-    probability = share_inside(confidence_level, quantile)
-    n_simulations = validation.count("n_simulations", n_simulations, 1)
+    wanted = {"power": power} if margin is None else {"margin": margin, "assurance": assurance}
+    settings, study, about = _planned(
+        arguments,
+        **{f"wanted_{name}": validation.fractions(name, values, ends=False) for name, values in wanted.items()},
+    )
     max_subjects = validation.count("max_subjects", max_subjects, 2)
-    key, seed = seeds.stream(rng)
-    shape = settings["n_groups"].shape
-    needed, margins, shares = np.empty(shape), np.empty(shape), np.empty(shape)
-    for at in np.ndindex(shape):
-        study = _study(settings, at, (pilot, few), probability, n_simulations, key)
-        if margin is not None:
-            wanted = float(settings["wanted_margin"][at])
-            found, studies = study.subjects_for_margin(wanted, float(settings["wanted_assurance"][at]), max_subjects)
-            shares[at] = studies.keep(wanted)
+    needed, margins, shares = (np.empty(settings["n_groups"].shape) for _ in range(3))
+    for k in range(needed.size):
+        asked = {name: float(settings[f"wanted_{name}"].flat[k]) for name in wanted}
+        if margin is None:
+            found, studies = study(k).subjects_for_power(asked["power"], max_subjects)
+            shares.flat[k] = studies.find()
         else:
-            found, studies = study.subjects_for_power(float(settings["wanted_power"][at]), max_subjects)
-            shares[at] = studies.find()
-        needed[at], margins[at] = np.nan if found is None else found, studies.margin_kept(0.5)
+            found, studies = study(k).subjects_for_margin(asked["margin"], asked["assurance"], max_subjects)
+            shares.flat[k] = studies.keep(asked["margin"])
+        needed.flat[k], margins.flat[k] = np.nan if found is None else found, studies.margin_kept(0.5)
     _warn_out_of_reach(settings, np.isnan(needed), max_subjects)
+    plan: Callable[..., Any] = plan_power if margin is None else plan_margin
     left_out = {"margin", "assurance", "difference", "power", "max_subjects"}
-    again: dict[str, Any] = {name: value for name, value in arguments.items() if name not in left_out}
-    function: Callable[..., Any] = plan_margin
-    if margin is None:
-        function, again["difference"] = plan_power, difference
-    else:
-        again["assurance"] = float(settings["wanted_assurance"].flat[0])
-    around = _around_of(np.nan_to_num(needed, nan=max_subjects), function, again, seed)
+    again = {name: value for name, value in arguments.items() if name not in left_out}
+    again |= {"difference": difference} if margin is None else {"assurance": asked["assurance"]}
     return SubjectsPlan(
-        **settings, n_subjects=needed, margin=margins,
+        **about | settings, n_subjects=needed, margin=margins,
         assurance=None if margin is None else shares, power=shares if margin is None else None,
-        confidence_level=confidence_level, quantile=quantile,
-        attempts=None if pilot is None else pilot.as_dict(), goats=few or None, n_simulations=n_simulations, seed=seed,
-        _around=around,
+        _around=_around_of(np.nan_to_num(needed, nan=max_subjects), plan, again, about["seed"]),
     )  # fmt: skip
+
+
+def _planned(
+    given: Mapping[str, Any], **more: Floats
+) -> tuple[dict[str, NDArray[Any]], Callable[[int], Study], dict[str, Any]]:
+    """Check what all plans are asked, by the arguments of a call.
+
+    Returned are the settings, broadcast with more arrays; what makes the study of the k-th of them; and what results
+    say of how it was planned.
+    """
+    settings, pilot = checked_settings(given, more)
+    goats = checked_goats(given["goats"], settings)
+    probability = share_inside(given["confidence_level"], given["quantile"])
+    n_simulations = validation.count("n_simulations", given["n_simulations"], 1)
+    key, seed = seeds.stream(given["rng"])
+
+    def study(k: int) -> Study:
+        n_groups, m, pi, rho = (
+            settings[name].flat[k].item() for name in ("n_groups", "n_attempts", "fnmr", "correlation")
+        )
+        alike = Subjects(pilot or Attempts.of(m), pi, rho, goats)
+        first = alike
+        if "difference" in settings:
+            first = replace(alike, fnmr=pi + settings["difference"].flat[k].item())
+        return Study(n_groups, first, alike, probability, n_simulations, key)
+
+    about = {name: given[name] for name in ("confidence_level", "quantile")} | {
+        "attempts": None if pilot is None else pilot.as_dict(), "goats": goats or None, "n_simulations": n_simulations,
+        "seed": seed,
+    }  # fmt: skip
+    return settings, study, about
 
 
 def _around_of(
@@ -706,20 +1167,6 @@ def _around_of(
     if n_subjects.size != 1:
         return None
     return int(n_subjects.flat[0]), partial(plan, **(arguments | {"rng": seed}))
-
-
-def _study(
-    settings: dict[str, NDArray[Any]], at: tuple[int, ...], subjects: tuple[Attempts | None, float], probability: float,
-    n_simulations: int, key: NDArray[np.uint32],
-) -> Study:  # fmt: skip
-    """Make the study of one entry of arrays of settings; of subjects with the attempts of a pilot and some goats."""
-    pilot, goats = subjects
-    m, pi, rho = (settings[name][at].item() for name in ("n_attempts", "fnmr", "correlation"))
-    attempts = pilot or Attempts.of(m)
-    difference = float(settings["difference"][at]) if "difference" in settings else 0.0
-    alike = Subjects(attempts, pi, rho, goats)
-    differing = Subjects(attempts, pi + difference, rho, goats) if difference else alike
-    return Study(int(settings["n_groups"][at]), differing, alike, probability, n_simulations, key)
 
 
 def _warn_out_of_reach(settings: dict[str, NDArray[Any]], missing: NDArray[np.bool_], most: int) -> None:

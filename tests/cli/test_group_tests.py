@@ -199,9 +199,10 @@ def test_a_plan_of_one_setting_is_drawn_over_subjects(asked, sizes, named):
 def test_attempts_of_a_pilot(tmp_path):
     """The attempts are those of its subjects, in place of `--attempts`."""
     attempts = [1, 1, 2, 8]
-    pl.DataFrame({"failures": [0, 1, 0, 2], "attempts": attempts, "group": list("aabb")}).write_csv(tmp_path / "p.csv")
+    counts = {"failures": [0, 1, 0, 2], "attempts": attempts, "group": list("aabb")}
+    pl.DataFrame(counts).write_csv(tmp_path / "p.csv")
     others = ["--groups", "3", "--fnmr", 0.05, "--correlation", 0.25, "--pilot", tmp_path / "p.csv", "--seed", 3]
-    settings = {"n_groups": [3], "fnmr": 0.05, "correlation": 0.25, "attempts": attempts, "rng": 3}
+    settings = {"n_groups": [3], "fnmr": 0.05, "correlation": 0.25, "n_attempts": ff.FailureCounts(**counts), "rng": 3}
     done = run("plan", *others, "--subjects", 100, "--assurance", 0.9)
     expected = ff.plan_margin(**settings, n_subjects=100, assurance=0.9)
     assert [row[2::3] for row in rows_of(done.stdout)] == [["3", f"{100 * expected.margin[0]:.3g}%"]]

@@ -46,9 +46,8 @@ def found(setting: Mapping[str, Any], difference: float, n_studies: int) -> Foun
     margins, named = [], []
     for seed in range(n_studies):
         rng = np.random.default_rng([77, seed])
-        m = np.full((g, n), setting["n_attempts"] or 0)
-        if setting["n_attempts"] is None:
-            m = rng.choice(setting["attempts"], (g, n))
+        m = setting["n_attempts"]
+        m = rng.choice(m.attempts, (g, n)) if isinstance(m, ff.FailureCounts) else np.full((g, n), m)
         for differs in (False, True):
             rate = np.full((g, n), pi)
             rate[0] += difference * differs

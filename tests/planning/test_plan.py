@@ -16,8 +16,7 @@ from scipy import stats
 
 import fastfair as ff
 from fastfair.group_tests.failure_counts import beta_binomial_pmf
-from fastfair.planning.fnmr import MarginPlan
-from fastfair.planning.studies import law_of_failures
+from fastfair.planning.fnmr import MarginPlan, law_of_failures
 from papers.fnmr_groups import margin_studies
 
 STUDY = margin_studies.SETTINGS  # the 4,000 settings of paper 4
@@ -151,11 +150,10 @@ def test_the_simulated_study_is_the_exact_one_but_for_noise(study):
             {"n_groups": [2, 3], "fnmr": [0.1, 0.2, 0.3]},
             r"shapes do not go together: n_groups \(2,\), fnmr \(3,\); give one an axis of its own",
         ),
-        ({"attempts": [2, 3]}, "give n_attempts, how many attempts each subject makes, or attempts"),
-        ({"n_attempts": None, "attempts": [2, 0]}, "attempts must be whole numbers of at least 1, not 0"),
+        ({"n_attempts": 0}, "n_attempts must be whole numbers of at least 1, not 0"),
         (
-            {"n_attempts": None, "attempts": [2, 3], "method": "exact"},
-            'computes no margin with attempts: use method="s',
+            {"n_attempts": ff.FailureCounts([0, 1], [2, 3], list("fm")), "method": "exact"},
+            'computes no margin with the attempts of a pilot: use method="s',
         ),
         ({"assurance": 0.8, "method": "exact"}, "computes no margin with assurance"),
         ({"assurance": 80}, "assurance must be fractions in .*for 80 % write 0.8"),

@@ -18,12 +18,18 @@ from scipy.special import ndtr
 
 import fastfair as ff
 from fastfair.errors import InputError, OutOfReachWarning
-from fastfair.planning import studies
-from fastfair.planning.studies import Attempts, Subjects
+from fastfair.planning import fnmr as studies
+from fastfair.planning.fnmr import Attempts, Subjects
 
 SETTING = {"n_groups": 4, "n_subjects": 60, "n_attempts": 3, "fnmr": 0.1, "correlation": 0.3, "rng": 0}
 WITHOUT_SUBJECTS = {name: value for name, value in SETTING.items() if name != "n_subjects"}
-PILOT = [1, 1, 1, 2, 2, 4, 9]
+
+
+def pilot(attempts):
+    return ff.FailureCounts([0] * len(attempts), attempts, ["all"] * len(attempts))
+
+
+PILOT = pilot([1, 1, 1, 2, 2, 4, 9])
 
 rates = st.fractions(Fraction(1, 20), Fraction(19, 20), max_denominator=20)
 correlations = st.one_of(st.sampled_from([Fraction(0), Fraction(1)]), st.fractions(0, 1, max_denominator=10))
@@ -33,9 +39,9 @@ correlations = st.one_of(st.sampled_from([Fraction(0), Fraction(1)]), st.fractio
 
 
 @given(st.lists(st.integers(1, 5), min_size=1, max_size=6), rates, correlations)
-def test_subjects_with_the_attempts_of_a_pilot(pilot, fnmr, correlation):
-    subjects = Subjects(Attempts.of(pilot), float(fnmr), float(correlation))
-    expected = planned_studies.kinds(pilot, fnmr, correlation)
+def test_subjects_with_the_attempts_of_a_pilot(attempts_of_each, fnmr, correlation):
+    subjects = Subjects(Attempts.of(attempts_of_each), float(fnmr), float(correlation))
+    expected = planned_studies.kinds(attempts_of_each, fnmr, correlation)
     found = {(e, m): p for e, m, p in zip(*(part.tolist() for part in subjects.kinds), strict=True)}
     assert found == pytest.approx({kind: float(p) for kind, p in expected.items()}, abs=1e-14)
     attempts, variance = planned_studies.mean_and_variance(expected, fnmr)
@@ -97,7 +103,7 @@ def test_goats_are_planned_for():
 
 @pytest.mark.slow
 @pytest.mark.jit
-@pytest.mark.parametrize("attempts", [{"n_attempts": 3}, {"attempts": PILOT, "n_attempts": None}])
+@pytest.mark.parametrize("attempts", [{"n_attempts": 3}, {"n_attempts": PILOT}])
 def test_studies_find_and_keep_as_often_as_said(attempts):
     n = 150
     plan = ff.plan_power(**SETTING | attempts | {"n_subjects": [100, 60]}, difference=0.1)
@@ -114,7 +120,7 @@ def test_studies_find_and_keep_as_often_as_said(attempts):
 def test_varying_attempts_need_more_subjects():
     """With as many attempts on average; studies that took them for equal would often miss the margin."""
     equal = ff.plan_subjects(**WITHOUT_SUBJECTS | {"correlation": 0.5}, margin=0.08)
-    varying = WITHOUT_SUBJECTS | {"correlation": 0.5, "n_attempts": None, "attempts": [1] * 8 + [11] * 2}
+    varying = WITHOUT_SUBJECTS | {"correlation": 0.5, "n_attempts": pilot([1] * 8 + [11] * 2)}
     plan = ff.plan_subjects(**varying, margin=0.08)
     assert plan.n_subjects > 1.3 * equal.n_subjects
     assert plan.n_attempts == 3
@@ -187,7 +193,7 @@ def test_what_is_out_of_reach_is_nan_with_a_warning_that_names_it():
         ({"margin": [0.1, 0.2], "fnmr": [0.1, 0.2, 0.3]}, "shapes do not go together"),
         ({"margin": 0.1, "max_subjects": 1}, "max_subjects must be a whole number of at least 2, not 1"),
         ({"margin": 0.1, "assurance": 80}, "assurance must be fractions in .*for 80 % write 0.8"),
-        ({"margin": 0.1, "attempts": [2, 3]}, "give n_attempts, how many"),
+        ({"margin": 0.1, "n_attempts": 0}, "n_attempts must be whole"),
         ({"margin": 0.1, "n_simulations": 0}, "n_simulations must be"),
         ({"margin": 0.1, "quantile": "median"}, "quantile must be one of"),
     ],

@@ -59,10 +59,11 @@ class Setting:
     def plan(self, differs: bool) -> SubjectsPlan:
         """Plan a study for the difference, or for the margin, at default arguments."""
         asked = {"difference": self.difference} if differs else {"margin": self.margin}
-        attempts = {"n_attempts": self.attempts[0]} if len(self.attempts) == 1 else {"attempts": self.attempts}
+        n = len(self.attempts)
+        pilot = ff.FailureCounts([0] * n, self.attempts, ["all"] * n)
         return ff.plan_subjects(
             n_groups=self.n_groups,
-            **attempts,
+            n_attempts=self.attempts[0] if n == 1 else pilot,
             fnmr=self.fnmr,
             correlation=self.correlation,
             **asked,
