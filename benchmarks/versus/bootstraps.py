@@ -16,8 +16,7 @@ import fastfair as ff
 from fastfair._lib import seeds
 from fastfair.evaluation.result import Evaluation
 from fastfair.evaluation.system_comparison import PairedEvaluation
-from fastfair.resampling.engine import Resampler
-from fastfair.resampling.preparation import Metrics
+from fastfair.resampling.engine import Metrics, Resampler
 from fastfair.resampling.units import BLOCK
 
 from .clock import Clocked, clocked, take_turns

@@ -21,8 +21,7 @@ from fastfair.error_rates.operating_points import ENOUGH_ERRORS, FEWEST_ERRORS, 
 from fastfair.error_rates.rates import ERROR_RATES, Rates, concentration, counts_behind, rates_at_key
 from fastfair.errors import InputError
 from fastfair.resampling.dependence import CountModel
-from fastfair.resampling.engine import SCHEMES, Replicates, Resampler
-from fastfair.resampling.preparation import NO_METRICS
+from fastfair.resampling.engine import NO_METRICS, SCHEMES, Replicates, Resampler
 from fastfair.resampling.units import UNITS, VECTOR_UNITS, require_units
 from fastfair.resampling.vector_replicates import WEIGHTINGS, Draws, PairResampler
 from fastfair.uncertainty.few_errors import MOST_PER_ERROR, FewHeldErrors, SampleSizes, degrees_of_freedom, raised_rate
@@ -267,9 +266,9 @@ def _of_embeddings(
     def as_asked(rates: Replicates) -> Replicates:
         return Replicates(rates.threshold[places], rates.fmr[places], rates.fnmr[places])
 
-    estimate, expected_fnmr = resampler.prepared.estimate()
+    estimate, expected_fnmr = resampler.estimate()
     replicates = as_asked(resampler.replicate(settings.n_resamples, settings.key, settings.workers))
-    estimate = replace(estimate, threshold=resampler.prepared.typed(estimate.threshold))
+    estimate = replace(estimate, threshold=resampler.typed(estimate.threshold))
     estimate, expected = map(as_asked, (estimate, replace(estimate, fnmr=expected_fnmr)))
     pairing, inside = data.pairing, np.ones((1, data.subjects.size), bool)
     if with_groups:
@@ -289,7 +288,7 @@ def _of_embeddings(
         n_strata = np.unique(data.subject_group[inside[row]]).size
         freedom = max(subjects[name][row] - n_strata, 1.0) if draws_subjects else np.inf
         # An FNMR has at most the degrees of freedom of the FMR of all pairs, which holds its threshold.
-        freedom = np.maximum(np.minimum(freedom, resampler.freedom[places, 0 if mated else row]), 1)
+        freedom = np.maximum(np.minimum(freedom, resampler.shrinkage.freedom[0 if mated else row, places]), 1)
         effective = np.where((rates > 0) & (rates < 1), np.nan, n)
         raised, few_held, numbers = np.full(levels.size, np.nan), None, np.full(levels.size, -1)
         if n and mated and draws_subjects:
@@ -331,7 +330,7 @@ def _points(levels: Floats) -> list[OperatingPoint]:
 
 def _rates(resampler: Resampler) -> list[Rates]:
     """Compute the rates at the thresholds of a resampler's operating points."""
-    comparisons = resampler.prepared.comparisons
+    comparisons = resampler.comparisons
     return [rates_at_key(comparisons, point, threshold_key(comparisons, point)) for point in resampler.points]
 
 

@@ -37,8 +37,7 @@ from fastfair.measures import MEASURES
 from fastfair.measures._registry import printed_name, quantity_name
 from fastfair.pages.drawings import drawing, svg_of
 from fastfair.pages.parts import Chapter, Picture, Section, Table
-from fastfair.resampling.engine import Resampler
-from fastfair.resampling.preparation import Metrics, different_groups
+from fastfair.resampling.engine import Metrics, Resampler, different_groups
 from fastfair.resampling.units import Unit
 from fastfair.results.result import Result, on_page, printed
 from fastfair.uncertainty.few_errors import SampleSizes

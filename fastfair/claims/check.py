@@ -28,7 +28,7 @@ from fastfair.evaluation.result import Evaluation
 from fastfair.measures import MEASURES
 from fastfair.measures._fairness import ZeroPolicy
 from fastfair.measures._registry import SUMMARIES, measure_of, quantity_name, range_of
-from fastfair.resampling.preparation import METRICS
+from fastfair.resampling.engine import METRICS
 from fastfair.resampling.units import Unit
 from fastfair.results.result import Result
 from fastfair.uncertainty.interval_maker import two_sided_level

@@ -21,8 +21,8 @@ from fastfair.error_rates.operating_points import FEWEST_ERRORS, OperatingPoint
 from fastfair.errors import FewResamplesWarning
 from fastfair.intervals import Method
 from fastfair.measures._registry import is_fairer_above, measure_of, printed_name
+from fastfair.resampling.engine import NO_METRICS, Resampler
 from fastfair.resampling.linearized_rates import LinearizedRates
-from fastfair.resampling.preparation import NO_METRICS, Preparation
 from fastfair.uncertainty.inversion import joint_pvalues
 from fastfair.uncertainty.quantities import HELD, RATES, Estimated, Quantity, ends_of
 
@@ -83,10 +83,11 @@ class ComparedSystem:
             return None
         position = {group: k for k, group in enumerate(self.evaluation.groups)}
         measured = [position[group] for group in self.evaluation.measured_groups]
-        workers = Workers(self._n_threads)
-        return LinearizedRates(
-            Preparation(self.comparisons, self._points, self._unit, "product", NO_METRICS, measured, True, workers)
-        )
+        resampler = Resampler(
+            self.comparisons, self._points, unit=self._unit, scheme="product", metrics=NO_METRICS, measured=measured,
+            workers=Workers(self._n_threads),
+        )  # fmt: skip
+        return LinearizedRates(resampler)
 
     def is_held_by_few(self, at: OperatingPoint | None) -> bool:
         """Return whether too few errors fix the threshold of an operating point; one that was given needs none."""

@@ -40,9 +40,17 @@ from fastfair.errors import DroppedWarning, EmptyGroupWarning, InputError, Narro
 from fastfair.intervals import MethodOfEvaluations
 from fastfair.measures._fairness import ZeroPolicy
 from fastfair.measures._registry import MEASURES, measure_name, measure_of, quantity_name
-from fastfair.resampling.engine import Replicates, Resampler, Scheme
+from fastfair.resampling.engine import (
+    METRICS,
+    NO_METRICS,
+    Metric,
+    Metrics,
+    Replicates,
+    Resampler,
+    Scheme,
+    different_groups,
+)
 from fastfair.resampling.linearized_rates import LinearizedRates
-from fastfair.resampling.preparation import METRICS, NO_METRICS, Metric, Metrics, different_groups
 from fastfair.resampling.units import Unit, require_units
 from fastfair.uncertainty.few_errors import (
     CONCENTRATED,
@@ -647,7 +655,7 @@ def evaluate_at_thresholds(comparisons: Comparisons, thresholds: Sequence[float]
 
 def _standard_errors(listed: Sequence[Entry], resampler: Resampler) -> Floats:
     """Compute the standard errors of rates in closed form; NaN for all else."""
-    rates = LinearizedRates(resampler.prepared)
+    rates = LinearizedRates(resampler)
     return np.array([
         rates.standard_error(entry.name == "fnmr", entry.point, entry.cell)
         if entry.name in RATES and entry.point is not None
@@ -721,7 +729,7 @@ def noted_few_subjects(
     -------
     tuple of Quantity
     """
-    found, comparisons = list(quantities), resampler.prepared.comparisons
+    found, comparisons = list(quantities), resampler.comparisons
     if comparisons.subjects is None:
         return tuple(found)
     threshold = {quantity.at: row for row, quantity in enumerate(quantities) if quantity.name == "threshold"}

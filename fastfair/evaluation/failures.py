@@ -21,9 +21,8 @@ from fastfair.data.derived import failure_trials
 from fastfair.error_rates.operating_points import ENOUGH_ERRORS, at_threshold
 from fastfair.error_rates.rates import RateCounts, Rates, concentration, counts_behind, rates_at_key
 from fastfair.resampling.dependence import ENOUGH_PAIRS
-from fastfair.resampling.engine import Replicates, Resampler
+from fastfair.resampling.engine import NO_METRICS, Replicates, Resampler
 from fastfair.resampling.linearized_rates import LinearizedRates
-from fastfair.resampling.preparation import NO_METRICS
 from fastfair.uncertainty.few_errors import (
     SampleSizes,
     attempts_of_one_more,
@@ -160,7 +159,7 @@ class Failures:
         The standard error of an FRR or FAR is that of failures and of the rate without them, if both varied together:
         never too small.
         """
-        linear = LinearizedRates(self.resampler.prepared)
+        linear = LinearizedRates(self.resampler)
         own = np.array([linear.standard_error(one.name == "fnmr", 0, one.cell) for one in self._as_errors])
         of_scored = self._of_scored(listed, np.where([HELD in one.note for one in others], 0.0, errors))
         rates = self._of_scored(listed, np.array([entry.value for entry in listed], np.float64))

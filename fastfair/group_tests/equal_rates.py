@@ -561,8 +561,7 @@ def _test_of_false_matches(
     data: Comparisons | ScannedComparisons, at: OperatingPoint, settings: dict[str, Any], rng: seeds.Seed,
     workers: Workers,
 ) -> GroupTest:  # fmt: skip
-    from fastfair.resampling.engine import Resampler
-    from fastfair.resampling.preparation import NO_METRICS
+    from fastfair.resampling.engine import NO_METRICS, Resampler
 
     comparisons = data.kept if isinstance(data, ScannedComparisons) else data
     comparisons._require("lists of pairs")

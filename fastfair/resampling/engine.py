@@ -8,6 +8,7 @@ finished here.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field
@@ -20,15 +21,19 @@ from fastfair._lib import memory
 from fastfair._lib.threads import run_blocks
 from fastfair._lib.workers import Arrays, Report, Workers, do_job
 from fastfair.data import score_keys
+from fastfair.data.class_keys import keys_of, not_kept
 from fastfair.data.comparisons import Comparisons
-from fastfair.error_rates.operating_points import OperatingPoint
-from fastfair.error_rates.score_metrics import ratio_cost
+from fastfair.data.sorted_scores import read_only
+from fastfair.error_rates import score_metrics
+from fastfair.error_rates.operating_points import OperatingPoint, threshold_key
+from fastfair.error_rates.score_metrics import exact_costs, ratio_cost
 from fastfair.errors import InputError
 
-from .dependence import CountModel, count_models, effective_sample_size
-from .pair_source import TooFewKeptError, Totals
-from .preparation import ALL_METRICS, Metrics, Preparation
-from .units import BLOCK
+from . import listed_pairs, scanned_pairs, vector_pairs  # noqa: F401 - each registers its kind of source
+from .dependence import ENOUGH_PAIRS, CountModel, count_models, effective_size
+from .error_lists import ErrorLists, OfBoth, Shrinkage, find_shrinkage, make_lists, shrinkage_of
+from .pair_source import RatioCosts, SortedComparisons, TooFewKeptError, Totals, side_of
+from .units import BLOCK, ComparisonUnits, Units
 
 if TYPE_CHECKING:
     from fastfair.kernels.sweep import Side, Summed
@@ -75,8 +80,8 @@ class BlockSweep:
 
     Parameters
     ----------
-    prepared : Preparation or PreparedVectors
-        The comparisons.
+    resampler : Engine
+        What replicates are drawn of.
 
     Attributes
     ----------
@@ -84,28 +89,28 @@ class BlockSweep:
         The weights of units, to be written before each block.
     """
 
-    def __init__(self, prepared: Any) -> None:
-        self._prepared = prepared
-        x, y = prepared.x, prepared.y
-        n_points, n_metrics = len(prepared.points), 1 + prepared.n_groups
-        self.weights = prepared.units.new_weights()
+    def __init__(self, resampler: Any) -> None:
+        self._resampler = resampler
+        x, y = resampler.x, resampler.y
+        n_points, n_metrics = len(resampler.points), 1 + resampler.n_groups
+        self.weights = resampler.units.new_weights()
         self._take_lists()
         self._eer = np.full((n_metrics, BLOCK), np.nan)
         self._eer_keys = np.empty((n_metrics, BLOCK), np.int64)
         self._costs = np.empty((n_metrics, BLOCK))
         self._of_hull = np.empty((n_metrics, BLOCK))
         self._rates = np.empty((n_points, y.end.size, BLOCK)), np.empty((n_points, x.end.size, BLOCK))
-        self._first_lists = 0, prepared.first_fmr
+        self._first_lists = 0, resampler.first_fmr
 
     def _take_lists(self) -> None:
         """Take the lists as they are now."""
-        prepared = self._prepared
-        self._lists = y, x = prepared.y, prepared.x
+        resampler = self._resampler
+        self._lists = y, x = resampler.y, resampler.x
         self._x, self._y = (
             lists.side(self.weights, np.zeros((lists.end.size, BLOCK), lists.sizes.dtype), shrinkage)
-            for lists, shrinkage in ((x, prepared.shrinkage.nonmated), (y, prepared.shrinkage.mated))
+            for lists, shrinkage in ((x, resampler.shrinkage.nonmated), (y, resampler.shrinkage.mated))
         )
-        chunks = int(np.diff(x.end, prepend=0).max()) // BLOCK + 1 if prepared.need_eer else 0
+        chunks = int(np.diff(x.end, prepend=0).max()) // BLOCK + 1 if resampler.need_eer else 0
         self._x_sums = np.empty((chunks, BLOCK), np.int64)
         self._y_sums = np.empty((chunks, BLOCK), np.int64)
 
@@ -122,7 +127,7 @@ class BlockSweep:
             The number of the block by which these know it.
         """
         while not self._sweep(out, totals, number):
-            self._prepared.keep_more(self._lists)
+            self._resampler.keep_more(self._lists)
             self._take_lists()
 
     def _sweep(self, out: dict[str, Floats], totals: tuple[Totals, Totals], number: int) -> bool:
@@ -138,36 +143,36 @@ class BlockSweep:
             sweep.NONE_SUMMED if lists.ranges is None else lists.ranges.in_replicates(weights, largest)
             for lists in self._lists
         )
-        if self._prepared.need_eer:
+        if self._resampler.need_eer:
             if not replicated_eer.equal_error_rates(
-                *self._shrunk("eer"), self._prepared.guesses, _EER_METHODS[self._prepared.eer_method],
+                *self._shrunk("eer"), self._resampler.guesses, _EER_METHODS[self._resampler.eer_method],
                 self._x_sums, self._y_sums, self._eer, self._eer_keys,
             ):  # fmt: skip
                 return False
             if "eer" in out:
                 out["eer"][:] = self._eer
-        if self._prepared.hull_eer:
+        if self._resampler.hull_eer:
             self._read_hull("eer", out["eer"])
         if "min_cllr" in out:
             self._read_hull("min_cllr", out["min_cllr"])
         if "min_dcf" in out:
             sides = self._shrunk("min_dcf")
-            costs = self._prepared.costs
+            costs = self._resampler.costs
             if not replicated_cost.least_costs(
-                *sides, costs.miss, costs.false_match, self._prepared.least_costs * costs.unit, self._costs
+                *sides, costs.miss, costs.false_match, self._resampler.least_costs * costs.unit, self._costs
             ):
                 return False
-            out["min_dcf"][:] = self._costs / self._prepared.costs.unit
+            out["min_dcf"][:] = self._costs / self._resampler.costs.unit
         if "cllr" in out:
             out["cllr"][:] = self._cllr(totals, number)
-        if not self._prepared.points:
+        if not self._resampler.points:
             return True
         thresholds = self._find_thresholds()
         if thresholds is None:
             return False
         missing = thresholds == sweep.NO_LIMIT
         found = score_keys.decode(np.where(missing, 0, thresholds).astype(x.keys.dtype)).astype(np.float64)
-        sign = -1 if self._prepared.score_kind == "distance" else 1
+        sign = -1 if self._resampler.score_kind == "distance" else 1
         out["threshold"][:] = np.where(missing, np.nan, 0.0 + sign * found)
         of_classes = zip(
             self._lists, (y, x), self._summed, self._first_lists, self._rates, ("fnmr", "fmr"), strict=True
@@ -187,14 +192,14 @@ class BlockSweep:
 
     def _shrunk(self, name: str) -> tuple[Side, Side]:
         """Return the non-mated and the mated side with weights shrunk for a metric."""
-        mated, nonmated = self._prepared.shrinkage.metrics[name]
+        mated, nonmated = self._resampler.shrinkage.metrics[name]
         return self._x._replace(shrinkage=nonmated), self._y._replace(shrinkage=mated)
 
     def _find_thresholds(self) -> NDArray[np.int64] | None:
         """Find the (points, 64) threshold keys of a block; None where lists do not reach far enough."""
         from fastfair.kernels import sweep
 
-        points, lowest = self._prepared.points, self._prepared.lowest_key
+        points, lowest = self._resampler.points, self._resampler.lowest_key
         thresholds = np.empty((len(points), BLOCK), np.int64)
         for rule in dict.fromkeys(point.rule for point in points):
             places = np.array([k for k, point in enumerate(points) if point.rule is rule])
@@ -209,7 +214,7 @@ class BlockSweep:
 
     def given(self, places: NDArray[np.intp]) -> NDArray[np.int64]:
         """As in `operating_points.Block`."""
-        return self._prepared.thresholds[places, None]
+        return self._resampler.thresholds[places, None]
 
     def at_equal_error(self) -> NDArray[np.int64]:
         """As in `operating_points.Block`."""
@@ -219,7 +224,7 @@ class BlockSweep:
         """As in `operating_points.Block`."""
         from fastfair.kernels import sweep
 
-        keys, of_lists = self._eer_keys[1 + self._prepared.measured], self._prepared.x.keys
+        keys, of_lists = self._eer_keys[1 + self._resampler.measured], self._resampler.x.keys
         missing = (keys <= score_keys.failed_key(of_lists)).any(axis=0)  # or there are no comparisons
         similarities = score_keys.decode(np.where(missing, 0, keys).astype(of_lists.dtype)).astype(np.float64)
         means = score_keys.first_keys_at_least(similarities.mean(axis=0), of_lists).astype(np.int64)
@@ -229,7 +234,7 @@ class BlockSweep:
         """As in `operating_points.Block`."""
         from fastfair.kernels import sweep
 
-        k, rates = 0 if mated else 1, self._prepared.rates[places]
+        k, rates = 0 if mated else 1, self._resampler.rates[places]
         side, lists, summed = (self._y, self._x)[k], self._lists[k], self._summed[k]
         ascending = np.argsort(rates, kind="stable")
         errors = side.first(places[ascending])
@@ -249,20 +254,20 @@ class BlockSweep:
         from fastfair.kernels import replicated_hull
 
         what = replicated_hull.EQUAL_ERROR if name == "eer" else replicated_hull.MIN_CLLR
-        replicated_hull.hull_figures(*self._shrunk(name), *self._prepared.blocks, what, self._of_hull)
+        replicated_hull.hull_figures(*self._shrunk(name), *self._resampler.blocks, what, self._of_hull)
         values[:] = self._of_hull
 
     def _cllr(self, totals: tuple[Totals, Totals], number: int) -> Floats:
-        prepared, means = self._prepared, []
-        shrinkages = prepared.shrinkage.metrics["cllr"]
+        resampler, means = self._resampler, []
+        shrinkages = resampler.shrinkage.metrics["cllr"]
         for of_class, side, mean, shrinkage in zip(
-            totals, (self._y, self._x), prepared.mean_costs, shrinkages, strict=True
+            totals, (self._y, self._x), resampler.mean_costs, shrinkages, strict=True
         ):
             of_lists = of_class.cost(number, self.weights, shrinkage.size)
             with np.errstate(invalid="ignore"):
                 weighted = of_lists / side.totals[: shrinkage.size]
             means.append(((1 - shrinkage) * mean)[:, None] + shrinkage[:, None] * weighted)
-        return np.asarray(ratio_cost(prepared.p_target, *means))
+        return np.asarray(ratio_cost(resampler.p_target, *means))
 
 
 def _without_first(side: Side, summed: Summed, shares: Floats) -> tuple[Side, Summed, Floats]:
@@ -278,15 +283,16 @@ def _without_first(side: Side, summed: Summed, shares: Floats) -> tuple[Side, Su
     return side, summed, np.empty((shares.shape[0], shares.shape[1] - 1, BLOCK))
 
 
-class Replicating:
-    """Draws replicates of what is prepared."""
+class Engine:
+    """Draws replicates of comparisons whose lists, thresholds and shrinkage a subclass has found."""
 
-    prepared: Any
-
-    @property
-    def units(self) -> Any:
-        """The units drawn with replacement."""
-        return self.prepared.units
+    units: Units
+    y: ErrorLists
+    x: ErrorLists
+    points: Sequence[OperatingPoint]
+    metrics: tuple[str, ...]
+    cells: tuple[tuple[int, int], ...]
+    n_groups: int
 
     def replicate(
         self,
@@ -318,10 +324,9 @@ class Replicating:
 
     def _totals(self, replicates: range, key: NDArray[np.uint32], workers: Workers) -> tuple[Totals, Totals]:
         """Return what weighs all mated, and all non-mated, comparisons in blocks of some replicates."""
-        prepared = self.prepared
-        y, x = prepared.y.source, prepared.x.source
+        y, x = self.y.source, self.x.source
         starts = range(replicates.start, replicates.stop, BLOCK)
-        n_costs = 1 + prepared.n_groups if "cllr" in prepared.metrics else 0
+        n_costs = 1 + self.n_groups if "cllr" in self.metrics else 0
         done, n = 0, int(y.sizes[0] + x.sizes[0])
         with workers.reporting("total weights") if y.in_passes else nullcontext() as report:
 
@@ -331,18 +336,18 @@ class Replicating:
                 if report is not None:
                     report(done, n)
 
-            of_mated, of_nonmated = (side.totals(prepared.units, starts, key, n_costs, told) for side in (y, x))
+            of_mated, of_nonmated = (side.totals(self.units, starts, key, n_costs, told) for side in (y, x))
         return of_mated, of_nonmated
 
     @property
     def shapes(self) -> dict[str, tuple[int, ...]]:
         """Names of the arrays in which replicates are computed, with the shape that each has in one replicate."""
-        n_points, n_metrics = len(self.prepared.points), 1 + self.prepared.n_groups
+        n_points, n_metrics = len(self.points), 1 + self.n_groups
         return {
             "threshold": (n_points,),
-            "fmr": (n_points, self.prepared.x.end.size),
-            "fnmr": (n_points, self.prepared.y.end.size),
-        } | dict.fromkeys(self.prepared.metrics, (n_metrics,))
+            "fmr": (n_points, self.x.end.size),
+            "fnmr": (n_points, self.y.end.size),
+        } | dict.fromkeys(self.metrics, (n_metrics,))
 
     def _run(self, n: int, job: _Blocks, workers: Workers) -> Replicates:
         """Compute n replicates block by block, with several blocks at a time."""
@@ -373,11 +378,101 @@ class Replicating:
                 found[name][..., steps.start : steps.stop] = array
 
         run_blocks(finish, unfinished, n, BLOCK, workers.n_threads, None)  # here, where all data are
-        metrics = {name: found[name] for name in self.prepared.metrics}
-        return Replicates(found["threshold"], found["fmr"], found["fnmr"], metrics, self.prepared.cells)
+        metrics = {name: found[name] for name in self.metrics}
+        return Replicates(found["threshold"], found["fmr"], found["fnmr"], metrics, self.cells)
 
 
-class Resampler(Replicating):
+@dataclass(frozen=True, eq=False)
+class _Blocks:
+    """Everything computed again with other weights of units, as a job whose steps are replicates in blocks of 64.
+
+    It is pickled with all that replicates need, but for working memory.
+
+    Attributes
+    ----------
+    resampler : Engine
+        What to compute.
+    totals : tuple of Totals
+        What weighs all mated, and all non-mated, comparisons.
+    key : (2,) ndarray of uint32, or None
+        Key of the random stream that draws units; None to leave each unit out in its turn.
+    first : int
+        Number of the first replicate drawn.
+    """
+
+    resampler: Engine
+    totals: tuple[Totals, Totals]
+    key: NDArray[np.uint32] | None = None
+    first: int = 0
+    _free: list[BlockSweep] = field(default_factory=list)  # working memory, which the next thread or part uses again
+
+    def __reduce__(self) -> tuple[type, tuple[Any, ...]]:
+        return _Blocks, (self.resampler, self.totals, self.key, self.first)
+
+    def run(self, steps: range, n_threads: int | None, told: Report | None) -> Arrays:
+        """Compute replicates from a block on, and mark those that need comparisons that were not sent along."""
+        n = len(steps)
+        out = {name: np.full((*shape, _padded(n)), np.nan) for name, shape in self.resampler.shapes.items()}
+        unfinished = np.zeros(n, np.bool_)
+
+        def block(start: int) -> None:
+            try:
+                sweep = self._free.pop()
+            except IndexError:
+                sweep = BlockSweep(self.resampler)
+            parts = {name: array[..., start : start + BLOCK] for name, array in out.items()}
+            first, units = steps.start + start, self.resampler.units
+            if self.key is None:
+                units.leave_one_out(first, sweep.weights)
+            else:
+                units.draw(self.first + first, self.key, sweep.weights)
+            try:
+                sweep.compute(parts, self.totals, first // BLOCK)
+            except TooFewKeptError:
+                unfinished[start : start + BLOCK] = True
+            self._free.append(sweep)
+
+        run_blocks(block, range(0, n, BLOCK), n, BLOCK, n_threads, told)
+        return {name: array[..., :n] for name, array in out.items()} | {_UNFINISHED: unfinished}
+
+
+# Of memory, at the peak: for a comparison, for a run of those of one unit in one list, for a comparison that a list
+# keeps, for its cost in Cllr, and for that in min Cllr.
+_BYTES, _BYTES_OF_A_RUN, _BYTES_KEPT, _BYTES_OF_A_COST, _BYTES_OF_COSTS = 8, 16, 12, 8, 48
+# Times as many comparisons are kept as the estimates need, as many standard deviations more, and as many at least.
+_SPARE, _SPARE_DEVIATIONS, _LEAST_KEPT = 1.5, 8, 2**13
+_lock = threading.Lock()  # not the object's, which travels to other processes
+_OF_THE_SOURCES = ("comparisons", "_sources", "_sides", "_complete")
+Metric = Literal["eer", "min_dcf", "cllr", "min_cllr"]
+METRICS: tuple[Metric, ...] = get_args(Metric)
+
+
+@dataclass(frozen=True)
+class Metrics:
+    """Which metrics that have no operating point to compute, and how.
+
+    Attributes
+    ----------
+    names : tuple of str
+        Some of "eer", "min_dcf", "cllr" and "min_cllr".
+    eer_method : str
+        As in `eer`; thresholds are those of "nearest".
+    costs : Costs
+        The costs of minDCF.
+    p_target : float
+        The prior of Cllr.
+    """
+
+    names: tuple[str, ...] = METRICS
+    eer_method: str = "nearest"
+    costs: score_metrics.Costs = field(default_factory=score_metrics.Costs)
+    p_target: float = 0.5
+
+
+ALL_METRICS, NO_METRICS = Metrics(), Metrics(())
+
+
+class Resampler(Engine):
     """Draws replicates of comparisons.
 
     Parameters
@@ -403,14 +498,31 @@ class Resampler(Replicating):
 
     Attributes
     ----------
-    prepared : Preparation
-        The comparisons as they are resampled.
+    units : ComparisonUnits
+        The units that are drawn.
+    cells : tuple of tuple of int
+        Pairs of different groups that have non-mated comparisons.
+    y, x : ErrorLists
+        Mated and non-mated comparisons: of all, of each group, and the non-mated ones of each of `cells`.
+    thresholds : (points,) ndarray of int64
+        Threshold key of each operating point in the data.
+    lowest_key : int or None
+        The lowest key of a threshold where comparisons failed and count as non-matches.
+    guesses : (lists,) ndarray of int64
+        Numbers of errors at the EERs of the data, near which those of replicates are looked for.
+    shrinkage : Shrinkage
+        What weights are shrunk by.
+    first_fmr : int
+        The first list whose FMR is computed.
 
     Raises
     ------
     InputError
         Where the comparisons lack the subjects or samples to draw.
     """
+
+    units: ComparisonUnits
+    first_fmr = 0
 
     def __init__(
         self,
@@ -424,39 +536,268 @@ class Resampler(Replicating):
         with_groups: bool = True,
         workers: Workers = Workers(),  # noqa: B008 - frozen
     ) -> None:
-        self.prepared = Preparation(comparisons, points, unit, scheme, metrics, measured, with_groups, workers)
+        self.comparisons = comparisons
+        self.points = tuple(points)
+        self.rates = np.array([point.value for point in points], np.float64)
+        self.metrics, self.eer_method, self.costs = metrics.names, metrics.eer_method, metrics.costs
+        self.p_target = metrics.p_target
+        self.measured = np.asarray(measured, np.intp)
+        n_groups = len(comparisons.groups) if with_groups else 0
+        self.score_kind = comparisons.score_kind
+        self.units = ComparisonUnits(comparisons, unit)
+        self.n_groups = n_groups
+        self.cells = different_groups(comparisons) if n_groups else ()
+        self._sources = self._sorted(True), self._sorted(False)
+        whose = {point.rule.eers for point in points} | {"groups" if "eer" in metrics.names else ""}
+        self.need_eer = whose != {""}
+        self.eer_lists = 1 + n_groups if "groups" in whose else 1
+        self.thresholds = np.array([threshold_key(comparisons, point, measured) for point in points], np.int64)
+        self.lowest_key = keys_of(comparisons).lowest
+        self.hull_eer = "eer" in metrics.names and metrics.eer_method == "convex-hull"
+        with_eer = self._find_estimates()
+        all_kept = self.hull_eer or "min_cllr" in metrics.names
+        of_all = keys_of(comparisons)
+        if all_kept:
+            of_all.require_all(" and ".join(metrics.names))
+        if "cllr" in metrics.names:
+            comparisons._require("costs")
+        exact = (
+            exact_costs(of_all, score_metrics.prior_log_odds(self.p_target))
+            if "cllr" in metrics.names
+            else (None, None)
+        )
+        n_kept = (of_all.mated.size, of_all.nonmated.size) if all_kept else self._numbers_to_keep(with_eer)
+        self._require_memory(sum(n_kept))
+        of_classes = zip(comparisons.pairs, self._sources, exact, strict=True)
+        self._sides = [side_of(pairs, kept, workers, costs) for pairs, kept, costs in of_classes]
+        self._complete: dict[bool, ErrorLists] = {}
+        self.y, self.x = self._lists(*n_kept)
+        self.guesses = self.x.count_errors(self.eer_keys[: self.eer_lists])
+        if self.hull_eer or "min_cllr" in metrics.names:
+            self._find_blocks()
+        if "cllr" in metrics.names:
+            self._find_costs()
+        self.shrinkage = self._find_shrinkage(scheme)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out what others do not need to draw replicates, unless lists are too short for one."""
+        return {name: value for name, value in vars(self).items() if name not in _OF_THE_SOURCES}
+
+    def _sorted(self, mated: bool) -> SortedComparisons:
+        """Return the comparisons of a class with the list of each."""
+        comparisons, n_groups = self.comparisons, self.n_groups
+        if not n_groups:
+            return SortedComparisons(comparisons, mated, self.units, None)
+        lists = np.zeros((n_groups, n_groups), np.int32)
+        np.fill_diagonal(lists, np.arange(1, n_groups + 1))
+        if not mated:
+            for position, cell in enumerate(self.cells):
+                lists[cell] = 1 + n_groups + position
+        return SortedComparisons(comparisons, mated, self.units, lists)
+
+    def _require_memory(self, n_kept: int) -> None:
+        """Refuse more comparisons than can be grouped by unit, and divided into lists, in the memory there is."""
+        costs = sorted({"cllr", "min_cllr"} & set(self.metrics))
+        would_do = "use fewer comparisons" + (" or no groups, which take up to half of it" if self.n_groups else "")
+        if costs:
+            would_do += f", or leave out {' and '.join(costs)}"
+        n_bytes = 0
+        for source in self._sources:  # a scan has more than it keeps, and looks after that memory itself
+            n_runs = min(len(source), self.units.n_rows * source.sizes.size)
+            n_bytes += (_BYTES + (_BYTES_OF_A_COST if "cllr" in costs else 0)) * len(source) + _BYTES_OF_A_RUN * n_runs
+        kept = (
+            _BYTES_KEPT + self.comparisons.nonmated.keys.itemsize - 4 + (_BYTES_OF_COSTS if "min_cllr" in costs else 0)
+        )
+        # Lists of groups hold each comparison once more.
+        n_bytes += kept * n_kept * (2 if self.n_groups else 1)
+        memory.require(n_bytes, "comparisons prepared for resampling", would_do)
+
+    def _lists(self, *n_kept: int) -> tuple[ErrorLists, ErrorLists]:
+        """Make the mated and the non-mated lists with so many comparisons kept of each class."""
+        of_classes = zip(self._sources, self._sides, (True, False), n_kept, strict=True)
+        y, x = (make_lists(*of_class) for of_class in of_classes)
+        return y, x
+
+    def _numbers_to_keep(self, with_eer: list[int]) -> tuple[int, int]:
+        """Return how many mated and non-mated comparisons replicates are expected to need, from the first error on."""
+        of_all = keys_of(self.comparisons)
+        mated, nonmated = of_all.mated, of_all.nonmated
+        keys = np.append(self.thresholds, self.eer_keys[with_eer])
+        needed = np.searchsorted(mated, keys), nonmated.size - np.searchsorted(nonmated, keys)
+        at_costs = [self._needed_for_cost(k) for k in np.flatnonzero(np.isfinite(self.least_costs)).tolist()]
+        most = [max(int(of_keys.max(initial=0)), *more, 0) for of_keys, *more in zip(needed, *at_costs, strict=True)]
+        return _with_spare(most[0], mated.size), _with_spare(most[1], nonmated.size)
+
+    def _needed_for_cost(self, k: int) -> tuple[int, int]:
+        """Return up to which mated and non-mated comparisons of all a list's minimum cost is looked for.
+
+        These are errors at the thresholds where errors of their class alone cost as much.
+        """
+        of_all, keys = keys_of(self.comparisons), keys_of(self.comparisons, k - 1 if k else None)
+        cost = float(self.least_costs[k]) * self.costs.unit
+        of_mated, of_nonmated = (
+            min(of_class.size - 1, int(cost / of_error * n))
+            for of_class, of_error, n in zip(
+                (keys.mated, keys.nonmated), (self.costs.miss, self.costs.false_match), keys.sizes, strict=True
+            )
+        )
+        last_mated, last_nonmated = keys.mated[of_mated], keys.nonmated[keys.nonmated.size - 1 - of_nonmated]
+        return (
+            int(np.searchsorted(of_all.mated, last_mated, side="right")),
+            of_all.nonmated.size - int(np.searchsorted(of_all.nonmated, last_nonmated)),
+        )
+
+    def keep_more(self, lists: tuple[ErrorLists, ErrorLists]) -> None:
+        """Keep more comparisons than these lists do, which a replicate found too short.
+
+        Raises
+        ------
+        TooFewKeptError
+            In workers that were given the lists alone.
+        """
+        if "_sources" not in vars(self):
+            raise TooFewKeptError
+        with _lock:
+            if self.y is lists[0] and self.x is lists[1]:
+                self.y, self.x = self._lists(*(2 * int(of_class.end[0]) + 1 for of_class in lists))
+                if all(old.end[0] == new.end[0] for old, new in zip(lists, (self.y, self.x), strict=True)):
+                    raise not_kept("a replicate", keys_of(self.comparisons))
+
+    def complete(self, mated: bool) -> ErrorLists:
+        """Return the lists of a class with all of its comparisons, or with all that a scan has kept."""
+        lists, k = self.y if mated else self.x, 0 if mated else 1
+        if lists.complete:
+            return lists
+        if mated not in self._complete:
+            self._complete[mated] = make_lists(self._sources[k], self._sides[k], mated)
+        return self._complete[mated]
+
+    def _find_estimates(self) -> list[int]:
+        """Find the EER and the minimum cost of each list, and their thresholds, in the data; return who has an EER."""
+        of_lists = [keys_of(self.comparisons), *(keys_of(self.comparisons, k) for k in range(self.n_groups))]
+        self.eer_keys = np.zeros(len(of_lists), np.int64)
+        self.cost_keys = np.zeros(len(of_lists), np.int64)
+        self.least_costs = np.full(len(of_lists), np.nan)
+        with_eer: list[int] = []
+        for k, keys in enumerate(of_lists):
+            if not all(keys.sizes):
+                continue
+            if self.need_eer and k < self.eer_lists:
+                self.eer_keys[k] = score_metrics.nearest_equal_error(keys).key
+                with_eer.append(k)
+            if "min_dcf" in self.metrics:
+                self.least_costs[k], self.cost_keys[k] = score_metrics.least_cost(self.costs, keys)
+        return with_eer
+
+    def _find_blocks(self) -> None:
+        """Find the blocks of comparisons from which the ROC convex hulls of all replicates are made."""
+        from fastfair.kernels import replicated_hull
+
+        lists = range(1 + self.n_groups)
+        found = [replicated_hull.find_blocks(self._list(self.y, k), self._list(self.x, k)) for k in lists]
+        first, above = map(np.concatenate, zip(*found, strict=True))
+        self.blocks = first, above, np.cumsum([first.size for first, _ in found])
+
+    @staticmethod
+    def _list(lists: ErrorLists, k: int) -> score_keys.Keys:
+        return lists.keys[lists.start[k] : lists.end[k]]
+
+    def _find_shrinkage(self, scheme: str) -> Shrinkage:
+        dyadic = scheme == "dyadic" and self.units.unit == "subject"
+        keys = {"eer": self.eer_keys} if self.need_eer else {}
+        keys |= {"min_dcf": self.cost_keys} if "min_dcf" in self.metrics else {}
+        ones = np.ones(1 + self.n_groups)
+        costs: dict[str, OfBoth] = {name: (ones, ones) for name in self.metrics if name in ("cllr", "min_cllr")}
+        if dyadic and "cllr" in costs:
+            mated, nonmated = (
+                shrinkage_of(of_class.variances(lists.source)) if lists.two_way else ones
+                for of_class, lists in zip(self.ratio_costs, (self.y, self.x), strict=True)
+            )
+            costs["cllr"] = mated, nonmated
+        if dyadic and "min_cllr" in costs:
+            of_pairs = zip((self.y, self.x), self._calibrated_pair_costs(), strict=True)
+            mated, nonmated = (lists.shrinkage_of_sums(sums)[: 1 + self.n_groups] for lists, sums in of_pairs)
+            costs["min_cllr"] = mated, nonmated
+        return find_shrinkage(self.y, self.x, self.thresholds, keys, costs, 1 + self.n_groups, dyadic=dyadic)
+
+    def _find_costs(self) -> None:
+        """Find what comparisons cost in Cllr, and its means over lists."""
+        y, x = (RatioCosts(side, 1 + self.n_groups) for side in self._sides)
+        self.ratio_costs, self.mean_costs = (y, x), (y.means, x.means)
+
+    def _calibrated_pair_costs(self) -> tuple[Floats, Floats]:
+        """Sum the costs after the best calibration of the data over each distinct pair.
+
+        Replicates have other calibrations, which change the mean cost only in the second order.
+        """
+        y_costs, x_costs = np.zeros(self.y.keys.size), np.zeros(self.x.keys.size)
+        for k in range(1 + self.n_groups):
+            mated, nonmated = self._list(self.y, k), self._list(self.x, k)
+            if mated.size and nonmated.size:
+                of_mated, of_nonmated = score_metrics.calibrated_costs(read_only(mated), read_only(~nonmated[::-1]))
+                y_costs[self.y.start[k] : self.y.end[k]] = np.repeat(*of_mated)
+                x_costs[self.x.start[k] : self.x.end[k]] = np.repeat(*of_nonmated)[::-1]
+        return self.y.sum_pairs(y_costs), self.x.sum_pairs(x_costs)
+
+    def position(self, cell: tuple[int, int] | None) -> int:
+        """Return the list of a pair of groups, or of all comparisons."""
+        if cell is None:
+            return 0
+        return 1 + cell[0] if cell[0] == cell[1] else 1 + self.n_groups + self.cells.index(cell)
 
     def effective_sample_size(
         self, mated: bool, cell: tuple[int, int] | None = None, nothing_but_errors: bool = False
     ) -> float:
-        """Compute the effective sample size of a rate with no error, or with fewer than five.
+        """Compute the effective sample size of a rate with few errors: comparisons over their design effect.
+
+        A rate without errors has no variance to compute the design effect from. It is that of the rate at the nearest
+        laxer threshold at which comparisons of five pairs of subjects, or mated comparisons of five subjects, are
+        errors.
 
         Parameters
         ----------
         mated : bool
             Whether the rate is an FNMR.
         cell : tuple of int, optional
-            The groups of its references and probes; by default all comparisons.
+            The groups of its references and probes, which have comparisons; by default all comparisons.
         nothing_but_errors : bool
-            Whether the rate is 1 instead of 0.
+            Whether the rate is 1 instead of 0, so that the nearest stricter threshold is meant at which those of five
+            pairs, or subjects, are not errors.
 
         Returns
         -------
         float
-            The number of comparisons where the units drawn are not subjects; else see `dependence`.
+            At least 1, and at most the number of comparisons, which it is where the units drawn are not subjects.
+            Where no threshold has five pairs in error and others that are not: the number of subjects, or of pairs of
+            subjects without anybody in common. Where a scan has not kept the comparisons of five pairs: 1, so that
+            limits are never narrower than those of all comparisons.
         """
+        from fastfair.kernels import dyadic as kernels
+
+        n, k = self.n_comparisons(mated, cell), self.position(cell)
         if self.units.unit != "subject":
-            return float(self.n_comparisons(mated, cell))
-        return effective_sample_size(self.prepared, mated, self.prepared.position(cell), nothing_but_errors)
+            return float(n)
+        lists = self.complete(mated) if nothing_but_errors else self.y if mated else self.x
+        keys, *units = _of_list(lists, k, backwards=nothing_but_errors)
+        n_errors = kernels.errors_of_pairs(keys, *units, ENOUGH_PAIRS)
+        if n_errors == keys.size < n and not nothing_but_errors:  # more comparisons are needed than are kept
+            lists = self.complete(mated)
+            keys, *units = _of_list(lists, k, backwards=False)
+            n_errors = kernels.errors_of_pairs(keys, *units, ENOUGH_PAIRS)
+        if keys.size < n and (n_errors == keys.size or nothing_but_errors):
+            if self.comparisons.may_keep_more:
+                raise not_kept("the limit of a rate without errors", keys_of(self.comparisons))
+            return 1.0
+        if n_errors == keys.size:
+            varying = np.unique(np.concatenate(units))
+            n_subjects = int((lists.stratum_size[lists.stratum[varying]] > 1).sum())
+            return float(min(n, max(1, n_subjects if mated else n_subjects // 2)))
+        variance = float(lists.variance(k, n_errors, from_the_end=nothing_but_errors)[0][kernels.ROBUST])
+        return effective_size(n, n_errors, variance)
 
     def n_comparisons(self, mated: bool, cell: tuple[int, int] | None = None) -> int:
         """Return the number of mated or non-mated comparisons, of all or of a cell of groups."""
-        return int((self.prepared.y if mated else self.prepared.x).sizes[self.prepared.position(cell)])
-
-    @property
-    def points(self) -> tuple[OperatingPoint, ...]:
-        """The operating points."""
-        return self.prepared.points
+        return int((self.y if mated else self.x).sizes[self.position(cell)])
 
     def freedom(self, point: int, cell: tuple[int, int] | None = None) -> float:
         """Return the degrees of freedom of the dyadic-robust variance of an FMR.
@@ -473,7 +814,7 @@ class Resampler(Replicating):
         float
             See `kernels.dyadic`; infinite where the scheme or the units are others.
         """
-        return float(self.prepared.shrinkage.freedom[self.prepared.position(cell), point])
+        return float(self.shrinkage.freedom[self.position(cell), point])
 
     def count_models(self) -> list[dict[str, CountModel]]:
         """Estimate how the numbers of errors of groups vary at each operating point.
@@ -485,10 +826,7 @@ class Resampler(Replicating):
         """
         if "sample" in self.units.unit:
             return []
-        of_points = [
-            count_models(lists, self.prepared.thresholds, self.prepared.n_groups)
-            for lists in (self.prepared.x, self.prepared.y)
-        ]
+        of_points = [count_models(lists, self.thresholds, self.n_groups) for lists in (self.x, self.y)]
         return [{"fmr": fmr, "fnmr": fnmr} for fmr, fnmr in zip(*of_points, strict=True)]
 
     def jackknife(self, n_threads: int | None = None) -> Replicates:
@@ -509,13 +847,13 @@ class Resampler(Replicating):
         InputError
             Where there are too many units to leave out one at a time, and for a scan.
         """
-        self.prepared.comparisons._require("units left out")
+        self.comparisons._require("units left out")
         if self.units.n_units > _MOST_LEFT_OUT:
             raise InputError(
                 f'method="bca" leaves out {self.units.n_units:,} units one at a time, but at most {_MOST_LEFT_OUT:,} '
                 "are possible: use another method or another unit"
             )
-        sides = self.prepared.y.source, self.prepared.x.source
+        sides = self.y.source, self.x.source
         return self._run(self.units.n_units, _Blocks(self, sides), Workers(n_threads))
 
     def influences(self, left_out: Floats) -> Floats:
@@ -542,55 +880,20 @@ class Resampler(Replicating):
         return centered
 
 
-@dataclass(frozen=True, eq=False)
-class _Blocks:
-    """Everything computed again with other weights of units, as a job whose steps are replicates in blocks of 64.
+def _of_list(lists: ErrorLists, k: int, *, backwards: bool) -> list[NDArray[np.integer]]:
+    """Return the keys and the rows of both units of the comparisons of a list."""
+    columns = (column[lists.start[k] : lists.end[k]] for column in (lists.keys, lists.a, lists.b))
+    return [column[::-1].copy() if backwards else column for column in columns]
 
-    It is pickled with all that replicates need, but for working memory.
 
-    Attributes
-    ----------
-    resampler : Replicating
-        What to compute.
-    totals : tuple of Totals
-        What weighs all mated, and all non-mated, comparisons.
-    key : (2,) ndarray of uint32, or None
-        Key of the random stream that draws units; None to leave each unit out in its turn.
-    first : int
-        Number of the first replicate drawn.
-    """
+def _with_spare(most: int, n: int) -> int:
+    """Return how many of n comparisons to keep where thresholds need so many."""
+    kept = int(_SPARE * most + _SPARE_DEVIATIONS * most**0.5) + _LEAST_KEPT
+    return kept if 2 * kept < n else n
 
-    resampler: Replicating
-    totals: tuple[Totals, Totals]
-    key: NDArray[np.uint32] | None = None
-    first: int = 0
-    _free: list[BlockSweep] = field(default_factory=list)  # working memory, which the next thread or part uses again
 
-    def __reduce__(self) -> tuple[type, tuple[Any, ...]]:
-        return _Blocks, (self.resampler, self.totals, self.key, self.first)
-
-    def run(self, steps: range, n_threads: int | None, told: Report | None) -> Arrays:
-        """Compute replicates from a block on, and mark those that need comparisons that were not sent along."""
-        n = len(steps)
-        out = {name: np.full((*shape, _padded(n)), np.nan) for name, shape in self.resampler.shapes.items()}
-        unfinished = np.zeros(n, np.bool_)
-
-        def block(start: int) -> None:
-            try:
-                sweep = self._free.pop()
-            except IndexError:
-                sweep = BlockSweep(self.resampler.prepared)
-            parts = {name: array[..., start : start + BLOCK] for name, array in out.items()}
-            first, units = steps.start + start, self.resampler.units
-            if self.key is None:
-                units.leave_one_out(first, sweep.weights)
-            else:
-                units.draw(self.first + first, self.key, sweep.weights)
-            try:
-                sweep.compute(parts, self.totals, first // BLOCK)
-            except TooFewKeptError:
-                unfinished[start : start + BLOCK] = True
-            self._free.append(sweep)
-
-        run_blocks(block, range(0, n, BLOCK), n, BLOCK, n_threads, told)
-        return {name: array[..., :n] for name, array in out.items()} | {_UNFINISHED: unfinished}
+def different_groups(comparisons: Comparisons) -> tuple[tuple[int, int], ...]:
+    """List the pairs of different groups that have non-mated comparisons."""
+    counts = comparisons.nonmated_by_group.cells.copy()
+    np.fill_diagonal(counts, 0)
+    return tuple(zip(*(axis.tolist() for axis in np.nonzero(counts)), strict=True))

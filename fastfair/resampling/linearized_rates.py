@@ -22,8 +22,8 @@ from numpy.typing import NDArray
 
 from fastfair.error_rates.operating_points import HeldThreshold
 
+from .engine import Resampler
 from .error_lists import ErrorLists
-from .preparation import Preparation
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.integer]
@@ -202,13 +202,13 @@ class LinearizedRates:
 
     Parameters
     ----------
-    prepared : Preparation
+    resampler : Resampler
         The comparisons and the operating points. Units are subjects or comparisons.
     """
 
-    def __init__(self, prepared: Preparation) -> None:
-        self.prepared = prepared
-        self._sides = _Rates(prepared.y, prepared.thresholds), _Rates(prepared.x, prepared.thresholds)
+    def __init__(self, resampler: Resampler) -> None:
+        self.resampler = resampler
+        self._sides = _Rates(resampler.y, resampler.thresholds), _Rates(resampler.x, resampler.thresholds)
 
     @cached_property
     def _errors(self) -> tuple[Floats, Floats]:
@@ -244,7 +244,7 @@ class LinearizedRates:
         float
             NaN without comparisons, and at operating points that fix no threshold in a way that is known here.
         """
-        return float(self._errors[0 if mated else 1][point, self.prepared.position(cell)])
+        return float(self._errors[0 if mated else 1][point, self.resampler.position(cell)])
 
     def correlation(
         self, other: LinearizedRates, mated: bool, point: int, cell: tuple[int, int] | None = None
@@ -263,7 +263,7 @@ class LinearizedRates:
         float
             0 where one of the rates does not vary.
         """
-        place = mated, point, self.prepared.position(cell)
+        place = mated, point, self.resampler.position(cell)
         return _correlation(self._linear(*place), other._linear(*place), *place)
 
     def _linear(self, mated: bool, point: int, k: int) -> _Linear:
@@ -276,16 +276,16 @@ class LinearizedRates:
 
     @cached_property
     def _thresholds(self) -> dict[int, _Threshold]:
-        points = self.prepared.points
+        points = self.resampler.points
         return {k: self._threshold(k) for k, point in enumerate(points) if point.rule.signs is not None}
 
     def _threshold(self, point: int) -> _Threshold:
-        prepared, at = self.prepared, self.prepared.points[point]
-        nothing = np.zeros(prepared.units.n_rows)
+        resampler, at = self.resampler, self.resampler.points[point]
+        nothing = np.zeros(resampler.units.n_rows)
         if at.is_given:
-            slopes = np.zeros(prepared.y.end.size), np.zeros(prepared.x.end.size)
+            slopes = np.zeros(resampler.y.end.size), np.zeros(resampler.x.end.size)
             return _Threshold(0.0, (nothing, nothing), 0.0, slopes)
-        held = HeldThreshold(prepared.comparisons, at)
+        held = HeldThreshold(resampler.comparisons, at)
         mated, nonmated = (
             sign * side.of_units(point, 0) if sign else nothing
             for side, sign in zip(self._sides, held.signs, strict=True)
@@ -296,7 +296,7 @@ class LinearizedRates:
         )
         variance = max(variance, 0.0)
         slope = held.slopes(float(np.sqrt(variance)))
-        cells = [None, *((k, k) for k in range(prepared.n_groups)), *prepared.cells]
+        cells = [None, *((k, k) for k in range(resampler.n_groups)), *resampler.cells]
         of_mated, of_nonmated = (
             np.array([slope(mated, cell)[0] if n else 0.0 for cell, n in zip(cells, side.lists.sizes, strict=False)])
             for mated, side in zip((True, False), self._sides, strict=True)

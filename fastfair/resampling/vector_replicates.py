@@ -20,7 +20,7 @@ from fastfair.data.vector_pairs import pairs_of_two_subjects
 from fastfair.error_rates.operating_points import at_fmr
 from fastfair.errors import InputError
 
-from .engine import Replicates, Replicating
+from .engine import Engine, Replicates
 from .error_lists import ErrorLists, Scale, find_shrinkage, make_lists
 from .pair_source import Errors, Floats, PairSide, TooFewKeptError, lists_of_groups
 from .ranges import PairParting, Ranges
@@ -227,8 +227,23 @@ class _SortedPairs:
         return lists_of_groups(groups, np.diag(np.arange(1, self.n_groups + 1, dtype=np.int32)), 1 + self.n_groups)
 
 
-class PreparedVectors:
-    """Embeddings made ready to be resampled: what `BlockSweep` takes of a `Preparation`, at points that hold FMRs.
+class PairResampler(Engine):
+    """Computes rates over embeddings and draws replicates of them.
+
+    Parameters
+    ----------
+    embeddings : Embeddings
+        The vectors.
+    levels : (levels,) ndarray
+        False match rates to hold, ascending, in (0, 1).
+    draws : Draws
+        What is drawn, and what counts alike.
+    with_groups, with_overall_fmr : bool
+        Whether to compute the rates of groups, and the FMR of all pairs.
+    all_listed : bool
+        Whether lists must hold all pairs that are kept, even those that replicates do not need one by one.
+    workers : Workers
+        Who computes similarities and replicates.
 
     Attributes
     ----------
@@ -240,23 +255,36 @@ class PreparedVectors:
         The key of the threshold of each level in the data.
     first_fmr : int
         The first list whose FMR is computed.
+
+    Raises
+    ------
+    InputError
+        For a level below the lowest FMR above 0 that the data can have.
     """
 
+    units: VectorUnits
     metrics = ()
     need_eer = hull_eer = False
     score_kind, lowest_key, cells = "similarity", None, ()
 
     def __init__(
-        self, embeddings: Embeddings, levels: Floats, draws: Draws, n_groups: int, with_overall_fmr: bool,
-        all_listed: bool, workers: Workers,
-    ) -> None:  # fmt: skip
+        self,
+        embeddings: Embeddings,
+        levels: Floats,
+        draws: Draws,
+        *,
+        with_groups: bool,
+        with_overall_fmr: bool = False,
+        all_listed: bool = False,
+        workers: Workers = Workers(),  # noqa: B008 - frozen
+    ) -> None:
         self.embeddings, self.levels, self._workers, self._all_listed = embeddings, levels, workers, all_listed
         self.points, self.rates = [at_fmr(level) for level in levels.tolist()], levels * ROUNDING
-        self.n_groups, self.first_fmr = n_groups, 0 if with_overall_fmr else 1
+        self.n_groups, self.first_fmr = len(embeddings.groups) if with_groups else 0, 0 if with_overall_fmr else 1
         self.units = VectorUnits(embeddings, draws.unit)
         self._require_resolution(draws.weighting)
         self._sides = [
-            FoundSide(self.units, mated, draws.weighting, n_groups, workers.n_threads) for mated in (True, False)
+            FoundSide(self.units, mated, draws.weighting, self.n_groups, workers.n_threads) for mated in (True, False)
         ]
         self._finder = embeddings._finder(workers)
         expected = float(levels[-1]) * embeddings.n_nonmated
@@ -303,7 +331,7 @@ class PreparedVectors:
         return {name: value for name, value in vars(self).items() if name not in _OF_THE_SEARCH}
 
     def keep_more(self, lists: tuple[ErrorLists, ErrorLists]) -> None:
-        """List all non-mated pairs that are kept, or keep more where all are listed; see `Preparation.keep_more`."""
+        """List all non-mated pairs that are kept, or keep more where all are listed; see `Resampler.keep_more`."""
         if "embeddings" not in vars(self):
             raise TooFewKeptError
         with _lock:
@@ -357,52 +385,6 @@ class PreparedVectors:
             )
             found.append(typed_threshold(rejected, min(accepted, default=None), kind))
         return np.array(found)
-
-
-class PairResampler(Replicating):
-    """Computes rates over embeddings and draws replicates of them.
-
-    Parameters
-    ----------
-    embeddings : Embeddings
-        The vectors.
-    levels : (levels,) ndarray
-        False match rates to hold, ascending, in (0, 1).
-    draws : Draws
-        What is drawn, and what counts alike.
-    with_groups, with_overall_fmr : bool
-        Whether to compute the rates of groups, and the FMR of all pairs.
-    all_listed : bool
-        Whether lists must hold all pairs that are kept, even those that replicates do not need one by one.
-    workers : Workers
-        Who computes similarities and replicates.
-
-    Raises
-    ------
-    InputError
-        For a level below the lowest FMR above 0 that the data can have.
-    """
-
-    prepared: PreparedVectors
-
-    def __init__(
-        self,
-        embeddings: Embeddings,
-        levels: Floats,
-        draws: Draws,
-        *,
-        with_groups: bool,
-        with_overall_fmr: bool = False,
-        all_listed: bool = False,
-        workers: Workers = Workers(),  # noqa: B008 - frozen
-    ) -> None:
-        n_groups = len(embeddings.groups) if with_groups else 0
-        self.prepared = PreparedVectors(embeddings, levels, draws, n_groups, with_overall_fmr, all_listed, workers)
-
-    @property
-    def freedom(self) -> Floats:
-        """(levels, 1 + groups) degrees of freedom of the FMRs' dyadic-robust variances; infinite for plain products."""
-        return self.prepared.shrinkage.freedom.T
 
 
 def _running_sums(lists: ErrorLists, scale: tuple[Floats, Floats], part: slice) -> Floats:

@@ -339,7 +339,7 @@ class _DataSets:
         @one_blas_thread()
         def work(k: int) -> None:
             resampler = self.resampler(k)
-            rates, v_statistic = resampler.prepared.estimate()
+            rates, v_statistic = resampler.estimate()
             estimate, expected = rates.fnmr[:, 0], v_statistic[:, 0]
             key, _ = seeds.stream(seeds.child(self.seed, k))
             replicates = resampler.replicate(self.n_resamples, key, ONE_THREAD).fnmr[:, 0]
@@ -350,7 +350,7 @@ class _DataSets:
             shape = len(self.methods), self.nominal.size, 2, estimate.size  # there may be no methods
             low, high = np.clip(np.moveaxis(np.reshape(ends, shape), 2, 0), 0, 1)
             found[k] = rates.threshold, estimate, expected, low, high
-            ranked[k] = _Ranked.of(resampler.prepared.y), _Ranked.of(resampler.prepared.x)
+            ranked[k] = _Ranked.of(resampler.y), _Ranked.of(resampler.x)
 
         run_blocks(work, steps, len(steps), 1, n_threads, told)
         arrays = {name: np.array([found[k][place] for k in steps]) for place, name in enumerate(_OF_EACH)}
@@ -386,7 +386,6 @@ def _pooled(
 
 def _further(resampler: PairResampler, limit: int) -> _Ranked:
     """Keep more pairs until all with keys of at most a limit are kept."""
-    prepared = resampler.prepared
-    while not (ranked := _Ranked.of(prepared.x)).reaches(limit):
-        prepared.keep_more((prepared.y, prepared.x))
+    while not (ranked := _Ranked.of(resampler.x)).reaches(limit):
+        resampler.keep_more((resampler.y, resampler.x))
     return ranked

@@ -159,7 +159,7 @@ class FewHeldErrors:
     """
 
     def __init__(self, entries: Sequence[Entry], resampler: Resampler, freedom: Floats) -> None:
-        self._entries, self._resampler, self._prepared, self._freedom = entries, resampler, resampler.prepared, freedom
+        self._entries, self._resampler, self._freedom = entries, resampler, freedom
         self._errors: dict[tuple[bool, int, int], tuple[float, float, float]] = {}
         rows = {entry.point: k for k, entry in enumerate(entries) if self._is_held(entry)}
         held = {point: self._held_rate(point, float(freedom[k])) for point, k in rows.items() if point is not None}
@@ -184,12 +184,12 @@ class FewHeldErrors:
                 return None if self._is_held(entry) else self._at_held_threshold(row, self._held[entry.point], half)
             at = None if entry.point is None else self._resampler.points[entry.point]
             if entry.cell is None and at is not None and at.rule.eers == "all":
-                return self._between_rates(row, int(self._prepared.thresholds[entry.point or 0]), half)
+                return self._between_rates(row, int(self._resampler.thresholds[entry.point or 0]), half)
         elif entry.name in ("eer", "min_dcf"):
             if not 0 < entry.value < 1:
                 return None
-            k = self._prepared.position(self._entries[row].cell)
-            keys = self._prepared.eer_keys if entry.name == "eer" else self._prepared.cost_keys
+            k = self._resampler.position(self._entries[row].cell)
+            keys = self._resampler.eer_keys if entry.name == "eer" else self._resampler.cost_keys
             return self._between_rates(row, int(keys[k]), half)
         elif entry.point in self._held:  # a threshold or a measure
             missing = self._missing(self._held[entry.point], (1 - half) / 2)
@@ -212,10 +212,10 @@ class FewHeldErrors:
 
     def _held_rate(self, point: int, freedom: float) -> _Held:
         """Return the rate that an operating point holds, as chance makes it vary at the population's threshold."""
-        prepared, at = self._prepared, self._resampler.points[point]
+        resampler, at = self._resampler, self._resampler.points[point]
         mated = at.rate == "fnmr"
-        lists = prepared.y if mated else prepared.x
-        n, errors = int(lists.sizes[0]), self._count(lists, 0, int(prepared.thresholds[point]))
+        lists = resampler.y if mated else resampler.x
+        n, errors = int(lists.sizes[0]), self._count(lists, 0, int(resampler.thresholds[point]))
         binomial = at.value * (1 - at.value) / n
         if errors > _LOOKED_AT:  # and so more than ten are independent
             spread = math.sqrt(binomial)
@@ -227,7 +227,7 @@ class FewHeldErrors:
         return _Held(mated, n, rate, spread, freedom)
 
     def _lists(self, mated: bool) -> ErrorLists:
-        return self._prepared.y if mated else self._prepared.x
+        return self._resampler.y if mated else self._resampler.x
 
     @staticmethod
     def _count(lists: ErrorLists, k: int, key: int) -> int:
@@ -258,7 +258,7 @@ class FewHeldErrors:
         lists = self._lists(held.mated)
         keys = lists.keys[: lists.end[0]]
         if many < held.n and many >= keys.size:
-            lists = self._prepared.complete(held.mated)
+            lists = self._resampler.complete(held.mated)
             keys = lists.keys[: lists.end[0]]
         if many < held.n and many >= keys.size:
             self._require_more()
@@ -278,7 +278,7 @@ class FewHeldErrors:
 
     def _between_rates(self, row: int, key: int, half: float) -> Limits | None:
         """Return the limits of an EER or minDCF with few errors of a kind at its threshold."""
-        k = self._prepared.position(self._entries[row].cell)
+        k = self._resampler.position(self._entries[row].cell)
         few = [mated for mated in (True, False) if self._has_few(mated, k, self._entries[row].cell, key)]
         if not few:
             return None
@@ -287,7 +287,7 @@ class FewHeldErrors:
             return [self._rate_limits(row, mated, key, half)[end] for mated in (True, False)]
 
         if self._entries[row].name == "min_dcf":
-            return Limits(math.nan, float(mean_cost(self._prepared.costs, *both(key, 1))))
+            return Limits(math.nan, float(mean_cost(self._resampler.costs, *both(key, 1))))
         low = self._best_of_thresholds(few[0], k, key, lambda key: min(both(key, 0)), upper=False)
         high = -self._best_of_thresholds(few[0], k, key, lambda key: -max(both(key, 1)), upper=True)
         return Limits(low, high)
@@ -328,11 +328,11 @@ class FewHeldErrors:
     def _rate_limits(self, row: int, mated: bool, key: int, level: float) -> tuple[float, float]:
         """Return the limits of a rate of an entry's comparisons at a given threshold, as evaluations have them."""
         cell = self._entries[row].cell
-        k = self._prepared.position(cell)
+        k = self._resampler.position(cell)
         lists = self._lists(mated)
         limit = np.array([key if mated else -key])
         if not lists.reach(limit):
-            lists = self._prepared.complete(mated)
+            lists = self._resampler.complete(mated)
         if not lists.reach(limit):
             self._require_more()
             return 0.0, 1.0
@@ -352,7 +352,7 @@ class FewHeldErrors:
 
     def _require_more(self) -> None:
         """Raise an error where a scan could keep more comparisons than it has."""
-        comparisons = self._prepared.comparisons
+        comparisons = self._resampler.comparisons
         if comparisons.may_keep_more:
             raise not_kept("the limit of a rate at a threshold that few errors hold", keys_of(comparisons))
 
@@ -511,7 +511,7 @@ def degrees_of_freedom(entries: Sequence[Entry], resampler: Resampler, *, of_hel
     -------
     (entries,) ndarray
     """
-    found, units, comparisons = np.full(len(entries), np.inf), resampler.units, resampler.prepared.comparisons
+    found, units, comparisons = np.full(len(entries), np.inf), resampler.units, resampler.comparisons
     if units.unit == "sample":
         return found
     alone = units.unit == "comparison"  # drawn in a stratum for each class
@@ -597,13 +597,13 @@ def attempts_of_one_more(entries: Sequence[Entry], resampler: Resampler) -> Floa
     (entries,) ndarray
         NaN for other entries, and where the units drawn are not subjects.
     """
-    found, prepared = np.full(len(entries), np.nan), resampler.prepared
+    found = np.full(len(entries), np.nan)
     if resampler.units.unit != "subject":
         return found
-    lists, n_points = prepared.y, prepared.thresholds.size
+    lists, n_points = resampler.y, resampler.thresholds.size
     errors = np.zeros((n_points + 2, lists.end.size), np.int64)
-    errors[:n_points] = lists.count_errors(np.repeat(prepared.thresholds[:, None], lists.end.size, axis=1))
-    for row, keys in ((n_points, prepared.eer_keys), (n_points + 1, prepared.cost_keys)):
+    errors[:n_points] = lists.count_errors(np.repeat(resampler.thresholds[:, None], lists.end.size, axis=1))
+    for row, keys in ((n_points, resampler.eer_keys), (n_points + 1, resampler.cost_keys)):
         errors[row, : keys.size] = lists.count_errors(keys)
     attempts = typical_attempts(lists.variances(errors)[1], lists.sizes, errors)
     places = {"eer": n_points, "min_dcf": n_points + 1}
@@ -629,7 +629,7 @@ def raised_by_one_more(entries: Sequence[Entry], attempts: Floats, resampler: Re
     (entries,) ndarray
         NaN for other entries.
     """
-    found, comparisons = np.full(len(entries), np.nan), resampler.prepared.comparisons
+    found, comparisons = np.full(len(entries), np.nan), resampler.comparisons
     for row, (entry, more) in enumerate(zip(entries, attempts.tolist(), strict=True)):
         value = float(entry.value)
         if math.isnan(more) or not value > 0:
@@ -640,7 +640,7 @@ def raised_by_one_more(entries: Sequence[Entry], attempts: Floats, resampler: Re
         elif entry.name == "eer":
             found[row] = _of_equal_error(value, keys, more)
         else:
-            found[row] = _of_least_cost(value, resampler.prepared.costs, keys, more)
+            found[row] = _of_least_cost(value, resampler.costs, keys, more)
     return found
 
 

@@ -101,7 +101,7 @@ def test_estimates_and_replicates_are_those_of_the_data_written_out(
     key = seeds.stream(seed)[0]
     with parted_if(parted):
         resampler = PairResampler(e, np.array(levels), Draws(weighting, unit), with_groups=True, with_overall_fmr=True)
-        found, expected = resampler.prepared.estimate()
+        found, expected = resampler.estimate()
         drawn = resampler.replicate(3, key)
     weights = resampler.units.new_weights()
     resampler.units.draw(0, key, weights)
@@ -137,13 +137,13 @@ def test_a_tail_that_is_too_short_is_extended(monkeypatch: pytest.MonkeyPatch, u
 
     def run() -> tuple:
         resampler = PairResampler(e, levels, Draws("identity", unit), with_groups=False)
-        return resampler.prepared.estimate()[0], resampler.replicate(128, key), resampler
+        return resampler.estimate()[0], resampler.replicate(128, key), resampler
 
     long = run()
     monkeypatch.setattr(vector_replicates, "_SPARE", {unit: 0.3})
     monkeypatch.setattr(vector_replicates, "_SPARE_DEVIATIONS", 0)
     short = run()
-    assert not long[2].prepared.x.complete
+    assert not long[2].x.complete
     for name in ("threshold", "fnmr"):
         assert np.array_equal(getattr(long[0], name), getattr(short[0], name))
         assert np.array_equal(getattr(long[1], name), getattr(short[1], name))

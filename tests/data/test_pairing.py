@@ -66,13 +66,13 @@ def test_shrinkage_is_that_of_double_sums(weighting: str, seed: int):
     e = random_sets(seed, 12, 4)
     levels = np.array([0.05, 0.1, 0.3])
     resampler = PairResampler(e, levels, Draws(weighting, "subject", "dyadic"), with_groups=True)
-    thresholds = resampler.prepared.estimate()[0].threshold
+    thresholds = resampler.estimate()[0].threshold
     matrix, whose, is_probe = matrix_of(e), e.subject.tolist(), e.is_probe.tolist()
     strata = {k: int(e.subject_group[k]) for k in range(len(e.subjects))}
     sizes = {g: list(strata.values()).count(g) for g in set(strata.values())}
     for group in (None, 0, 1):
         inside = {k for k in strata if group in (None, strata[k])}
-        found = resampler.prepared.shrinkage.nonmated[0 if group is None else 1 + group]
+        found = resampler.shrinkage.nonmated[0 if group is None else 1 + group]
         _, nonmated = slow.pairs(matrix, whose, is_probe, weighting, inside)
         for level, threshold in enumerate(thresholds):
             dyads: list[tuple[Fraction, int, int]] = []

@@ -31,8 +31,7 @@ from fastfair.errors import (
 from fastfair.group_tests.equal_rates import draw_roots_of_failures, inflation_of
 from fastfair.group_tests.failure_counts import design_effect
 from fastfair.group_tests.replicates import STATISTICS, GroupRates, of_counts, pvalue
-from fastfair.resampling.engine import Resampler
-from fastfair.resampling.preparation import NO_METRICS
+from fastfair.resampling.engine import NO_METRICS, Resampler
 
 ORACLES = {
     "f": slow.replicated_f,

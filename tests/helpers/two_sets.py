@@ -65,7 +65,7 @@ def hold_rates_against_loops(
     key = seeds.stream(seed)[0]
     with parted_if(parted):
         resampler = PairResampler(e, np.array(levels), draws, with_groups=True, with_overall_fmr=True)
-        estimate, expected = resampler.prepared.estimate()
+        estimate, expected = resampler.estimate()
         drawn = resampler.replicate(3, key)
     weights = resampler.units.new_weights()
     resampler.units.draw(0, key, weights)

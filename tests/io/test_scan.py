@@ -25,7 +25,7 @@ from fastfair._lib import memory
 from fastfair.data import scanning, score_keys, temporary_files
 from fastfair.errors import DroppedWarning, FileFormatError, InputError, MissingFileError, OutputError
 from fastfair.io import scan as scan_module
-from fastfair.resampling.preparation import Preparation
+from fastfair.resampling.engine import Resampler
 
 POINTS = [ff.at_fmr(0.05), ff.at_fmr(0.01), ff.at_eer(), ff.at_fnmr(0.1), ff.at_threshold(1.5), ff.at_mean_group_eer()]
 ROLES = {"reference": "who", "probe": "other"}
@@ -387,7 +387,7 @@ def test_subjects_that_memory_cannot_hold_are_refused(tmp_path, monkeypatch, n_b
     scan = scanned(written(tmp_path / "parts", table_of(0, n=60_000, n_subjects=9000), 2))
     monkeypatch.setattr(memory, "_LITTLE", 0)
     monkeypatch.setattr(memory, "available", lambda: n_bytes)
-    monkeypatch.setattr(Preparation, "_require_memory", lambda *_: None)  # of the scores that are kept
+    monkeypatch.setattr(Resampler, "_require_memory", lambda *_: None)  # of the scores that are kept
     refused(says, ff.evaluate, scan, ff.at_fmr(0.1), metrics=[], measures=[], rng=0)
 
 

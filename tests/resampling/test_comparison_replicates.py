@@ -20,8 +20,7 @@ from fastfair._lib.workers import Workers
 from fastfair.error_rates import score_metrics
 from fastfair.error_rates.operating_points import threshold_key
 from fastfair.errors import InputError
-from fastfair.resampling.engine import Replicates, Resampler
-from fastfair.resampling.preparation import METRICS, NO_METRICS, Metrics
+from fastfair.resampling.engine import METRICS, NO_METRICS, Metrics, Replicates, Resampler
 from fastfair.resampling.units import BLOCK
 
 KEY = seeds.stream(7)[0]
@@ -102,10 +101,10 @@ def test_replicates_are_those_of_the_data_resampled(unit, scheme, rows, dtype, m
     found = resampler.replicate(BLOCK, KEY)
     hull = Resampler(c, [], unit=unit, scheme=scheme, metrics=Metrics(("eer",), "convex-hull"))
     hull_eers = hull.replicate(BLOCK, KEY).metrics["eer"]
-    mated_shrink, nonmated_shrink = resampler.prepared.shrinkage.mated, resampler.prepared.shrinkage.nonmated
+    mated_shrink, nonmated_shrink = resampler.shrinkage.mated, resampler.shrinkage.nonmated
     above = (lambda s: float(np.nextafter(dtype(s), dtype(np.inf)))) if dtype is np.float32 else naive._next_float
     for r, weights in list(enumerate(row_weights(rows, c, resampler, unit)))[::7]:
-        y, x = resampler.prepared.shrinkage.metrics["eer"]
+        y, x = resampler.shrinkage.metrics["eer"]
         nearest = slow.shrunk_eer(rows, weights, y[0], x[0], "nearest", above)
         thresholds = [
             slow.shrunk_threshold_at_fmr(rows, weights, nonmated_shrink[0, 0], 0.2, above),
@@ -141,10 +140,10 @@ def test_replicates_are_those_of_the_data_resampled(unit, scheme, rows, dtype, m
             value, _, candidates = slow.shrunk_eer(part, part_weights, y[k], x[k], method, above)
             eer = found.metrics["eer"][k, r]
             assert same(eer, value) or any(same(eer, other) for other, _ in candidates)
-            cost_y, cost_x = resampler.prepared.shrinkage.metrics["min_dcf"]
+            cost_y, cost_x = resampler.shrinkage.metrics["min_dcf"]
             value = slow.shrunk_min_dcf(part, part_weights, cost_y[k], cost_x[k], costs.miss, costs.false_match)
             assert same(found.metrics["min_dcf"][k, r], value)
-            hull_y, hull_x = resampler.prepared.shrinkage.metrics["min_cllr"]
+            hull_y, hull_x = resampler.shrinkage.metrics["min_cllr"]
             value = slow.shrunk_min_cllr(part, part_weights, hull_y[k], hull_x[k])
             assert same(found.metrics["min_cllr"][k, r], value)
             assert same(hull_eers[k, r], slow.shrunk_hull_eer(part, part_weights, y[k], x[k]))
@@ -186,8 +185,8 @@ def test_shrinkage_is_that_of_the_double_sums(rows):
     for point in range(len(POINTS)):
         threshold = c.to_threshold(threshold_key(c, POINTS[point]))
         for mated, shrinkage in (
-            (True, resampler.prepared.shrinkage.mated),
-            (False, resampler.prepared.shrinkage.nonmated),
+            (True, resampler.shrinkage.mated),
+            (False, resampler.shrinkage.nonmated),
         ):
             for k, group in enumerate((None, *c.groups)):
                 dyads = []
@@ -209,7 +208,7 @@ def test_shrinkage_is_that_of_the_double_sums(rows):
 @given(rows=sampled())
 def test_min_cllr_is_shrunk_as_the_mean_of_calibrated_costs(rows):
     c = comparisons_of(rows)
-    found = Resampler(c, [], metrics=Metrics(("min_cllr",))).prepared.shrinkage.metrics["min_cllr"]
+    found = Resampler(c, [], metrics=Metrics(("min_cllr",))).shrinkage.metrics["min_cllr"]
     strata = {row.reference: row.reference_group for row in rows} | {row.probe: row.probe_group for row in rows}
     sizes: dict = {}
     for stratum in strata.values():

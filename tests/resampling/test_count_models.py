@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 from oracles import count_models as slow
 
 import fastfair as ff
-from fastfair.resampling.engine import Resampler
-from fastfair.resampling.preparation import NO_METRICS
+from fastfair.resampling.engine import NO_METRICS, Resampler
 
 
 @given(seed=st.integers(0, 10**6), n_subjects=st.integers(4, 12), n=st.integers(20, 90))

@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 from oracles import zero_errors as slow
 
 import fastfair as ff
-from fastfair.resampling.engine import Resampler
-from fastfair.resampling.preparation import NO_METRICS
+from fastfair.resampling.engine import NO_METRICS, Resampler
 
 
 @st.composite

@@ -15,9 +15,8 @@ import fastfair as ff
 from fastfair._lib import seeds
 from fastfair._lib import workers as jobs
 from fastfair._lib.workers import ONE_THREAD, Workers
-from fastfair.resampling import engine, preparation
-from fastfair.resampling.engine import Resampler
-from fastfair.resampling.preparation import Metrics
+from fastfair.resampling import engine
+from fastfair.resampling.engine import Metrics, Resampler
 
 KEY = seeds.stream(11)[0]
 POINTS = (ff.at_fmr(0.02), ff.at_fnmr(0.05), ff.at_threshold(1.5), ff.at_eer(), ff.at_mean_group_eer())
@@ -38,11 +37,11 @@ def comparisons_of(seed, n, decimals, dtype=np.float32):
 
 def replicates(c, kept, *, jackknife=False, method="nearest", n=128, metrics=("eer",), workers=ONE_THREAD):
     """Compute replicates with lists that keep `kept` comparisons of each class at first, and say how many at last."""
-    with mock.patch.object(preparation, "_with_spare", lambda needed, n: min(n, kept)):
+    with mock.patch.object(engine, "_with_spare", lambda needed, n: min(n, kept)):
         resampler = Resampler(c, POINTS, metrics=Metrics(metrics, method), measured=(0, 1, 2))
     # What is found before replicates needs the errors of the data.
     found = resampler.jackknife() if jackknife else resampler.replicate(n, KEY, workers)
-    return found, resampler.prepared
+    return found, resampler
 
 
 def same(one, other):
@@ -73,7 +72,7 @@ def test_lists_that_are_too_short_are_extended_to_the_same_bits(seed, n, decimal
 
 def preparation_needs(prepared):
     """Return how many mated and non-mated comparisons the estimates need."""
-    with mock.patch.object(preparation, "_with_spare", lambda needed, n: needed):
+    with mock.patch.object(engine, "_with_spare", lambda needed, n: needed):
         return prepared._numbers_to_keep([0, 1, 2, 3])
 
 

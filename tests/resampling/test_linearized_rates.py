@@ -10,15 +10,14 @@ from oracles.strategies import comparisons_of_system, two_systems
 import fastfair as ff
 from fastfair.data import matching
 from fastfair.error_rates.operating_points import threshold_key
-from fastfair.resampling.engine import Resampler
+from fastfair.resampling.engine import NO_METRICS, Resampler
 from fastfair.resampling.linearized_rates import LinearizedRates
-from fastfair.resampling.preparation import NO_METRICS
 
 POINTS = (ff.at_threshold(3.0), ff.at_fmr(0.3), ff.at_fnmr(0.2), ff.at_eer())
 
 
 def linearized(comparisons: ff.Comparisons) -> LinearizedRates:
-    return LinearizedRates(Resampler(comparisons, POINTS, metrics=NO_METRICS).prepared)
+    return LinearizedRates(Resampler(comparisons, POINTS, metrics=NO_METRICS))
 
 
 @pytest.mark.slow

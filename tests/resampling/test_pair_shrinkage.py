@@ -24,14 +24,14 @@ def test_shrinkage_is_that_of_double_sums(weighting: str, sizes: list[int]):
     e = ff.von_mises_fisher_embeddings(sum(sizes), n_samples, 4, concentration=(1, 8), rng=3)
     e = ff.Embeddings(e.vectors, e.subject, group=np.repeat(np.arange(len(sizes)), sizes)[e.subject])
     resampler = PairResampler(e, LEVELS, Draws(weighting, "subject", "dyadic"), with_groups=True)
-    thresholds = resampler.prepared.estimate()[0].threshold
+    thresholds = resampler.estimate()[0].threshold
     matrix, whose = matrix_of(e), e.subject.tolist()
     strata = {k: int(e.subject_group[k]) for k in range(len(e.subjects))}
     stratum_sizes = dict(enumerate(sizes))
     of_subject = [[i for i, k in enumerate(whose) if k == subject] for subject in range(len(e.subjects))]
     for group in (None, *range(len(sizes))):
         inside = [k for k in strata if group in (None, strata[k])]
-        found = resampler.prepared.shrinkage.nonmated[0 if group is None else 1 + group]
+        found = resampler.shrinkage.nonmated[0 if group is None else 1 + group]
         for level, threshold in enumerate(thresholds):
             dyads: list[slow.Dyad] = []
             for k, other in itertools.combinations(inside, 2):
@@ -50,5 +50,5 @@ def test_shrinkage_is_that_of_double_sums(weighting: str, sizes: list[int]):
 def test_weights_of_other_units_are_not_shrunk(unit: str, scheme: str):
     e = ff.von_mises_fisher_embeddings(12, 3, 4, concentration=(1, 8), rng=3)
     resampler = PairResampler(e, LEVELS, Draws("identity", unit, scheme), with_groups=False)
-    assert (resampler.prepared.shrinkage.nonmated == 1).all()
-    assert np.isinf(resampler.freedom).all()
+    assert (resampler.shrinkage.nonmated == 1).all()
+    assert np.isinf(resampler.shrinkage.freedom).all()

@@ -17,9 +17,9 @@ from fastfair.data import pair_search
 from fastfair.data.scanned_comparisons import KeptComparisons
 from fastfair.data.scanning import SpilledPairs, in_buckets
 from fastfair.data.temporary_files import Folder
+from fastfair.resampling.engine import NO_METRICS, Resampler
 from fastfair.resampling.listed_pairs import ListedSide
 from fastfair.resampling.pair_source import side_of
-from fastfair.resampling.preparation import NO_METRICS, Preparation
 from fastfair.resampling.units import BLOCK
 
 KEY = np.array([1, 2], np.uint32)
@@ -131,7 +131,7 @@ def test_all_sources_keep_the_same_promises(e, share):
     scanned = of_kinds[1]
     at = ff.at_threshold(scanned.to_threshold(scanned.nonmated.keys[0] + 1))
     prepared, *others = (
-        Preparation(one, [at], "subject", "dyadic", NO_METRICS, (), bool(e.groups), Workers(2)) for one in of_kinds
+        Resampler(one, [at], metrics=NO_METRICS, with_groups=bool(e.groups), workers=Workers(2)) for one in of_kinds
     )
     weights = prepared.units.new_weights()
     prepared.units.draw(0, KEY, weights)

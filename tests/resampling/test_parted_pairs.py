@@ -15,7 +15,7 @@ from fastfair._lib import seeds
 from fastfair._lib.workers import Workers
 from fastfair.resampling.engine import _Blocks
 from fastfair.resampling.ranges import Ranges
-from fastfair.resampling.vector_replicates import Draws, PairResampler, PreparedVectors
+from fastfair.resampling.vector_replicates import Draws, PairResampler
 
 UNITS = ("sample", "subject", "subject+sample")
 
@@ -36,9 +36,9 @@ def embeddings(seed: int, *, equal: bool, ties: bool, two_sets: bool, n_subjects
 
 def rates_of(e: ff.Embeddings, levels: np.ndarray, draws: Draws, *, with_groups: bool) -> tuple[bool, list]:
     resampler = PairResampler(e, levels, draws, with_groups=with_groups, with_overall_fmr=True, workers=Workers(2))
-    freedom = resampler.freedom
-    was_parted = resampler.prepared.x.ranges is not None
-    estimate, expected = resampler.prepared.estimate()
+    freedom = resampler.shrinkage.freedom
+    was_parted = resampler.x.ranges is not None
+    estimate, expected = resampler.estimate()
     drawn = resampler.replicate(100, seeds.stream(3)[0])
     arrays = [freedom, expected]
     arrays += [getattr(one, name) for one in (estimate, drawn) for name in ("threshold", "fmr", "fnmr")]
@@ -76,8 +76,8 @@ def test_sums_change_no_bit(
 def test_thresholds_inside_ranges_are_found_by_sorting_all(monkeypatch: pytest.MonkeyPatch, threads: int):
     e = embeddings(2, equal=True, ties=False, two_sets=False, n_subjects=200)
     levels, seen = np.array([0.003, 0.05, 0.2]), []
-    find_pairs = PreparedVectors._find_pairs
-    monkeypatch.setattr(PreparedVectors, "_find_pairs", lambda self: (seen.append(self.share), find_pairs(self)))
+    find_pairs = PairResampler._find_pairs
+    monkeypatch.setattr(PairResampler, "_find_pairs", lambda self: (seen.append(self.share), find_pairs(self)))
     bands = []
     for parted in (False, True):
         with parted_if(parted, width=1):
@@ -93,21 +93,21 @@ def test_many_pairs_are_parted_and_others_are_not():
     draws = Draws("identity", "subject", "dyadic")
     for levels, weighting, parted in (([1e-3, 0.2], "identity", True), ([1e-3, 0.01], "identity", False)):
         resampler = PairResampler(e, np.array(levels), draws._replace(weighting=weighting), with_groups=False)
-        assert (resampler.prepared.x.ranges is not None) == parted
+        assert (resampler.x.ranges is not None) == parted
     resampler = PairResampler(e, np.array([1e-3, 0.2]), draws, with_groups=False)
-    nonmated = resampler.prepared.x
+    nonmated = resampler.x
     assert nonmated.keys.size < 0.2 * nonmated.ranges.counts.sum()
     listed = PairResampler(e, np.array([1e-3, 0.2]), draws, with_groups=False, all_listed=True)
-    assert listed.prepared.x.keys.size > 0.2 * e.n_nonmated
+    assert listed.x.keys.size > 0.2 * e.n_nonmated
     key = seeds.stream(0)[0]
     fnmr = resampler.replicate(70, key).fnmr
-    drawn = _Blocks(resampler, (resampler.prepared.y.source, nonmated.source), key)
+    drawn = _Blocks(resampler, (resampler.y.source, nonmated.source), key)
     again = pickle.loads(pickle.dumps(drawn))  # as another process draws them
     assert np.array_equal(resampler._run(70, again, Workers(1)).fnmr, fnmr)
     assert np.array_equal(listed.replicate(70, key).fnmr, fnmr)
     wide = e.vectors.astype(np.float64)
     unpacked = PairResampler(ff.Embeddings(wide, e.subject), np.array([0.2]), draws, with_groups=False)
-    assert unpacked.prepared.x.ranges is None
+    assert unpacked.x.ranges is None
 
 
 def test_positions_among_all_pairs_become_positions_among_those_listed():

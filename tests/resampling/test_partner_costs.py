@@ -16,8 +16,7 @@ import fastfair as ff
 from fastfair._lib import seeds
 from fastfair.data.class_keys import keys_of
 from fastfair.error_rates import score_metrics
-from fastfair.resampling.engine import Resampler
-from fastfair.resampling.preparation import Metrics
+from fastfair.resampling.engine import Metrics, Resampler
 from fastfair.resampling.units import BLOCK
 
 KEY = seeds.stream(7)[0]
@@ -43,7 +42,7 @@ def cllr_of(columns, order=slice(None), kind="similarity", **kwargs):
     resampler = Resampler(c, [], metrics=CLLR, **kwargs)
     found = resampler.replicate(BLOCK, KEY).metrics["cllr"]
     estimates = [score_metrics.log_likelihood_ratio_cost(keys_of(c))]
-    return c, resampler, np.append(found.ravel(), [*estimates, *np.ravel(resampler.prepared.shrinkage.metrics["cllr"])])
+    return c, resampler, np.append(found.ravel(), [*estimates, *np.ravel(resampler.shrinkage.metrics["cllr"])])
 
 
 @given(
@@ -62,7 +61,7 @@ def test_replicates_are_means_of_costs_shrunk(seed, n, n_subjects, repeated, lar
     columns = columns_of(seed, n, n_subjects, repeated, largest)
     c, resampler, _ = cllr_of(columns)
     found = resampler.replicate(BLOCK, KEY).metrics["cllr"]
-    shrinkage = resampler.prepared.shrinkage.metrics["cllr"]
+    shrinkage = resampler.shrinkage.metrics["cllr"]
     weights = np.empty((resampler.units._draws[0].size, BLOCK), np.uint8)
     resampler.units._draws[0].fill(0, KEY, weights)
     weights = weights[resampler.units._draws[0].row].astype(int)
@@ -97,7 +96,7 @@ def test_replicates_are_means_of_costs_shrunk(seed, n, n_subjects, repeated, lar
 @pytest.mark.parametrize("unit", ["comparison", "sample", "subject+sample"])
 def test_estimates_are_means_whatever_is_drawn(unit):
     c = population()
-    means = [costs.means for costs in Resampler(c, [], unit=unit, metrics=CLLR).prepared.ratio_costs]
+    means = [costs.means for costs in Resampler(c, [], unit=unit, metrics=CLLR).ratio_costs]
     estimate = ff.evaluate(c, [], metrics="cllr", measures=[], n_resamples=0)
     for k, group in enumerate((None, *c.groups)):
         assert (means[0] + means[1])[k] / (2 * math.log(2)) == estimate.value("cllr", group)
@@ -107,4 +106,4 @@ def test_estimates_are_means_whatever_is_drawn(unit):
 def test_comparisons_are_not_all_copied_for_cllr():
     c = population(300, 40_000)
     resampler = Resampler(c, [ff.at_fmr(0.01)], metrics=CLLR)
-    assert not resampler.prepared.x.complete
+    assert not resampler.x.complete

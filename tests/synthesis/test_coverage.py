@@ -97,9 +97,7 @@ def test_data_sets_that_keep_too_few_pairs_for_the_truth_are_searched_again(monk
     again = []
     further = coverage._further
     monkeypatch.setattr(coverage, "_further", lambda *args: again.append(args) or further(*args))
-    monkeypatch.setattr(
-        vector_replicates.PairResampler, "replicate", lambda self, n, key, workers: self.prepared.estimate()[0]
-    )
+    monkeypatch.setattr(vector_replicates.PairResampler, "replicate", lambda self, n, key, workers: self.estimate()[0])
     found = ff.synthesis.coverage_experiment(6, 64, **SMALL, methods=())
     assert again
     np.testing.assert_array_equal(found.truth, want.truth)
