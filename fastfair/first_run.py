@@ -211,7 +211,7 @@ def _pairs_of_vectors() -> None:
 def _scans() -> None:
     import fastfair as ff
     from fastfair.data.columns import checked_columns
-    from fastfair.data.scanning import LEAST_MEMORY, Scan, divided
+    from fastfair.data.scans import LEAST_MEMORY, Scan, divided
 
     for narrow in (True, False):
         c = _columns(narrow=narrow)

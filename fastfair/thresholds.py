@@ -30,8 +30,7 @@ from fastfair._lib.plots import STANDS_OUT, USUAL, Bar, Line, draw_lines, draw_r
 from fastfair._lib.text import per_cent, rate_with_interval, typed
 from fastfair._lib.warnings import held
 from fastfair.data import score_keys
-from fastfair.data.class_keys import keys_of
-from fastfair.data.comparisons import Comparisons
+from fastfair.data.comparisons import Comparisons, keys_of
 from fastfair.data.derived import shifted
 from fastfair.error_rates.operating_points import (
     HeldThreshold,

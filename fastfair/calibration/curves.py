@@ -14,8 +14,8 @@ from fastfair._lib import validation
 from fastfair._lib.arguments import checked
 from fastfair._lib.plots import COLORS, GREY, USUAL, axes_or_new, explain
 from fastfair.data import score_keys
-from fastfair.data.class_keys import ClassKeys, keys_of
-from fastfair.data.comparisons import Comparisons
+from fastfair.data.comparisons import Comparisons, keys_of
+from fastfair.data.sorted_scores import ClassKeys
 from fastfair.error_rates.score_metrics import require_ratios
 from fastfair.errors import InputError
 

@@ -19,8 +19,7 @@ from fastfair._lib.plots import GREY, STANDS_OUT, USUAL, Bar, Line, draw_rows, n
 from fastfair._lib.tables import columns_of
 from fastfair._lib.text import number_with_interval, p_in_words
 from fastfair._lib.workers import Workers
-from fastfair.data.class_keys import keys_of
-from fastfair.data.comparisons import Comparisons
+from fastfair.data.comparisons import Comparisons, keys_of
 from fastfair.error_rates.operating_points import at_threshold, threshold_key
 from fastfair.error_rates.rates import rates_at_key
 from fastfair.error_rates.score_metrics import (

@@ -18,7 +18,7 @@ from fastfair._lib.arguments import Resamples, checked
 from fastfair._lib.plots import GREY, STANDS_OUT, USUAL, Line, draw_rows, verdict_bars
 from fastfair._lib.text import number_with_interval, per_cent
 from fastfair.data.comparisons import Comparisons
-from fastfair.data.scanned_comparisons import ScannedComparisons
+from fastfair.data.scans import ScannedComparisons
 from fastfair.error_rates.operating_points import OperatingPoint, at_fmr, read_point
 from fastfair.error_rates.rates import ERROR_RATES
 from fastfair.error_rates.score_metrics import Costs, EerMethod

@@ -21,7 +21,7 @@ from fastfair._lib.plots import GREY, STANDS_OUT, USUAL, Bar, Line, draw_rows, v
 from fastfair._lib.text import per_cent
 from fastfair.data.comparisons import Comparisons
 from fastfair.data.embeddings import Embeddings
-from fastfair.data.scanned_comparisons import ScannedComparisons
+from fastfair.data.scans import ScannedComparisons
 from fastfair.error_rates.operating_points import ENOUGH_ERRORS, OperatingPoint
 from fastfair.error_rates.rates import ERROR_RATES
 from fastfair.errors import InputError

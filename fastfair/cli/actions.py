@@ -25,7 +25,7 @@ from fastfair._lib.warnings import warn
 from fastfair.bands.all_bands import bands_of
 from fastfair.claims.check import MET, NOT_MET, Check, check_evaluation, requirements_of
 from fastfair.claims.claim import UNDECIDED, read_statement
-from fastfair.data.policies import FAILURES
+from fastfair.data.columns import FAILURES
 from fastfair.error_rates.operating_points import ENOUGH_ERRORS, OperatingPoint, at_fmr, at_fnmr
 from fastfair.errors import FastfairWarning, FewResamplesWarning, InputError, visible
 from fastfair.group_tests.failure_counts import RATES_OF_SAMPLES

@@ -18,22 +18,25 @@ from fastfair._lib.notebook import Shown
 from fastfair._lib.warnings import gathered
 from fastfair.errors import DroppedWarning, InputError
 
-from . import checks, failed_comparisons, group_labels, score_keys
+from . import checks, group_labels, score_keys
 from .columns import (
+    USUAL,
     CheckedColumns,
+    Policies,
     checked_columns,
     columns_of_matrix,
     labels_of_subjects,
     subject_of_each,
     without_diagonal,
 )
-from .failed_comparisons import FailedComparisons
-from .policies import USUAL, Policies
 from .score_keys import typed_threshold
 from .sorted_scores import (
+    ClassKeys,
+    FailedComparisons,
     GroupedSide,
     SortedSide,
     only_used,
+    parted,
     read_only,
     sort_sides,
 )
@@ -194,7 +197,7 @@ class Comparisons(Shown):
         )
         if with_failed:
             with gathered(DroppedWarning) as told:
-                sides, self.failed = failed_comparisons.parted(sides, failures)
+                sides, self.failed = parted(sides, failures)
             self.left_out += tuple(told)
         self.mated, self.nonmated = sides
         self._choose_groups(tuple(self.attributes))
@@ -570,3 +573,33 @@ class Comparisons(Shown):
         if self.failed is not None:
             parts.append(str(self.failed))
         return f"Comparisons({', '.join(parts)})"
+
+
+def keys_of(comparisons: Comparisons, group: int | None = None) -> ClassKeys:
+    """Return the sorted keys of all comparisons, or of those within a group.
+
+    Parameters
+    ----------
+    comparisons : Comparisons
+        The comparisons.
+    group : int, optional
+        Position in `Comparisons.groups`.
+
+    Returns
+    -------
+    ClassKeys
+    """
+    sides = comparisons.mated, comparisons.nonmated
+    limits = None
+    if any(side.not_kept is not None for side in sides):
+        ends = np.iinfo(np.int64)
+        high, low = (
+            end if side.not_kept is None else side.not_kept.limit
+            for side, end in zip(sides, (int(ends.max), int(ends.min)), strict=True)
+        )
+        limits = low, high
+    if group is None:
+        return ClassKeys(sides[0].keys, sides[1].keys, (len(sides[0]), len(sides[1])), limits)
+    mated, nonmated = comparisons.mated_by_group, comparisons.nonmated_by_group
+    sizes = int(mated.cells[group, group]), int(nonmated.cells[group, group])
+    return ClassKeys(mated.within[group], nonmated.within[group], sizes, limits)

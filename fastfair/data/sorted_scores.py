@@ -1,4 +1,4 @@
-"""The mated and the non-mated comparisons, sorted once by score, with their subjects and groups."""
+"""The mated and the non-mated comparisons, sorted once by score, with subjects and groups, and those that failed."""
 
 from __future__ import annotations
 
@@ -14,6 +14,8 @@ from numpy.typing import NDArray
 from fastfair._lib import validation
 from fastfair._lib.label_codes import FEW, look_up
 from fastfair._lib.threads import both, count_threads, in_threads, slices, sort_by_bits
+from fastfair._lib.warnings import warn
+from fastfair.errors import DroppedWarning, InputError
 
 from . import checks, score_keys
 
@@ -455,3 +457,133 @@ def _gather(
     ]
     reference, probe, reference_sample, probe_sample = columns
     return SortedSide(keys, rows, reference, probe, (labels[0], labels[1]), of_subject, reference_sample, probe_sample)
+
+
+@dataclass(frozen=True, eq=False)
+class FailedComparisons:
+    """The comparisons that failed.
+
+    Attributes
+    ----------
+    mated, nonmated : SortedSide
+        Who was compared in them; all keys are that of no score.
+    policy : {"exclude", "non-match"}
+        Whether they are left out of `Comparisons.mated` and `Comparisons.nonmated`, or are among them.
+    reported : bool
+        Whether evaluations report how often comparisons failed.
+    """
+
+    mated: SortedSide
+    nonmated: SortedSide
+    policy: str
+    reported: bool = True
+
+    @property
+    def sides(self) -> tuple[SortedSide, SortedSide]:
+        """Those of mated and those of non-mated comparisons."""
+        return self.mated, self.nonmated
+
+    @property
+    def n(self) -> int:
+        """Their number."""
+        return len(self.mated) + len(self.nonmated)
+
+    def __str__(self) -> str:
+        treated = "left out" if self.policy == "exclude" else "counted as non-matches"
+        return f"{self.n} failed and {treated}"
+
+
+def parted(sides: list[SortedSide], policy: str) -> tuple[list[SortedSide], FailedComparisons]:
+    """Find the failed comparisons, which lie before all others, and take them out where they are to be left out."""
+    numbers = [score_keys.count_failed(side.keys) for side in sides]
+    failed = [side.take(np.arange(n)) for side, n in zip(sides, numbers, strict=True)]
+    if policy == "exclude":
+        if any(numbers):
+            warn(
+                f"{sum(numbers)} of {sum(map(len, sides))} comparisons left out, as they failed: {numbers[0]} mated "
+                f"and {numbers[1]} non-mated",
+                DroppedWarning,
+            )
+        sides = [side.take(np.arange(n, len(side))) for side, n in zip(sides, numbers, strict=True)]
+    return sides, FailedComparisons(failed[0], failed[1], policy)
+
+
+def require_scores(failed: FailedComparisons | None, what: str, instead: str) -> None:
+    """Refuse what needs the score of every comparison where failed ones count as non-matches."""
+    if failed is not None and failed.policy == "non-match" and failed.n:
+        raise InputError(
+            f"{what} needs the score of every comparison, but {failed.n} failed and count as non-matches: {instead}"
+        )
+
+
+class NotKeptError(InputError):
+    """Something needs comparisons that a scan has counted without keeping them."""
+
+
+@dataclass(frozen=True, eq=False)
+class ClassKeys:
+    """Sorted keys, from which errors are counted at thresholds between two limits.
+
+    Attributes
+    ----------
+    mated : (m,) ndarray of int
+        The lowest keys of mated comparisons, ascending.
+    nonmated : (n,) ndarray of int
+        The highest keys of non-mated comparisons, ascending.
+    sizes : tuple of int
+        Numbers of mated and of non-mated comparisons, with those whose keys are not kept.
+    limits : tuple of int, or None
+        The lowest and the highest threshold up to which all errors are kept; None where all comparisons are.
+    """
+
+    mated: score_keys.Keys
+    nonmated: score_keys.Keys
+    sizes: tuple[int, int]
+    limits: tuple[int, int] | None = None
+
+    @property
+    def lowest(self) -> int | None:
+        """The key of the lowest score where failed comparisons lie below it, which no threshold accepts; else None."""
+        classes = self.mated, self.nonmated
+        n_failed = [score_keys.count_failed(keys) for keys in classes]
+        if not any(n_failed):
+            return None
+        return min(int(keys[n]) for keys, n in zip(classes, n_failed, strict=True) if n < keys.size)
+
+    @property
+    def all_failed(self) -> bool:
+        """Whether there are comparisons and each of them failed, so that no threshold is found from them."""
+        n = sum(self.sizes)
+        return n > 0 and sum(map(score_keys.count_failed, (self.mated, self.nonmated))) == n
+
+    def require(self, what: str, *thresholds: Any) -> None:
+        """Raise an error where errors at a threshold are not all kept.
+
+        Parameters
+        ----------
+        what : str
+            What the thresholds are for, in messages.
+        *thresholds : int
+            Threshold keys.
+        """
+        if self.limits is None:
+            return
+        low, high = self.limits
+        if all(low <= int(threshold) <= high for threshold in thresholds):
+            return
+        raise not_kept(what, self)
+
+    def require_all(self, what: str) -> None:
+        """Raise an error where not all comparisons are kept."""
+        if self.limits is not None:
+            raise not_kept(what, self)
+
+
+def not_kept(what: str, keys: ClassKeys) -> NotKeptError:
+    """Return the error for something that needs comparisons that a scan has not kept."""
+    (m, n), kept = keys.sizes, (keys.mated.size, keys.nonmated.size)
+    return NotKeptError(
+        f"{what} needs more scores than the scan has kept: those of the {kept[0]:,} lowest of {m:,} mated and the "
+        f"{kept[1]:,} highest of {n:,} non-mated comparisons. Scan with a larger memory_limit, or vectors with a "
+        "larger fmr, or leave it out"
+    )

@@ -13,9 +13,8 @@ from fastfair._lib.arguments import checked
 from fastfair._lib.plots import axes_or_new, probit_axes, roc_axes
 from fastfair._lib.threads import both
 from fastfair.data import score_keys
-from fastfair.data.class_keys import keys_of
-from fastfair.data.comparisons import Comparisons
-from fastfair.data.failed_comparisons import require_scores
+from fastfair.data.comparisons import Comparisons, keys_of
+from fastfair.data.sorted_scores import require_scores
 
 from . import score_metrics
 from .score_metrics import Costs, require_ratios

@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastfair._lib.workers import Workers
-from fastfair.data.class_keys import ClassKeys, NotKeptError, keys_of
+from fastfair.data.comparisons import keys_of
 from fastfair.data.embeddings import ROLES, Embeddings
-from fastfair.data.scanned_comparisons import ScannedComparisons
+from fastfair.data.scans import ScannedComparisons
+from fastfair.data.sorted_scores import ClassKeys, NotKeptError
 from fastfair.data.vector_pairs import PairsOfVectors
 from fastfair.errors import InputError
 

@@ -15,9 +15,8 @@ from numpy.typing import NDArray
 from fastfair._lib import validation
 from fastfair._lib.arguments import READERS, AnyNumber, checked
 from fastfair.data import score_keys
-from fastfair.data.class_keys import keys_of, not_kept
-from fastfair.data.comparisons import Comparisons
-from fastfair.data.sorted_scores import GroupedSide
+from fastfair.data.comparisons import Comparisons, keys_of
+from fastfair.data.sorted_scores import GroupedSide, not_kept
 from fastfair.errors import InputError
 
 from . import score_metrics

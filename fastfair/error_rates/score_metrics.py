@@ -18,10 +18,9 @@ from fastfair._lib.arguments import checked
 from fastfair._lib.threads import count_threads, in_order
 from fastfair._lib.validation import LOG_LIKELIHOOD_RATIO
 from fastfair.data import score_keys
-from fastfair.data.class_keys import ClassKeys, keys_of, not_kept
-from fastfair.data.comparisons import Comparisons
-from fastfair.data.scanned_comparisons import KeptComparisons
-from fastfair.data.scanning import Reader, SpilledPairs
+from fastfair.data.comparisons import Comparisons, keys_of
+from fastfair.data.scans import KeptComparisons, Reader, SpilledPairs
+from fastfair.data.sorted_scores import ClassKeys, not_kept
 from fastfair.data.vector_pairs import PairsOfVectors
 from fastfair.errors import InputError
 

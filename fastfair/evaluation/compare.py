@@ -11,10 +11,10 @@ from fastfair._lib import seeds, validation
 from fastfair._lib.arguments import Measure, Resamples, checked
 from fastfair._lib.validation import LOG_LIKELIHOOD_RATIO
 from fastfair._lib.workers import Workers
-from fastfair.data import matching
+from fastfair.data import derived
 from fastfair.data.comparisons import Comparisons
 from fastfair.data.embeddings import Embeddings
-from fastfair.data.scanned_comparisons import ScannedComparisons
+from fastfair.data.scans import ScannedComparisons
 from fastfair.error_rates.operating_points import OperatingPoint, at_fmr
 from fastfair.errors import InputError
 
@@ -174,7 +174,7 @@ def compare(
     given = list(systems.values())
     if all(isinstance(system, Embeddings) for system in given):
         for system in given[1:]:
-            matching.require_the_same_vectors(given[0], system)  # type: ignore[arg-type]
+            derived.require_the_same_vectors(given[0], system)  # type: ignore[arg-type]
     return on_comparisons(given, _requested(options), workers, compared)
 
 
@@ -242,7 +242,7 @@ def _matched(scored: Sequence[_Scored], names: Sequence[str], *, one_by_one: boo
     matched = [here]
     for name, there in zip(names[1:], others, strict=True):
         try:
-            matched.append(matching.match(here, there, one_by_one=one_by_one))
+            matched.append(derived.match(here, there, one_by_one=one_by_one))
         except InputError as error:
             if len(scored) == 2:
                 raise

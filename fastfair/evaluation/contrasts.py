@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from fastfair import intervals
 from fastfair._lib.warnings import warn
 from fastfair._lib.workers import Workers
-from fastfair.data.class_keys import ClassKeys, keys_of
-from fastfair.data.comparisons import Comparisons
+from fastfair.data.comparisons import Comparisons, keys_of
+from fastfair.data.sorted_scores import ClassKeys
 from fastfair.error_rates import score_metrics
 from fastfair.error_rates.operating_points import FEWEST_ERRORS, OperatingPoint
 from fastfair.errors import FewResamplesWarning

@@ -18,11 +18,10 @@ from fastfair._lib.threads import compile_ahead
 from fastfair._lib.validation import LOG_LIKELIHOOD_RATIO
 from fastfair._lib.warnings import held, warn
 from fastfair._lib.workers import Checkpoint, Executor, Workers
-from fastfair.data.class_keys import ClassKeys, keys_of
-from fastfair.data.comparisons import Comparisons
+from fastfair.data.comparisons import Comparisons, keys_of
 from fastfair.data.embeddings import Embeddings
-from fastfair.data.failed_comparisons import require_scores
-from fastfair.data.scanned_comparisons import ScannedComparisons
+from fastfair.data.scans import ScannedComparisons
+from fastfair.data.sorted_scores import ClassKeys, require_scores
 from fastfair.error_rates import score_metrics
 from fastfair.error_rates.curves import NO_CLLR, require_eer
 from fastfair.error_rates.enough_pairs import with_enough_pairs

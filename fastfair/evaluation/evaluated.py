@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
 from fastfair.data import score_keys
-from fastfair.data.class_keys import keys_of
-from fastfair.data.comparisons import Comparisons
+from fastfair.data.comparisons import Comparisons, keys_of
 from fastfair.error_rates.operating_points import OperatingPoint
 from fastfair.error_rates.rates import Rates
 from fastfair.errors import InputError

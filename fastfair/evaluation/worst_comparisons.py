@@ -15,7 +15,7 @@ from fastfair._lib.arguments import checked
 from fastfair._lib.text import per_cent, typed
 from fastfair.data import score_keys
 from fastfair.data.comparisons import Comparisons
-from fastfair.data.scanned_comparisons import ScannedComparisons
+from fastfair.data.scans import ScannedComparisons
 from fastfair.data.sorted_scores import GroupedSide, SortedSide
 from fastfair.error_rates.operating_points import FEWEST_ERRORS, OperatingPoint, threshold_key
 from fastfair.error_rates.rates import Rates, concentration, rates_at_key

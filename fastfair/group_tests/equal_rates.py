@@ -19,7 +19,7 @@ from fastfair._lib.warnings import warn
 from fastfair._lib.workers import Workers, reporting
 from fastfair.data.comparisons import Comparisons
 from fastfair.data.embeddings import Embeddings
-from fastfair.data.scanned_comparisons import ScannedComparisons
+from fastfair.data.scans import ScannedComparisons
 from fastfair.error_rates.enough_pairs import with_enough_pairs
 from fastfair.error_rates.operating_points import OperatingPoint, at_threshold, threshold_key
 from fastfair.error_rates.rates import rates_at_key

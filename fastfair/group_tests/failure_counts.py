@@ -27,8 +27,7 @@ from fastfair._lib.workers import Workers
 from fastfair.data import checks, group_labels
 from fastfair.data.comparisons import Comparisons
 from fastfair.data.embeddings import Embeddings
-from fastfair.data.scanned_comparisons import KeptComparisons, ScannedComparisons
-from fastfair.data.scanning import Reader
+from fastfair.data.scans import KeptComparisons, Reader, ScannedComparisons
 from fastfair.data.sorted_scores import read_only
 from fastfair.data.vector_pairs import PairsOfVectors
 from fastfair.error_rates.enough_pairs import with_enough_pairs

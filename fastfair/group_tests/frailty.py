@@ -16,7 +16,7 @@ from fastfair._lib import memory
 from fastfair._lib.threads import run_blocks
 from fastfair._lib.workers import Report
 from fastfair.data.comparisons import Comparisons
-from fastfair.data.scanned_comparisons import KeptComparisons
+from fastfair.data.scans import KeptComparisons
 from fastfair.data.vector_pairs import PairsOfVectors
 from fastfair.resampling.dependence import overdispersion, repeat_probability, share_of
 

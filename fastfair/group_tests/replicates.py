@@ -15,7 +15,7 @@ from fastfair._lib.warnings import warn
 from fastfair._lib.workers import Report
 from fastfair.data.comparisons import Comparisons
 from fastfair.data.embeddings import Embeddings
-from fastfair.data.scanned_comparisons import ScannedComparisons
+from fastfair.data.scans import ScannedComparisons
 from fastfair.error_rates.operating_points import OperatingPoint
 from fastfair.errors import DroppedWarning, InputError, NarrowIntervalsWarning
 

@@ -14,10 +14,16 @@ from fastfair._lib.arguments import checked
 from fastfair._lib.frames import FrameColumns
 from fastfair._lib.warnings import gathered
 from fastfair.data import checks
-from fastfair.data.columns import both_masks
-from fastfair.data.embeddings import Embeddings, FailuresOfVectors, TemplateScore, rows_of_vectors
-from fastfair.data.named_vectors import FailedVectors, NamedVectors, SameName
-from fastfair.data.policies import MissingLabels
+from fastfair.data.columns import MissingLabels, both_masks
+from fastfair.data.embeddings import (
+    Embeddings,
+    FailedVectors,
+    FailuresOfVectors,
+    NamedVectors,
+    SameName,
+    TemplateScore,
+    rows_of_vectors,
+)
 from fastfair.data.temporary_files import ArrayFile, Folder
 from fastfair.errors import DroppedWarning, InputError
 

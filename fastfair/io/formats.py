@@ -18,8 +18,8 @@ from fastfair._lib.arguments import checked
 from fastfair._lib.frames import FrameColumns
 from fastfair._lib.warnings import warn
 from fastfair.data import checks
-from fastfair.data.named_vectors import NamedVectors
-from fastfair.data.policies import Policies
+from fastfair.data.columns import Policies
+from fastfair.data.embeddings import NamedVectors
 from fastfair.errors import DroppedWarning, FileFormatError, InputError
 
 from . import files, tables

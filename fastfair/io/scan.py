@@ -18,9 +18,8 @@ from fastfair._lib.threads import Turns, alone, count_threads, in_order
 from fastfair._lib.warnings import Told, held, tell
 from fastfair._lib.workers import Executor, reporting
 from fastfair.data import checks
-from fastfair.data.policies import USUAL, Policies
-from fastfair.data.scanned_comparisons import ScannedComparisons
-from fastfair.data.scanning import LEAST_MEMORY, DividedPart, Limits, Scan, divided
+from fastfair.data.columns import USUAL, Policies
+from fastfair.data.scans import LEAST_MEMORY, DividedPart, Limits, Scan, ScannedComparisons, divided
 from fastfair.errors import InputError
 
 from . import files, formats, tables

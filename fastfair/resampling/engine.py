@@ -21,9 +21,8 @@ from fastfair._lib import memory
 from fastfair._lib.threads import run_blocks
 from fastfair._lib.workers import Arrays, Report, Workers, do_job
 from fastfair.data import score_keys
-from fastfair.data.class_keys import keys_of, not_kept
-from fastfair.data.comparisons import Comparisons
-from fastfair.data.sorted_scores import read_only
+from fastfair.data.comparisons import Comparisons, keys_of
+from fastfair.data.sorted_scores import not_kept, read_only
 from fastfair.error_rates import score_metrics
 from fastfair.error_rates.operating_points import OperatingPoint, threshold_key
 from fastfair.error_rates.score_metrics import exact_costs, ratio_cost

@@ -26,7 +26,7 @@ from fastfair._lib.threads import in_threads
 from fastfair._lib.workers import Workers
 from fastfair.data import score_keys
 from fastfair.data.comparisons import Comparisons
-from fastfair.data.scanned_comparisons import KeptComparisons
+from fastfair.data.scans import KeptComparisons
 from fastfair.data.sorted_scores import GroupedSide, SortedSide
 from fastfair.error_rates.score_metrics import ExactCosts
 

@@ -17,7 +17,7 @@ from fastfair._lib import memory, packing, whole_files
 from fastfair._lib.label_codes import look_up
 from fastfair._lib.threads import count_threads, in_order, in_threads
 from fastfair._lib.workers import Arrays, Report, Workers, do_job
-from fastfair.data.scanning import Reader, SpilledPairs
+from fastfair.data.scans import Reader, SpilledPairs
 from fastfair.data.score_keys import Keys
 from fastfair.data.temporary_files import ArrayFile, Folder
 from fastfair.error_rates.score_metrics import ExactCosts

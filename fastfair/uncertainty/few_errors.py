@@ -37,7 +37,8 @@ from numpy.typing import NDArray
 
 from fastfair import intervals
 from fastfair._lib.bisection import least_multiple
-from fastfair.data.class_keys import ClassKeys, NotKeptError, keys_of, not_kept
+from fastfair.data.comparisons import keys_of
+from fastfair.data.sorted_scores import ClassKeys, NotKeptError, not_kept
 from fastfair.error_rates.operating_points import FEWEST_ERRORS, allowed_errors
 from fastfair.error_rates.score_metrics import Costs, least_cost, mean_cost
 from fastfair.measures._registry import METRICS

@@ -6,7 +6,7 @@ from helpers.refusals import refused
 
 import fastfair as ff
 from fastfair.data import score_keys
-from fastfair.data.matching import match
+from fastfair.data.derived import match
 
 REFERENCE, PROBE = list("aabbccaabbcc"), list("aabbccbbccaa")
 MATED = [1] * 6 + [0] * 6

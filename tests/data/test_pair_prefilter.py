@@ -14,9 +14,8 @@ from oracles import ordered_products as slow
 
 import fastfair as ff
 from fastfair._lib.workers import Workers
-from fastfair.data import pair_search, prepared_vectors
-from fastfair.data.pair_search import PairFinder
-from fastfair.data.prepared_vectors import Prefilter, PreparedVectors, Reach
+from fastfair.data import pair_search
+from fastfair.data.pair_search import PairFinder, Prefilter, PreparedVectors, Reach
 
 WAYS = int8_products.known_ways()
 KINDS = ("random", "clustered", "constant", "tiny", "long tails", "one long", "duplicates", "whole", "many zeros")
@@ -191,8 +190,8 @@ def test_many_pairs_wide_floats_and_many_mated_pairs_have_no_prefilter(monkeypat
 
 def test_ways_that_there_are_not_are_refused(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("FASTFAIR_PREFILTER", "abacus")
-    refused(r"FASTFAIR_PREFILTER is 'abacus', but of this machine there are: .*none", prepared_vectors.way)
+    refused(r"FASTFAIR_PREFILTER is 'abacus', but of this machine there are: .*none", pair_search.way)
     monkeypatch.setenv("FASTFAIR_PREFILTER", "none")
-    assert prepared_vectors.way() is None
+    assert pair_search.way() is None
     monkeypatch.delenv("FASTFAIR_PREFILTER")
-    assert prepared_vectors.way() == (WAYS[0] if WAYS and int8_products.is_compiled() else None)
+    assert pair_search.way() == (WAYS[0] if WAYS and int8_products.is_compiled() else None)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from fastfair._lib.threads import in_order
 from fastfair.data import score_keys
-from fastfair.data.scanning import ScoreTail, SpilledPairs, in_buckets, near
+from fastfair.data.scans import ScoreTail, SpilledPairs, in_buckets, near
 from fastfair.data.temporary_files import ArrayFile, Folder
 
 PARTS = st.lists(st.lists(st.integers(-6, 6), max_size=30), min_size=1, max_size=6)

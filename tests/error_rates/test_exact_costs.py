@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from oracles import exact_costs as slow
 
 import fastfair as ff
-from fastfair.data.class_keys import keys_of
+from fastfair.data.comparisons import keys_of
 from fastfair.error_rates.score_metrics import exact_costs
 
 SCORES = st.one_of(

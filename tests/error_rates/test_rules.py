@@ -6,7 +6,7 @@ import pytest
 from helpers.data_sets import population
 
 import fastfair as ff
-from fastfair.data.class_keys import keys_of
+from fastfair.data.comparisons import keys_of
 from fastfair.error_rates import operating_points
 from fastfair.error_rates.operating_points import Rule, read_point
 

@@ -10,7 +10,7 @@ from oracles import paired as slow
 from oracles.strategies import comparisons_of_system, two_systems
 
 import fastfair as ff
-from fastfair.data import matching
+from fastfair.data import derived
 from fastfair.error_rates import operating_points
 from fastfair.evaluation import score_tests
 from fastfair.evaluation.score_tests import Trials, decisions
@@ -29,7 +29,7 @@ def test_pvalues_are_those_of_the_plain_formulas(found, enough):
 
 def agree(found, enough):
     first = comparisons_of_system(found, 0)
-    second = matching.match(first, comparisons_of_system(found, 1), one_by_one=False)
+    second = derived.match(first, comparisons_of_system(found, 1), one_by_one=False)
     one, other = (
         ff.evaluate(c, POINTS, [], metrics=[], n_resamples=0, settings=ff.EvaluationSettings(incomplete_groups="nan"))
         for c in (first, second)

@@ -8,7 +8,7 @@ from unittest import mock
 import numpy as np
 
 import fastfair as ff
-from fastfair.data import scanning
+from fastfair.data import scans
 
 _POINTS = [ff.at_fmr(0.01), ff.at_eer()]
 
@@ -43,9 +43,9 @@ def scan(executor=None):
     """Return the same comparisons from files, of which few scores are kept in memory, and all else in files."""
     folder = Path(tempfile.mkdtemp())
     ff.write_comparisons(_comparisons(), folder / "scores.parquet")
-    with mock.patch.multiple(scanning, _BYTES_KEPT=scanning.LEAST_MEMORY / 18_000, _SHARE_OF_PAIRS=0):
+    with mock.patch.multiple(scans, _BYTES_KEPT=scans.LEAST_MEMORY / 18_000, _SHARE_OF_PAIRS=0):
         return ff.scan_comparisons(
-            folder / "*.parquet", storage=ff.Storage(cllr=True, memory_limit=scanning.LEAST_MEMORY), executor=executor
+            folder / "*.parquet", storage=ff.Storage(cllr=True, memory_limit=scans.LEAST_MEMORY), executor=executor
         )
 
 

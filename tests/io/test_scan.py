@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 
 import fastfair as ff
 from fastfair._lib import memory
-from fastfair.data import scanning, score_keys, temporary_files
+from fastfair.data import scans, score_keys, temporary_files
 from fastfair.errors import DroppedWarning, FileFormatError, InputError, MissingFileError, OutputError
 from fastfair.io import scan as scan_module
 from fastfair.resampling.engine import Resampler
@@ -73,10 +73,10 @@ def scanned(parts, *, kind="parquet", **options):
 
 def keeping(monkeypatch, most, *, rows=10**6, at_once=10**6, in_files=True):
     """Keep about so many comparisons, and read so many rows, and pairs of buckets, at a time."""
-    half = scanning.LEAST_MEMORY / 2
-    monkeypatch.setattr(scanning, "_BYTES_KEPT", half / most)
-    monkeypatch.setattr(scanning, "_BYTES_OF_A_PAIR", scanning.LEAST_MEMORY / 8 / at_once)
-    monkeypatch.setattr(scanning, "_SHARE_OF_PAIRS", 0 if in_files else 1)
+    half = scans.LEAST_MEMORY / 2
+    monkeypatch.setattr(scans, "_BYTES_KEPT", half / most)
+    monkeypatch.setattr(scans, "_BYTES_OF_A_PAIR", scans.LEAST_MEMORY / 8 / at_once)
+    monkeypatch.setattr(scans, "_SHARE_OF_PAIRS", 0 if in_files else 1)
     monkeypatch.setattr(scan_module, "_MOST_ROWS", rows)
     monkeypatch.setattr(scan_module, "_ROWS_OF_A_TASK", rows)
 
@@ -131,7 +131,7 @@ def test_scans_have_the_bits_of_comparisons_in_memory(tmp_path, seed, n_files, d
     folder = written(tmp_path / "parts", frame, n_files, order)
     with pytest.MonkeyPatch.context() as patch:
         keeping(patch, most, rows=123, at_once=50 + seed % 300, in_files=seed % 2 == 0)
-        scan = scanned(folder, score_kind=score_kind, memory_limit=scanning.LEAST_MEMORY)
+        scan = scanned(folder, score_kind=score_kind, memory_limit=scans.LEAST_MEMORY)
     assert (scan.n_mated, scan.n_nonmated) == tuple(
         map(len, (in_memory(frame, score_kind=score_kind).mated, in_memory(frame, score_kind=score_kind).nonmated))
     )
@@ -173,7 +173,7 @@ def test_cllr_of_scans_has_the_bits_of_comparisons_in_memory(
     folder = written(tmp_path / "parts", frame, n_files, np.random.default_rng(seed).permutation(n_files))
     with pytest.MonkeyPatch.context() as patch:
         keeping(patch, 40, rows=123, at_once=50 + seed % 300, in_files=seed % 2 == 0)
-        scan = scanned(folder, score_kind=score_kind, groups=groups, cllr=True, memory_limit=scanning.LEAST_MEMORY)
+        scan = scanned(folder, score_kind=score_kind, groups=groups, cllr=True, memory_limit=scans.LEAST_MEMORY)
     assert evaluated(scan, **asked) == expected
 
 
@@ -184,7 +184,7 @@ def test_rates_without_errors_have_the_limits_of_comparisons_in_memory(tmp_path,
     expected = evaluated(in_memory(frame, groups=["age"]), **asked)
     assert any("estimate=0.0," in text for text in expected[0])
     keeping(monkeypatch, 6000, rows=2000, at_once=900)
-    scan = scanned(written(tmp_path / "parts", frame, 3), memory_limit=scanning.LEAST_MEMORY, groups=["age"])
+    scan = scanned(written(tmp_path / "parts", frame, 3), memory_limit=scans.LEAST_MEMORY, groups=["age"])
     assert scan.kept.nonmated.not_kept is not None
     assert evaluated(scan, **asked) == expected
 
@@ -195,7 +195,7 @@ def test_rates_without_errors_have_the_limits_of_comparisons_in_memory(tmp_path,
 def test_executors_and_checkpoints_change_nothing(tmp_path, monkeypatch):
     frame = table_of(2, n=5000)
     keeping(monkeypatch, 2000, rows=600, at_once=400)
-    scan = scanned(written(tmp_path / "parts", frame, 3), cllr=True, memory_limit=scanning.LEAST_MEMORY)
+    scan = scanned(written(tmp_path / "parts", frame, 3), cllr=True, memory_limit=scans.LEAST_MEMORY)
     points = {"at": [ff.at_fmr(0.01), ff.at_eer()], "metrics": ["eer", "min_dcf", "cllr"], "n_resamples": 400}
     expected = evaluated(in_memory(frame), **points)
     with ThreadPoolExecutor(2) as pool:
@@ -203,7 +203,7 @@ def test_executors_and_checkpoints_change_nothing(tmp_path, monkeypatch):
     assert evaluated(scan, **points, executor=ff.Checkpoint(tmp_path / "kept")) == expected
     with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
         assert evaluated(scan, **points, executor=pool) == expected
-        scan = scanned(tmp_path / "parts", cllr=True, memory_limit=scanning.LEAST_MEMORY, executor=pool)
+        scan = scanned(tmp_path / "parts", cllr=True, memory_limit=scans.LEAST_MEMORY, executor=pool)
         assert evaluated(scan, **points) == expected
 
 
@@ -214,9 +214,9 @@ def test_files_that_an_executor_reads_are_the_same_scan(tmp_path, monkeypatch, k
     frame = table_of(1, n=4000, text=True)
     keeping(monkeypatch, 2500, rows=300)
     parts = written(tmp_path / "parts", frame, n_files, kind=kind)
-    expected = evaluated(scanned(parts, kind=kind, memory_limit=scanning.LEAST_MEMORY))
+    expected = evaluated(scanned(parts, kind=kind, memory_limit=scans.LEAST_MEMORY))
     with ThreadPoolExecutor(3) as pool:
-        assert evaluated(scanned(parts, kind=kind, memory_limit=scanning.LEAST_MEMORY, executor=pool)) == expected
+        assert evaluated(scanned(parts, kind=kind, memory_limit=scans.LEAST_MEMORY, executor=pool)) == expected
 
 
 @pytest.mark.filterwarnings("ignore::fastfair.errors.FastfairWarning")  # of few errors in small data
@@ -261,7 +261,7 @@ def test_a_scan_keeps_all_scores_for_cllr_and_else_stays_the_same(tmp_path, monk
         frame = frame.with_columns(-pl.col("score"))
     folder = written(tmp_path / "parts", frame, 3)
     keeping(monkeypatch, 2500, rows=600, at_once=400, in_files=in_files)
-    options = {"score_kind": score_kind, "memory_limit": scanning.LEAST_MEMORY}
+    options = {"score_kind": score_kind, "memory_limit": scans.LEAST_MEMORY}
     without, scan = (scanned(folder, **options, cllr=cllr) for cllr in (False, True))
     assert ("costs" in without.kept.lacks, "costs" in scan.kept.lacks) == (True, False)
     assert scan.kept.nonmated.not_kept is not None
@@ -372,7 +372,7 @@ def test_errors_and_warnings_of_other_processes_name_files_and_rows(tmp_path):
 def test_cllr_and_quantities_beyond_what_is_kept_are_errors(tmp_path, monkeypatch):
     frame = table_of(0, n=5000, decimals=4)
     keeping(monkeypatch, 200)
-    scan = scanned(written(tmp_path / "parts", frame, 2), memory_limit=scanning.LEAST_MEMORY)
+    scan = scanned(written(tmp_path / "parts", frame, 2), memory_limit=scans.LEAST_MEMORY)
     for options, says in (
         ({"at": ff.at_fmr(0.5)}, "threshold of FMR=0.5 needs more scores"),
         ({"at": ff.at_threshold(-9)}, "threshold of threshold=-9 needs more scores"),
@@ -393,7 +393,7 @@ def test_subjects_that_memory_cannot_hold_are_refused(tmp_path, monkeypatch, n_b
 
 def test_temporary_files_are_removed_with_the_scan(tmp_path, monkeypatch):
     keeping(monkeypatch, 2000)
-    scan = scanned(written(tmp_path / "parts", table_of(0), 2), memory_limit=scanning.LEAST_MEMORY, folder=tmp_path)
+    scan = scanned(written(tmp_path / "parts", table_of(0), 2), memory_limit=scans.LEAST_MEMORY, folder=tmp_path)
     (made,) = tmp_path.glob("fastfair-*")
     assert any(made.iterdir())
     assert scan.n_mated > 0
@@ -434,12 +434,12 @@ def test_a_disk_without_space_is_an_error(tmp_path, monkeypatch):
     keeping(monkeypatch, 2000)
     monkeypatch.setattr(temporary_files.Path, "open", full)
     with pytest.raises(OutputError, match="no space is left there"):
-        scanned(written(tmp_path / "parts", table_of(0), 2), memory_limit=scanning.LEAST_MEMORY, folder=tmp_path)
+        scanned(written(tmp_path / "parts", table_of(0), 2), memory_limit=scans.LEAST_MEMORY, folder=tmp_path)
 
 
 def test_temporary_files_that_were_removed_or_shortened_are_an_error(tmp_path, monkeypatch):
     keeping(monkeypatch, 2000)
-    scan = scanned(written(tmp_path / "parts", table_of(0), 2), memory_limit=scanning.LEAST_MEMORY, folder=tmp_path)
+    scan = scanned(written(tmp_path / "parts", table_of(0), 2), memory_limit=scans.LEAST_MEMORY, folder=tmp_path)
     one = next(path for path in sorted(tmp_path.glob("fastfair-*/*")) if path.stat().st_size)
     one.write_bytes(one.read_bytes()[:-4])
     with pytest.raises(FileFormatError, match="was shortened: scan again"):
@@ -453,7 +453,7 @@ def test_temporary_files_that_were_removed_or_shortened_are_an_error(tmp_path, m
 def test_an_evaluation_of_a_scan_makes_intervals_anew_but_leaves_out_no_subjects(tmp_path, monkeypatch):
     frame = table_of(1, n=5000, decimals=4)
     keeping(monkeypatch, 4000)
-    scan = scanned(written(tmp_path / "parts", frame, 2), memory_limit=scanning.LEAST_MEMORY)
+    scan = scanned(written(tmp_path / "parts", frame, 2), memory_limit=scans.LEAST_MEMORY)
     points = {"at": ff.at_fmr(0.01), "metrics": [], "n_resamples": 130, "rng": 3}
     of_scan, in_full = (ff.evaluate(comparisons, **points) for comparisons in (scan, in_memory(frame)))
     for method in ("percentile", "basic", "normal", "dyadic"):
@@ -481,7 +481,7 @@ def test_limits_of_rates_without_errors_that_rest_on_scores_not_kept_are_wider(t
     asked = {"at": ff.at_threshold(4.6), "metrics": [], "measures": [], "n_resamples": 130, "rng": 3}
     in_full = ff.evaluate(in_memory(frame, groups=["age"]), **asked).quantities
     keeping(monkeypatch, 4200)
-    scan = scanned(written(tmp_path / "parts", frame, 2), memory_limit=scanning.LEAST_MEMORY, groups=["age"])
+    scan = scanned(written(tmp_path / "parts", frame, 2), memory_limit=scans.LEAST_MEMORY, groups=["age"])
     of_scan = ff.evaluate(scan, **asked).quantities
     others = [pair for pair in zip(of_scan, in_full, strict=True) if repr(pair[0]) != repr(pair[1])]
     assert others

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from oracles import ordered_products as slow
 
-from fastfair.data.prepared_vectors import float32_error
+from fastfair.data.pair_search import float32_error
 
 
 def some_vectors(seed: int, n: int, d: int, spread: int) -> np.ndarray:

@@ -8,7 +8,7 @@ from oracles import linearized as slow
 from oracles.strategies import comparisons_of_system, two_systems
 
 import fastfair as ff
-from fastfair.data import matching
+from fastfair.data import derived
 from fastfair.error_rates.operating_points import threshold_key
 from fastfair.resampling.engine import NO_METRICS, Resampler
 from fastfair.resampling.linearized_rates import LinearizedRates
@@ -24,7 +24,7 @@ def linearized(comparisons: ff.Comparisons) -> LinearizedRates:
 @given(found=two_systems())
 def test_standard_errors_and_correlations_are_those_of_the_plain_formulas(found):
     first = comparisons_of_system(found, 0)
-    systems = first, matching.match(first, comparisons_of_system(found, 1), one_by_one=False)
+    systems = first, derived.match(first, comparisons_of_system(found, 1), one_by_one=False)
     both = [linearized(comparisons) for comparisons in systems]
     thresholds = [[c.to_threshold(threshold_key(c, point)) for point in POINTS] for c in systems]
     position = {group: k for k, group in enumerate(first.groups)}

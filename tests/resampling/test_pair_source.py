@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 import fastfair as ff
 from fastfair._lib.workers import Workers
 from fastfair.data import pair_search
-from fastfair.data.scanned_comparisons import KeptComparisons
-from fastfair.data.scanning import SpilledPairs, in_buckets
+from fastfair.data.scans import KeptComparisons, SpilledPairs, in_buckets
 from fastfair.data.temporary_files import Folder
 from fastfair.resampling.engine import NO_METRICS, Resampler
 from fastfair.resampling.listed_pairs import ListedSide

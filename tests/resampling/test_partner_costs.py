@@ -14,7 +14,7 @@ from oracles import resampling as slow
 
 import fastfair as ff
 from fastfair._lib import seeds
-from fastfair.data.class_keys import keys_of
+from fastfair.data.comparisons import keys_of
 from fastfair.error_rates import score_metrics
 from fastfair.resampling.engine import Metrics, Resampler
 from fastfair.resampling.units import BLOCK

@@ -30,7 +30,7 @@ from pathlib import Path
 import numpy as np, polars as pl
 import fastfair as ff
 from fastfair._lib import whole_files
-from fastfair.io import write
+import fastfair.io.comparisons
 from fastfair._lib.tables import write_json
 
 folder, rows = Path(sys.argv[1]), int(sys.argv[2])

@@ -17,7 +17,7 @@ import fastfair as ff
 from fastfair import measures
 from fastfair._lib import seeds
 from fastfair.data import score_keys
-from fastfair.data.class_keys import keys_of
+from fastfair.data.comparisons import keys_of
 from fastfair.error_rates.operating_points import threshold_key
 from fastfair.error_rates.score_metrics import nearest_equal_error
 from fastfair.errors import TargetMissedWarning
