@@ -32,6 +32,7 @@ from fastfair.error_rates.score_metrics import (
 from fastfair.errors import InputError, visible
 from fastfair.evaluation.evaluate import EvaluationSettings, concentrations, described, evaluate
 from fastfair.evaluation.result import Evaluation
+from fastfair.evaluation.summary import sizes_in_words
 from fastfair.measures import MEASURES
 from fastfair.measures._registry import printed_name, quantity_name
 from fastfair.pages.drawings import drawing, svg_of
@@ -866,7 +867,8 @@ def evaluate_calibration(
         tuple(costs), _ratio_costs(evaluation), tuple(differences), tuple(measures),
         {group: bayes_error_of(one) for group, one in zip(groups, keys, strict=True)},
         {group: tippett_of(one) for group, one in zip(groups, keys, strict=True)},
-        repr(comparisons), settings,
+        sizes_in_words(len(comparisons.mated), len(comparisons.nonmated), evaluation.n_subjects, len(comparisons.groups)),
+        settings,
     )  # fmt: skip
 
 

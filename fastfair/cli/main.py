@@ -105,6 +105,7 @@ def main() -> None:
     warnings.simplefilter("always", FastfairWarning)
     warnings.showwarning = _show_warning
     guard_streams()
+    gc.set_threshold(100_000)  # a command makes many objects that stay; searching them took a tenth of a short run
     try:
         sys.exit(cli(standalone_mode=False))
     except click.ClickException as error:

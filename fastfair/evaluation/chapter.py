@@ -132,7 +132,7 @@ def rates_of_groups(
     columns: list[ColumnOf] = [_GROUP, (Column("People"), people)]
     foot, has_limits = [Cell(), Cell()], False
     for side, name in enumerate(_RATES, start=1):
-        required = [row for row in beside.required(name, str(rates.at)) if row.group in groups]
+        required = [row for row in beside.required(name, str(rates.at)) if row.group in shown]
         has_limits = has_limits or any(math.isfinite(row.bound) for row in required)
         different = {group for test in tests if test.rate_name == name for group in test.different}
         of_rate, scale = _columns_of_rate(evaluation, name, side, rates, groups, required, different, is_short=is_short)

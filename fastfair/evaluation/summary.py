@@ -182,7 +182,7 @@ def limits(evaluation: Evaluated) -> Said:
     said: Said = []
     for one in evaluation.rates:
         if one.below_resolution:
-            unknown.append(f"{one.at} allows fewer than {ENOUGH_ERRORS} errors: too few data for this operating point.")
+            unknown.append(f"the rates at {one.at} with any precision, as fewer than {ENOUGH_ERRORS} errors fix its threshold")
     few = {
         name: sum((find(evaluation.quantities, name, group, rates.at).n_errors or 0) < ENOUGH_ERRORS
                   for group in evaluation.groups)
@@ -199,9 +199,9 @@ def limits(evaluation: Evaluated) -> Said:
     if n_small:
         known.append(f"{n_small} of {n} groups have fewer than {_FEW_PEOPLE} people")
     if known:
-        unknown.append(f"which group has the highest rate: {', and '.join(known)}, so their rates are rough.")
+        unknown.append(f"which group has the highest rate: {', and '.join(known)}, so their rates are rough")
     if unknown:
-        said.append(("Not known", " ".join(unknown)))
+        said.append(("Not known", f"{'; '.join(unknown)}."))
     if evaluation.settings.get("unit") == "comparison":
         said.append(
             ("Not known", "how people differ: comparisons were drawn as if independent, so intervals are too narrow "
@@ -226,9 +226,14 @@ def has_comparisons_between_groups(rates: Rates) -> bool:
 def size_of(evaluation: Evaluated) -> str:
     """Say how many comparisons, people and groups there are, of an evaluation at an operating point."""
     counts = evaluation.rates[0].counts
-    who = "" if evaluation.n_subjects is None else f" of {evaluation.n_subjects:,} people"
-    groups = f", in {len(evaluation.groups)} groups" if evaluation.groups else ""
-    return f"{counts.mated:,} mated and {counts.nonmated:,} non-mated comparisons{who}{groups}"
+    return sizes_in_words(counts.mated, counts.nonmated, evaluation.n_subjects, len(evaluation.groups))
+
+
+def sizes_in_words(n_mated: int, n_nonmated: int, n_subjects: int | None, n_groups: int) -> str:
+    """Say how many comparisons, people and groups there are."""
+    who = "" if n_subjects is None else f" of {n_subjects:,} people"
+    groups = f", in {n_groups} groups" if n_groups else ""
+    return f"{n_mated:,} mated and {n_nonmated:,} non-mated comparisons{who}{groups}"
 
 
 def brackets_of(settings: Mapping[str, Any]) -> str:

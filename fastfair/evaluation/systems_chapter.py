@@ -90,12 +90,11 @@ def _tables_at(
         each = [{one.system: one for one in ranking} for ranking in of_groups if ranking[0].name == name]
         cells: list[Row] = [
             [visible(next(iter(of.values())).group or ""),
-             *(f"{in_words(of[s])}, rank {possible_ranks(of[s])}" for s in systems)]
+             *(Cell(in_words(of[s]), f"rank {possible_ranks(of[s])}") for s in systems)]
             for of in each
         ]  # fmt: skip
         caption = f"{_at_point(name, point)} of each group, and the ranks that are possible in it"
-        look = "dense" if len(systems) > 4 else ""
-        tables.append(Table(caption, ["Group", *map(visible, systems)], cells, look=look))
+        tables.append(Table(caption, ["Group", *map(visible, systems)], cells))
     for pair, contrasts in pairs.items() if not rankings else ():
         alike: dict[str, list[Contrast]] = {}  # of one rate or metric, and last the measures
         shown = [one for one in contrasts if one.at == point and _is_shown(one)]

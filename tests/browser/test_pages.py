@@ -79,6 +79,19 @@ def test_reports_fit_and_are_silent(name, title, width, color, tmp_path, request
         assert found["violations"] == []
 
 
+@pytest.mark.parametrize("n_systems", [2, 5])
+def test_tables_of_compared_systems_fit(n_systems, tmp_path):
+    rng = np.random.default_rng(0)
+    reference, mated = rng.integers(0, 60, 4000), rng.random(4000) < 0.5
+    probe = np.where(mated, reference, (reference + rng.integers(1, 60, 4000)) % 60)
+    who = mated, reference, probe, reference % 3, probe % 3
+    systems = {f"system {k}": ff.Comparisons(rng.normal(size=4000) + 2 * mated, *who) for k in range(n_systems)}
+    with quietly():
+        ff.compare(systems, at=ff.at_fmr(0.01), n_resamples=100, rng=0).report(tmp_path / "systems.html")
+    found = ask(tmp_path / "systems.html", tmp_path, 1280)
+    assert found["beyond"] == found["clipped"] == found["sideways"] == []
+
+
 def test_a_report_of_20_groups_and_two_systems_is_small(page):
     assert page.stat().st_size < 1_250_000
 
