@@ -859,6 +859,7 @@ def evaluate_calibration(
         measures += [CostMeasure._of(one, application=application, name=one.name) for one in limits.measures]
     groups = (None, *(comparisons.groups[k] for k in measured))
     keys = [keys_of(comparisons), *(keys_of(comparisons, k) for k in measured)]
+    sizes = len(comparisons.mated), len(comparisons.nonmated)
     settings = {
         "applications": [str(one) for one in asked], "normalize": normalize, "grouping": list(comparisons.grouping),
         "unit": unit, "n_resamples": n_resamples, "confidence_level": level, "rng": seed,
@@ -867,8 +868,7 @@ def evaluate_calibration(
         tuple(costs), _ratio_costs(evaluation), tuple(differences), tuple(measures),
         {group: bayes_error_of(one) for group, one in zip(groups, keys, strict=True)},
         {group: tippett_of(one) for group, one in zip(groups, keys, strict=True)},
-        sizes_in_words(len(comparisons.mated), len(comparisons.nonmated), evaluation.n_subjects, len(comparisons.groups)),
-        settings,
+        sizes_in_words(*sizes, evaluation.n_subjects, len(comparisons.groups)), settings,
     )  # fmt: skip
 
 

@@ -182,7 +182,8 @@ def limits(evaluation: Evaluated) -> Said:
     said: Said = []
     for one in evaluation.rates:
         if one.below_resolution:
-            unknown.append(f"the rates at {one.at} with any precision, as fewer than {ENOUGH_ERRORS} errors fix its threshold")
+            few_errors = f"fewer than {ENOUGH_ERRORS} errors fix its threshold"
+            unknown.append(f"the rates at {one.at} with any precision, as {few_errors}")
     few = {
         name: sum((find(evaluation.quantities, name, group, rates.at).n_errors or 0) < ENOUGH_ERRORS
                   for group in evaluation.groups)
