@@ -376,7 +376,12 @@ def recentered_coverage() -> Figure:
     """Draw the coverage of three kinds of intervals over simulated embeddings at all confidence levels."""
     nominal = [0.95 - 0.05 * k for k in range(19)]
     found = ff.synthesis.coverage_experiment(
-        200, 200, n_subjects=100, dim=64, fmr=0.01, confidence_levels=nominal, rng=0
+        200,
+        200,
+        identities=ff.VonMisesFisherIdentities.random(100, 64, (50, 150), rng=0),
+        fmr=0.01,
+        confidence_levels=nominal,
+        rng=0,
     )
     figure, ax = plt.subplots(figsize=(4.5, 4), layout="constrained")
     found.plot(ax)

@@ -261,7 +261,7 @@ def _in_a_process(n: int, what: str) -> list[Any]:
 
 
 def coverage_experiment() -> Measurement:
-    settings: dict[str, Any] = {"n_subjects": 200, "n_samples": SAMPLES, "dim": 64, "rng": 0}
+    settings: dict[str, Any] = {"n_samples": SAMPLES, "rng": 0}
     ff.synthesis.coverage_experiment(2, 64, **settings)  # compiles
     found: list[CoverageExperiment] = []
     taken = clocked(lambda: found.append(ff.synthesis.coverage_experiment(1000, 500, **settings)))()

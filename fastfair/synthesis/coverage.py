@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -33,7 +33,8 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 _STYLES = ("-", "--", "-.", ":")
-_OF_EACH = ("threshold", "estimate", "expected", "low", "high")  # what a part has of each of its data sets
+_OF_EACH = ("threshold", "estimate", "expected", "low", "high")  # what there is of each data set
+_SIDES = ("mated", "nonmated")
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,10 +132,8 @@ def coverage_experiment(
     n_datasets: int = 1000,
     n_resamples: Resamples = 500,
     *,
-    n_subjects: int = 200,
+    identities: VonMisesFisherIdentities | None = None,
     n_samples: int | ArrayLike = 10,
-    dim: int = 64,
-    concentration: float | tuple[float, float] = (50, 150),
     fmr: ArrayLike = (0.001, 0.01),
     confidence_levels: Sequence[float] = (0.95, 0.9, 0.85, 0.8),
     methods: Sequence[MethodOfEmbeddings] = ("recentered", "percentile", "gaussian"),
@@ -151,8 +150,10 @@ def coverage_experiment(
     ----------
     n_datasets, n_resamples : int
         Number of data sets, at least 2, and of replicates of each, at least 2.
-    n_subjects, n_samples, dim, concentration
-        As in `von_mises_fisher_embeddings`: the identities, and how many vectors of each are in a data set.
+    identities : VonMisesFisherIdentities, optional
+        Whose vectors are drawn; by default 200 with vectors of 64 numbers and concentrations from 50 to 150.
+    n_samples : int or (n_subjects,) array_like of int
+        Number of vectors of each identity in a data set.
     fmr : (levels,) array_like
         False match rates to hold, above 0.
     confidence_levels : sequence of float
@@ -185,8 +186,9 @@ def coverage_experiment(
 
     Notes
     -----
-    This is the experiment of the paper [1]_. All methods and levels use the same replicates. The concentrations and
-    FMRs were chosen for this function: about a seventh of mated pairs fail at FMR 0.001, about a twentieth at 0.01.
+    This is the experiment of the paper [1]_. All methods and levels use the same replicates. The default
+    identities and FMRs were chosen for this function: about a seventh of mated pairs fail at FMR 0.001, about a
+    twentieth at 0.01.
 
     The true FNMR at an FMR is taken as the mean FNMR of the data sets at the threshold where their mean FMR is that
     FMR. The paper instead merges all data sets into one and takes its FNMR. Merging adds pairs between data sets, but
@@ -204,8 +206,8 @@ def coverage_experiment(
     Examples
     --------
     >>> import fastfair as ff
-    >>> identities = {"n_subjects": 30, "n_samples": 5, "dim": 16, "concentration": 20}
-    >>> found = ff.synthesis.coverage_experiment(20, 50, **identities, fmr=0.01, rng=0)
+    >>> identities = ff.VonMisesFisherIdentities.random(30, 16, 20, rng=0)
+    >>> found = ff.synthesis.coverage_experiment(20, 50, identities=identities, n_samples=5, fmr=0.01, rng=0)
     >>> found.coverage.shape
     (3, 4, 1)
     >>> bool(found.coverage[0, 0, 0] > found.coverage[1, 0, 0])  # recentered holds the truth more often than naive
@@ -225,22 +227,16 @@ def coverage_experiment(
         "use fewer",
     )
     seed = seeds.fixed(rng)
-    identities = VonMisesFisherIdentities.random(n_subjects, dim, concentration, rng=seed)
-    of_each, draws = samples_of_each(n_samples, n_subjects, dim), Draws(weighting, unit)
-    shape = n_datasets, levels.size
-    thresholds, estimates, expected = np.empty((3, *shape))
-    low, high = np.empty((2, n_datasets, len(names), nominal.size, levels.size))
-    mated: list[Any] = [None] * n_datasets
-    nonmated: list[Any] = [None] * n_datasets
-
-    def take(steps: range, found: Arrays) -> None:
-        for name, out in zip(_OF_EACH, (thresholds, estimates, expected, low, high), strict=True):
-            out[steps.start : steps.stop] = found[name]
-        for name, ranked in (("mated", mated), ("nonmated", nonmated)):
-            ranked[steps.start : steps.stop] = _Ranked.out_of(found, name, len(steps))
-
+    if identities is None:
+        identities = VonMisesFisherIdentities.random(200, 64, (50, 150), rng=seed)
+    of_each, draws = samples_of_each(n_samples, *identities.centers.shape), Draws(weighting, unit)
+    found: Arrays = {}
     data_sets = _DataSets(identities, of_each, levels, draws, seed, n_resamples, names, nominal)
-    do_job(data_sets, n_datasets, 1, workers, f"{n_datasets:,} data sets", take)
+    do_job(data_sets, n_datasets, 1, workers, f"{n_datasets:,} data sets", lambda _, arrays: found.update(arrays))
+    thresholds, estimates, expected, low, high = (
+        np.array([found[f"{k} {name}"] for k in range(n_datasets)]) for name in _OF_EACH
+    )
+    mated, nonmated = ([_Ranked.out_of(found, f"{k} {side}") for k in range(n_datasets)] for side in _SIDES)
     pooled = one_blas_thread()(partial(_pooled, data_sets, thresholds, mated, nonmated))
     threshold, truth = aside(pooled)
     low, high = np.moveaxis(low, 0, 2), np.moveaxis(high, 0, 2)
@@ -260,55 +256,43 @@ class _Ranked:
     ----------
     keys : (pairs,) ndarray
         Ascending, errors first.
-    cumulative : (1 + pairs,) ndarray or None
-        Total weight of the first pairs; None where all pairs have the same weight.
-    size : float
+    cumulative : (1 + pairs,) ndarray
+        Total weight of the first pairs; empty where all pairs have the same weight.
+    size : () ndarray
         Total weight of all pairs.
-    complete : bool
+    complete : () ndarray of bool
         Whether all mated, or non-mated, pairs are kept.
     """
 
     keys: score_keys.Keys
-    cumulative: Floats | None
-    size: float
-    complete: bool
-
-    @staticmethod
-    def into(arrays: Arrays, name: str, ranked: Sequence[_Ranked]) -> None:
-        """Put those of several data sets into arrays of the given name."""
-        arrays[f"{name}_keys"] = np.concatenate([one.keys for one in ranked])
-        arrays[f"{name}_ends"] = np.cumsum([one.keys.size for one in ranked])
-        arrays[f"{name}_sizes"] = np.array([one.size for one in ranked])
-        arrays[f"{name}_complete"] = np.array([one.complete for one in ranked])
-        if ranked[0].cumulative is not None:  # as for all data sets, which have the same subjects and samples
-            arrays[f"{name}_cumulative"] = np.concatenate([one.cumulative for one in ranked])
+    cumulative: Floats
+    size: Floats
+    complete: NDArray[np.bool_]
 
     @classmethod
-    def out_of(cls, arrays: Arrays, name: str, n: int) -> list[_Ranked]:
-        """Return those of several data sets out of arrays."""
-        ends = arrays[f"{name}_ends"]
-        keys = np.split(arrays[f"{name}_keys"], ends[:-1])
-        cumulative: list[Any] = [None] * n
-        if f"{name}_cumulative" in arrays:
-            cumulative = np.split(arrays[f"{name}_cumulative"], (ends + np.arange(1, n + 1))[:-1])
-        sizes, complete = arrays[f"{name}_sizes"].tolist(), arrays[f"{name}_complete"].tolist()
-        return list(map(cls, keys, cumulative, sizes, complete))
+    def out_of(cls, arrays: Arrays, name: str) -> _Ranked:
+        """Make one of what `into` put into arrays."""
+        return cls(*(arrays[f"{name} {one.name}"] for one in fields(cls)))
+
+    def into(self, arrays: Arrays, name: str) -> None:
+        """Put all into arrays, under names that begin with the given one."""
+        arrays |= {f"{name} {one.name}": np.asarray(getattr(self, one.name)) for one in fields(self)}
 
     @classmethod
     def of(cls, lists: ErrorLists) -> _Ranked:
-        cumulative = None
+        cumulative = np.empty(0)
         if lists.scale:
             cumulative = np.append(0, np.cumsum(lists.scale[0][lists.a] * lists.scale[1][lists.b]))
-        return cls(lists.keys.copy(), cumulative, float(lists.sizes[0]), lists.complete)
+        return cls(lists.keys.copy(), cumulative, np.asarray(lists.sizes[0], np.float64), np.asarray(lists.complete))
 
     def share(self, limit: int) -> float:
         """Return the rate of pairs with keys of at most a limit."""
         n = np.searchsorted(self.keys, self.keys.dtype.type(limit), side="right")
-        return float(n if self.cumulative is None else self.cumulative[n]) / self.size
+        return float((self.cumulative[n] if self.cumulative.size else n) / self.size)
 
     def reaches(self, limit: int) -> bool:
         """Return whether all pairs with keys of at most a limit are kept."""
-        return self.complete or int(self.keys[-1]) > limit
+        return bool(self.complete) or int(self.keys[-1]) > limit
 
 
 @dataclass(frozen=True, eq=False)
@@ -333,8 +317,7 @@ class _DataSets:
         )  # fmt: skip
 
     def run(self, steps: range, n_threads: int | None, told: Report | None) -> Arrays:
-        found: dict[int, tuple[Floats, ...]] = {}
-        ranked: dict[int, tuple[_Ranked, _Ranked]] = {}
+        arrays: Arrays = {}
 
         @one_blas_thread()
         def work(k: int) -> None:
@@ -349,13 +332,12 @@ class _DataSets:
             ]
             shape = len(self.methods), self.nominal.size, 2, estimate.size  # there may be no methods
             low, high = np.clip(np.moveaxis(np.reshape(ends, shape), 2, 0), 0, 1)
-            found[k] = rates.threshold, estimate, expected, low, high
-            ranked[k] = _Ranked.of(resampler.y), _Ranked.of(resampler.x)
+            own = dict(zip(_OF_EACH, (rates.threshold, estimate, expected, low, high), strict=True))
+            for side, lists in zip(_SIDES, (resampler.y, resampler.x), strict=True):
+                _Ranked.of(lists).into(own, side)
+            arrays.update({f"{k} {name}": values for name, values in own.items()})
 
         run_blocks(work, steps, len(steps), 1, n_threads, told)
-        arrays = {name: np.array([found[k][place] for k in steps]) for place, name in enumerate(_OF_EACH)}
-        for place, name in enumerate(("mated", "nonmated")):
-            _Ranked.into(arrays, name, [ranked[k][place] for k in steps])
         return arrays
 
 

@@ -72,9 +72,7 @@ OF_COUNTS = {
     "decisions attempts": lambda n: ff.correlated_decisions(2, n, 0.05, 0.2),
     "coverage data sets": lambda n: ff.synthesis.coverage_experiment(n),
     "coverage resamples": lambda n: ff.synthesis.coverage_experiment(2, n),
-    "coverage subjects": lambda n: ff.synthesis.coverage_experiment(2, 2, n_subjects=n),
     "coverage samples": lambda n: ff.synthesis.coverage_experiment(2, 2, n_samples=n),
-    "coverage dim": lambda n: ff.synthesis.coverage_experiment(2, 2, dim=n),
 }
 
 

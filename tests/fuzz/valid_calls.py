@@ -22,6 +22,7 @@ _GROUP = (list("ffffmmmmffffmmmm"), list("ffffmmmmffffmmmm"))
 _SCORES = [0.9, 0.3, 0.8, 0.7, 0.6, 0.95, 0.85, 0.2, 0.1, 0.4, 0.35, 0.05, 0.75, 0.15, 0.25, 0.45]
 _MATED = [1] * 8 + [0] * 8
 _STUDY = {"n_groups": [2, 3], "n_attempts": 2, "fnmr": 0.1, "correlation": 0.05}
+_PEOPLE = ff.VonMisesFisherIdentities.random(5, 3, (50, 150), rng=0)
 _SIZES = dict.fromkeys(["n_mated", "n_nonmated", "overall_mated", "overall_nonmated"], 40)
 _SYSTEM = {"rate": 0.1, "overall_fmr": 0.1, **_SIZES}
 
@@ -78,7 +79,7 @@ def made() -> dict[str, Any]:
         "RocBand": ff.roc_band(comparisons, [0.2, 0.5], n_resamples=20, rng=0),
         "FairnessBand": ff.fairness_band(comparisons, fmr=[0.3, 0.5], n_resamples=20, rng=0),
         "CoverageExperiment": ff.synthesis.coverage_experiment(
-            2, 10, n_subjects=5, n_samples=2, dim=3, fmr=[0.5], rng=0
+            2, 10, identities=_PEOPLE, n_samples=2, fmr=[0.5], rng=0
         ),
         "ShrunkenRates": shrunken,
         "two attributes": pairs,
@@ -190,7 +191,7 @@ def calls() -> dict[str, dict[str, Any]]:
         "fastfair.compare": {"first": c, "second": c, "at": at, "metrics": "all", **few},
         "fastfair.correlated_decisions": {"n_subjects": 5, "n_attempts": 3, "fnmr": 0.1, "correlation": 0.1, "rng": 0},
         "fastfair.synthesis.coverage_experiment": {
-            "n_datasets": 2, "n_resamples": 10, "n_subjects": 5, "n_samples": 2, "dim": 3, "fmr": [0.5], "rng": 0},
+            "n_datasets": 2, "n_resamples": 10, "identities": _PEOPLE, "n_samples": 2, "fmr": [0.5], "rng": 0},
         "fastfair.fairness_band": band, "fastfair.roc_band": band,
         "fastfair.fmr_test": {"data": c, "at": at, "n_resamples": 200, "rng": 0},
         "fastfair.fnmr_test": {"data": counts, "n_resamples": 200, "rng": 0},

@@ -64,7 +64,7 @@ CALLS = {
     ),
     "fairness_band": lambda **who: ff.fairness_band(_comparisons(), fmr=[0.01, 0.1], n_resamples=300, rng=0, **who),
     "coverage_experiment": lambda **who: ff.synthesis.coverage_experiment(
-        12, 50, n_subjects=30, n_samples=5, dim=16, concentration=20, fmr=0.01, rng=0, **who
+        12, 50, identities=ff.VonMisesFisherIdentities.random(30, 16, 20, rng=0), n_samples=5, fmr=0.01, rng=0, **who
     ),
 }
 

@@ -18,7 +18,8 @@ from fastfair.resampling import vector_replicates
 from fastfair.synthesis import coverage
 from fastfair.synthesis.coverage import CoverageExperiment
 
-SMALL = {"n_subjects": 12, "n_samples": 4, "dim": 6, "concentration": (4, 12), "fmr": (0.05, 0.2), "rng": 3}
+PEOPLE = ff.VonMisesFisherIdentities.random(12, 6, (4, 12), rng=3)
+SMALL = {"identities": PEOPLE, "n_samples": 4, "fmr": (0.05, 0.2), "rng": 3}
 
 
 def data_sets(n: int, monkeypatch: pytest.MonkeyPatch, **arguments: object) -> tuple[object, list[ff.Embeddings]]:

@@ -36,10 +36,13 @@ _RESAMPLES = 500  # at most: coverage needs data sets more than it needs replica
 def experiment(settings: Settings) -> CoverageExperiment:
     """Run the experiment behind Tables 1 and 2."""
     return coverage_experiment(
-        settings.n_datasets, n_resamples(settings), n_subjects=N_SUBJECTS, n_samples=N_SAMPLES, dim=DIM,
-        concentration=CONCENTRATION, fmr=LEVELS, confidence_levels=NOMINAL, methods=METHODS, unit=OF_PAPER["unit"],
-        rng=settings.seed,
+        settings.n_datasets, n_resamples(settings), identities=_identities(settings), n_samples=N_SAMPLES, fmr=LEVELS,
+        confidence_levels=NOMINAL, methods=METHODS, unit=OF_PAPER["unit"], rng=settings.seed,
     )  # fmt: skip
+
+
+def _identities(settings: Settings) -> VonMisesFisherIdentities:
+    return VonMisesFisherIdentities.random(N_SUBJECTS, DIM, CONCENTRATION, rng=settings.seed)
 
 
 def n_resamples(settings: Settings) -> int:
@@ -51,9 +54,8 @@ def with_fewer_samples(settings: Settings) -> dict[int, CoverageExperiment]:
     """Run a smaller experiment for fewer vectors of each subject, where naive intervals have the least chance."""
     return {
         n: coverage_experiment(
-            max(2, settings.n_datasets // 2), n_resamples(settings), n_subjects=N_SUBJECTS, n_samples=n, dim=DIM,
-            concentration=CONCENTRATION, fmr=TABLED[:2], confidence_levels=(0.95,), methods=METHODS[:2],
-            unit=OF_PAPER["unit"], rng=settings.seed,
+            max(2, settings.n_datasets // 2), n_resamples(settings), identities=_identities(settings), n_samples=n,
+            fmr=TABLED[:2], confidence_levels=(0.95,), methods=METHODS[:2], unit=OF_PAPER["unit"], rng=settings.seed,
         )
         for n in FEWER_SAMPLES
     }  # fmt: skip
@@ -61,8 +63,7 @@ def with_fewer_samples(settings: Settings) -> dict[int, CoverageExperiment]:
 
 def first_data_set(settings: Settings) -> Embeddings:
     """Draw the first data set of the experiment again."""
-    people = VonMisesFisherIdentities.random(N_SUBJECTS, DIM, CONCENTRATION, rng=settings.seed)
-    vectors = people.draw(N_SAMPLES, rng=np.random.SeedSequence(settings.seed, spawn_key=(0,)))
+    vectors = _identities(settings).draw(N_SAMPLES, rng=np.random.SeedSequence(settings.seed, spawn_key=(0,)))
     return Embeddings(vectors, np.repeat(np.arange(N_SUBJECTS), N_SAMPLES))
 
 
