@@ -11,8 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from fastfair._lib import validation
-from fastfair._lib.arguments import checked
+from fastfair._lib.arguments import Natural, checked
 from fastfair._lib.threads import count_threads
 from fastfair._lib.workers import Report, reporting
 from fastfair.errors import FastfairError, OutputError
@@ -23,7 +22,7 @@ _SHOWN = 1000  # characters of a failed process's last words
 
 
 @checked
-def warm_up(n_processes: int | None = None, progress: bool | Report = False) -> int:
+def warm_up(n_processes: Natural | None = None, progress: bool | Report = False) -> int:
     """Compile all kernels now, so that no later call on this machine has to.
 
     Parameters
@@ -59,7 +58,7 @@ def warm_up(n_processes: int | None = None, progress: bool | Report = False) -> 
     """
     from fastfair.kernels._jit import CACHE_FOLDER, config
 
-    n_processes = count_threads(None) if n_processes is None else validation.count("n_processes", n_processes, 1)
+    n_processes = n_processes or count_threads(None)
     if config.DISABLE_JIT:
         return 0
     if not CACHE_FOLDER:

@@ -9,16 +9,17 @@ says that a function (name, value) -> value checks what no other member of the u
 from __future__ import annotations
 
 import builtins
+import functools
 import inspect
 import numbers
 import os
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import wraps
+from functools import partial
 from pathlib import Path
 from types import NoneType, UnionType
-from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin, overload
+from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -46,21 +47,17 @@ _WAYS = {
     ("FailureCounts", "data frame"): "make FailureCounts of it with read_failure_counts",
     ("operating points", "number"): "write at_fmr(1e-3) for an FMR, at_threshold(0.5) for a threshold",
 }
-# Classes that messages describe by how they are made: one, and several.
-_DESCRIBED = {
-    "OperatingPoint": ("an operating point such as at_fmr(1e-3) or at_threshold(0.5)", "operating points"),
-    "Costs": ("costs such as Costs(0.05, c_miss=1, c_fa=10)", "costs"),
-}
-# What makes an object of a class from text; the modules of these classes add theirs.
-READERS: dict[str, Callable[[str], Any]] = {}
 
 
 # The kinds of values.
 
 
 @dataclass(frozen=True)
-class _Kind:
-    """Values of one kind: what messages call one and several, which values are meant, and how one is read."""
+class Kind:
+    """Values of one kind: what messages call one and several, which values are meant, and how one is read.
+
+    Modules add the kinds of their classes to `KINDS`, by name.
+    """
 
     wanted: str
     several: str
@@ -77,9 +74,10 @@ def _listed(words: Iterable[str]) -> str:
     return f"{', '.join(most).replace(' or ', ', ')} or {last}" if most else last
 
 
-def is_a(value: object, name: str) -> bool:
-    """Return whether a value is of one of the library's classes; by name, as this module may not import them."""
-    return any(c.__name__ == name and c.__module__.startswith("fastfair.") for c in type(value).__mro__)
+def is_a(value: object, name: str, library: str = "fastfair") -> bool:
+    """Return whether a value is of a class of a library; by name, as this module may not import it."""
+    classes = type(value).__mro__
+    return any(one.__name__ == name and one.__module__.startswith(f"{library}.") for one in classes)
 
 
 def _anything(value: object) -> bool:
@@ -91,56 +89,41 @@ def _is_text(value: object) -> bool:
 
 
 def _plain_text(name: str, value: Any) -> str:
-    return value if type(value) is str else str.__str__(value)
+    return str.__str__(value)
 
 
 def _is_number(value: object) -> bool:
-    plain = value[()] if isinstance(value, np.ndarray) and value.ndim == 0 else value
-    return isinstance(plain, numbers.Real) and not isinstance(plain, bool)
+    return isinstance(validation.plain(value), numbers.Real) and not isinstance(validation.plain(value), bool)
 
 
 def _number(name: str, value: Any) -> float:
-    found = validation.real(name, value)
-    return value if type(value) is int else found  # an int stays an int
-
-
-def _is_whole(value: object) -> bool:
-    plain = value[()] if isinstance(value, np.ndarray) and value.ndim == 0 else value
-    return isinstance(plain, int | np.integer) and not isinstance(plain, bool)
-
-
-def _is_path(value: object) -> bool:
-    return isinstance(value, str | os.PathLike)
+    number = validation.real(name, value)
+    return value if type(value) is int else number  # an int stays an int
 
 
 def _path(name: str, value: Any) -> str | Path:
     """Require a possible name of a file or folder."""
     written = os.fspath(value)
-    if not isinstance(written, str):
-        raise _wrong(name, "a name in text", value)
-    try:
-        size = len(os.fsencode(written))
-        longest = max((len(os.fsencode(part)) for part in Path(written).parts), default=0)
-    except UnicodeEncodeError:
-        raise _wrong(name, "a name that can be written", value) from None
-    if "\0" in written:
+    if not isinstance(written, str) or "\0" in written:
         raise _wrong(name, "the name of a file", value)
     if not written:
         raise InputError(f"{name} is empty: name a file or folder")
-    if size >= _LONGEST_PATH or longest > _LONGEST_NAME:
-        raise InputError(f"{name} is a name of {size:,} characters, longer than file systems allow: {shown(value)}")
+    try:
+        longest = max(len(os.fsencode(part)) for part in Path(written).parts or ".")
+    except UnicodeEncodeError:
+        raise _wrong(name, "a name that can be written", value) from None
+    if len(os.fsencode(written)) >= _LONGEST_PATH or longest > _LONGEST_NAME:
+        raise InputError(f"{name} is {len(written):,} characters, longer than file systems allow: {shown(value)}")
     return value if isinstance(value, Path) else written
 
 
 def _is_frame(value: object) -> bool:
-    kind = type(value)
     marks = ("__dataframe__", "__narwhals_dataframe__", "__arrow_c_stream__")
-    return kind.__module__.partition(".")[0] in _FRAMES or any(hasattr(kind, mark) for mark in marks)
+    return _library(value) in _FRAMES or any(hasattr(type(value), mark) for mark in marks)
 
 
-def _is_axes(value: object) -> bool:
-    classes = type(value).__mro__
-    return any(c.__name__ in ("Axes", "_AxesBase") and c.__module__.startswith("matplotlib.") for c in classes)
+def _library(value: object) -> str:
+    return type(value).__module__.partition(".")[0]
 
 
 def _number_or_array(name: str, value: Any) -> Any:
@@ -149,95 +132,89 @@ def _number_or_array(name: str, value: Any) -> Any:
     return arrays.listed(name, value, "a number or an array of them")
 
 
-_KINDS: dict[Any, _Kind] = {
-    NoneType: _Kind("None", "None", lambda value: value is None),
-    str: _Kind("text", "texts", _is_text, _plain_text),
-    bool: _Kind("True or False", "flags", lambda v: isinstance(v, bool | np.bool_), lambda name, value: bool(value)),
-    int: _Kind("a whole number of at least 0", "whole numbers", _is_whole, validation.count),
-    float: _Kind("a finite number", "numbers", _is_number, _number),
-    Path: _Kind("the name of a file", "names of files", _is_path, _path),
-    np.ndarray: _Kind("an array", "arrays", _anything, _number_or_array),
+KINDS: dict[Any, Kind] = {
+    NoneType: Kind("None", "None", lambda value: value is None),
+    str: Kind("text", "texts", _is_text, _plain_text),
+    bool: Kind("True or False", "flags", lambda v: isinstance(v, bool | np.bool_), lambda name, value: bool(value)),
+    int: Kind(
+        "a whole number of at least 0",
+        "whole numbers",
+        lambda value: _is_number(value) and isinstance(validation.plain(value), numbers.Integral),
+        validation.count,
+    ),
+    float: Kind("a finite number", "numbers", _is_number, _number),
+    Path: Kind("the name of a file", "names of files", lambda value: isinstance(value, str | os.PathLike), _path),
+    np.ndarray: Kind("an array", "arrays", _anything, _number_or_array),
     # Names that stand for unions, or that are imported for type checkers alone.
-    "ArrayLike": _Kind("an array", "arrays", _anything, _number_or_array),
-    "IntoDataFrame": _Kind("a data frame", "data frames", _is_frame),
-    "Axes": _Kind("matplotlib Axes, as plt.subplots() gives", "Axes", _is_axes),
+    "ArrayLike": Kind("an array", "arrays", _anything, _number_or_array),
+    "IntoDataFrame": Kind("a data frame", "data frames", _is_frame),
+    "Axes": Kind("matplotlib Axes, as plt.subplots() gives", "Axes", lambda value: is_a(value, "Axes", "matplotlib")),
 }
-_KINDS[NDArray] = _KINDS[np.ndarray]  # a type of its own in NumPy 2.5
+KINDS[NDArray] = KINDS[np.ndarray]  # a type of its own in NumPy 2.5
 
 
-# Checks that annotations name, where a type alone does not say what is allowed.
+# Constraints that annotations name, where a type alone does not say what is allowed.
 
 
-def _replicates(name: str, value: Any) -> int:
-    found = validation.count(name, value)
-    if found > _MOST_REPLICATES:
-        raise InputError(
-            f"{name} must be at most {_MOST_REPLICATES:,}, not {found:,}: limits hardly vary from 10,000 on"
-        )
-    return found
-
-
-def _measure(name: str, value: Any) -> str:
-    """Return the name of a fairness measure: functions of measures have its record."""
-    record = getattr(value, "estimand", value)
-    return str(record.name) if is_a(record, "Estimand") else _plain_text(name, value)
-
-
-def _is_measure(value: object) -> bool:
-    return isinstance(value, str) or is_a(getattr(value, "estimand", value), "Estimand")
+def _resamples(name: str, value: Any, least: int = 0) -> int:
+    n = validation.count(name, value, least)
+    if n > _MOST_REPLICATES:
+        raise InputError(f"{name} must be at most {_MOST_REPLICATES:,}, not {n:,}: limits hardly vary from 10,000 on")
+    return n
 
 
 def _any_number(name: str, value: Any) -> float:
     return float(value) if isinstance(value, float | np.floating) else _number(name, value)
 
 
-Resamples = Annotated[int, _replicates]  # more of them would not change the digits that are printed
-AnyNumber = Annotated[float, _Kind("a number", "numbers", _anything, _any_number)]  # one that need not be finite
-Measure = Annotated[
-    Any, _Kind("the name of a measure or its function", "names or functions of measures", _is_measure, _measure)
-]
-Array = Annotated[ArrayLike, lambda name, value: arrays.listed(name, value, "an array or a list")]
+def _rate_above_0(name: str, value: Any) -> float:
+    return validation.positive(name, validation.fraction(name, value))
+
+
+def at_least(n: int) -> Check:
+    """Return the check of whole numbers of at least n."""
+    return partial(validation.count, least=n)
+
+
+Resamples = Annotated[int, _resamples]  # more of them would not change the digits that are printed
+SomeResamples = Annotated[int, partial(_resamples, least=1)]
+ManyResamples = Annotated[int, partial(_resamples, least=2)]
+Natural = Annotated[int, at_least(1)]
+AtLeastTwo = Annotated[int, at_least(2)]
+Positive = Annotated[float, validation.positive]
+Rate = Annotated[float, validation.fraction]  # in [0, 1)
+PositiveRate = Annotated[float, _rate_above_0]
+Share = Annotated[float, partial(validation.fraction, interval="[0, 1]")]
+Probability = Annotated[float, partial(validation.fraction, interval="(0, 1)")]
+AnyNumber = Annotated[float, Kind("a number", "numbers", _anything, _any_number)]  # one that need not be finite
+Array = Annotated[ArrayLike, partial(arrays.listed, wanted="an array or a list")]
 
 
 # From annotations to checks.
 
 
-def _class_kind(name: str) -> _Kind:
-    wanted, several = _DESCRIBED.get(name, (name, name))
-    if name not in READERS:
-        return _Kind(wanted, several, lambda value: is_a(value, name))
-
-    def read(argument: str, value: Any) -> Any:
-        return READERS[name](value) if isinstance(value, str) else value
-
-    return _Kind(wanted, several, lambda value: isinstance(value, str) or is_a(value, name), read)
-
-
-def _literal(words: tuple[str, ...]) -> _Kind:
+def _literal(words: tuple[str, ...]) -> Kind:
     wanted = f"one of {', '.join(map(repr, words))}"
-    return _Kind(wanted, wanted, _is_text, lambda name, value: validation.choice(name, _plain_text(name, value), words))
+    return Kind(wanted, wanted, _is_text, lambda name, value: validation.choice(name, _plain_text(name, value), words))
 
 
-def _function_kind(n_arguments: int) -> _Kind:
-    wanted = f"a function of {('no', 'one', 'two', 'three')[n_arguments]} numbers"
-
+def _function_kind(n_arguments: int) -> Kind:
     def takes(value: Any) -> bool:
-        if not callable(value) or isinstance(value, type):
-            return False
         try:
             inspect.signature(value).bind(*range(n_arguments))
-        except TypeError:
+        except TypeError:  # it is no function, or takes other arguments
             return False
         except ValueError:  # a built-in function without a signature
-            return True
-        return True
+            return callable(value)
+        return not isinstance(value, type)
 
-    return _Kind(wanted, wanted, takes)
+    wanted = f"a function of {('no', 'one', 'two', 'three')[n_arguments]} numbers"
+    return Kind(wanted, wanted, takes)
 
 
-def _list_kind(inner: Any) -> _Kind:
+def _list_kind(inner: Any) -> Kind:
     """Lists; of text and numbers also arrays and columns of data frames, and of text sets."""
-    several, check = _listed(kind.several for kind in _kinds(inner)), _check(inner)
+    several, check = _several(inner), _check(inner)
     inside = set(get_args(inner)) or {inner}
     of_text = bool({str, Any} & inside) or get_origin(inner) is Literal
     of_values = (of_text and Path not in inside) or inside <= {float, int}
@@ -253,31 +230,34 @@ def _list_kind(inner: Any) -> _Kind:
             value = arrays.listed(name, value, f"a list of {several}")
         return [check(f"{name}[{k}]", entry) for k, entry in enumerate(value)]
 
-    return _Kind(f"a list of {several}", f"lists of {several}", takes, read)
+    return Kind(f"a list of {several}", f"lists of {several}", takes, read)
 
 
-def _dict_kind(inner: Any) -> _Kind:
-    several, check = _listed(kind.several for kind in _kinds(inner)), _check(inner)
+def _dict_kind(inner: Any) -> Kind:
+    check, text = _check(inner), _check(str)
 
     def read(name: str, value: Any) -> dict[str, Any]:
-        text = _check(str)
         return {text(f"a name in {name}", key): check(f"{name}[{shown(key)}]", entry) for key, entry in value.items()}
 
-    return _Kind(f"a dict from text to {several}", "dicts", lambda value: isinstance(value, Mapping), read)
+    return Kind(f"a dict from text to {_several(inner)}", "dicts", lambda value: isinstance(value, Mapping), read)
 
 
-def _pair_kind(inner: tuple[Any, ...]) -> _Kind:
-    several, checks = _listed(kind.several for part in inner for kind in _kinds(part)), [_check(part) for part in inner]
+def _pair_kind(inner: tuple[Any, ...]) -> Kind:
+    several, checks = _several(*inner), list(map(_check, inner))
 
     def read(name: str, value: Any) -> tuple[Any, ...]:
         if len(value) != len(inner):
             raise _wrong(name, f"a pair of {several}", value)
         return tuple(check(name, entry) for check, entry in zip(checks, value, strict=True))
 
-    return _Kind(f"a pair of {several}", f"pairs of {several}", lambda value: isinstance(value, tuple), read)
+    return Kind(f"a pair of {several}", f"pairs of {several}", lambda value: isinstance(value, tuple), read)
 
 
-def _kinds(annotation: Any) -> Iterator[_Kind]:
+def _several(*annotations: Any) -> str:
+    return _listed(kind.several for annotation in annotations for kind in _kinds(annotation))
+
+
+def _kinds(annotation: Any) -> Iterator[Kind]:
     """Yield the kinds of values that an annotation allows."""
     origin, inner = get_origin(annotation), get_args(annotation)
     if origin in (Union, UnionType):
@@ -286,8 +266,8 @@ def _kinds(annotation: Any) -> Iterator[_Kind]:
         for member in dict.fromkeys(Literal[words] if get_origin(member) is Literal else member for member in members):
             yield from _kinds(member)
     elif origin is Annotated:
-        found = annotation.__metadata__[0]
-        yield found if isinstance(found, _Kind) else _Kind("", "", _anything, found)
+        check = annotation.__metadata__[0]
+        yield check if isinstance(check, Kind) else Kind("", "", _anything, check)
     elif origin is Literal:
         yield _literal(inner)
     elif origin in (Sequence, list):
@@ -299,10 +279,11 @@ def _kinds(annotation: Any) -> Iterator[_Kind]:
     elif origin is Callable:
         yield _function_kind(len(inner[0]))
     else:
-        kind = _KINDS.get(origin or annotation) or _KINDS.get(getattr(annotation, "__name__", None))
+        kind = KINDS.get(origin or annotation) or KINDS.get(getattr(annotation, "__name__", None))
         if kind is None and not (isinstance(annotation, type) and annotation.__module__.startswith("fastfair")):
             raise TypeError(f"arguments cannot be checked by the annotation {annotation!r}")
-        yield kind or _class_kind(annotation.__name__)
+        name = annotation.__name__
+        yield kind or Kind(name, name, partial(is_a, name=name))
 
 
 def _check(annotation: Any) -> Check:
@@ -318,15 +299,16 @@ def _check(annotation: Any) -> Check:
         for pair in pairs:
             if isinstance(value, list) or (isinstance(value, np.ndarray) and value.ndim == 1):
                 return pair.read(name, value)
-        found = _found(value)
-        hint = next((_WAYS[kind.several, found] for kind in listed if (kind.several, found) in _WAYS), "")
-        raise _wrong(name, _listed(kind.wanted for kind in listed if kind.wanted != "None"), value, hint)
+        hints = (_WAYS.get((kind.several, _found(value)), "") for kind in listed)
+        raise _wrong(
+            name, _listed(kind.wanted for kind in listed if kind.wanted != "None"), value, next(filter(None, hints), "")
+        )
 
     return check
 
 
 def _found(value: object) -> str:
-    if type(value).__module__.partition(".")[0] in _FRAMES:
+    if _library(value) in _FRAMES:
         return "data frame"
     if isinstance(value, str | os.PathLike):
         return "file name"
@@ -344,7 +326,7 @@ def annotations_of(function: Callable[..., Any]) -> dict[str, Any]:
     """Return the annotation of each argument of a function or dataclass, by its name."""
     function = inspect.unwrap(function)
     names = _Names(vars(sys.modules[function.__module__]) if isinstance(function, type) else function.__globals__)
-    names |= {name: type(name, (), {}) for name in _KINDS if isinstance(name, str)}
+    names |= {name: type(name, (), {}) for name in KINDS if isinstance(name, str)}
     return {
         p.name: eval(p.annotation, {}, names) if isinstance(p.annotation, str) else p.annotation
         for p in inspect.signature(function).parameters.values()
@@ -352,126 +334,91 @@ def annotations_of(function: Callable[..., Any]) -> dict[str, Any]:
     }
 
 
-def words_of(annotation: Any) -> tuple[str, ...]:
-    """Return the words that an annotation allows by `Literal`, in a list or alone."""
-    inner = get_args(annotation)
-    if get_origin(annotation) is Literal:
-        return inner
-    return tuple(dict.fromkeys(word for member in inner for word in words_of(member)))
-
-
+@functools.cache
 def checks_of(function: Callable[..., Any]) -> dict[str, Check]:
-    """Return the check of each argument of a function, by its name."""
-    return {name: _check(annotation) for name, annotation in annotations_of(function).items()}
+    """Return the check of each argument of a function, by its name; defaults are not checked."""
 
-
-# The decorator.
-
-
-@overload
-def checked(function: _Function, /) -> _Function: ...
-@overload
-def checked(*, takes: Callable[..., Any]) -> Callable[[_Function], _Function]: ...
-def checked(function: Any = None, /, *, takes: Callable[..., Any] | None = None) -> Any:
-    """Check every argument of a function by its annotation before the function runs; defaults are not checked.
-
-    Parameters
-    ----------
-    function : function or dataclass
-        The function; of a dataclass, its constructor is checked.
-    takes : function, optional
-        The function that receives the arguments gathered by two stars; they are checked as its own are.
-
-    Returns
-    -------
-    function
-        Has the name, signature and documentation of `function`.
-    """
-    return (lambda given: _decorated(given, takes)) if function is None else _decorated(function, takes)
-
-
-def _refuse_other_indices(arguments: Iterable[tuple[str, Any]]) -> None:
-    """Refuse columns of pandas whose rows have other labels, or the same in another order: which belong together?"""
-    pandas = sys.modules["pandas"]
-    columns = []
-    for name, value in arguments:
-        inside = value.items() if type(value) is dict else [("", value)]
-        columns += [
-            (f"{name} {key!r}" if key else name, column)
-            for key, column in inside
-            if issubclass(type(column), pandas.Series)
-        ]
-    for name, column in columns[1:]:
-        first, others = columns[0]
-        if len(column) == len(others) and not column.index.equals(others.index):
-            raise InputError(
-                f"the rows of {name} have another index than those of {first}, so that it is not clear which belong "
-                "together: sort both alike, or pass .to_numpy() of each to take them in their order"
-            )
-
-
-@dataclass(frozen=True)
-class _Arguments:
-    """The arguments of a function: their checks and defaults, names of those given by place, and of one with a star."""
-
-    checks: dict[str, Check]
-    defaults: dict[str, Any]
-    by_place: list[str]
-    gathered: str
-
-    def read(self, name: str, value: Any) -> Any:
-        """Return the checked value that the function receives."""
-        if name not in self.checks or value is self.defaults[name]:
+    def checked_by(check: Check, default: Any, name: str, value: Any) -> Any:
+        if value is default:
             return value
         try:
-            return self.checks[name](name, value)
+            return check(name, value)
         except FastfairError:
             raise
         except Exception as error:  # raised by the value's own methods
             raise InputError(f"{name} cannot be read, as it raises {type(error).__name__}") from error
 
+    parameters = inspect.signature(function).parameters
+    return {
+        name: partial(checked_by, _check(annotation), parameters[name].default)
+        for name, annotation in annotations_of(function).items()
+    }
 
-def _arguments(function: Any, takes: Any) -> _Arguments:
-    checks, defaults = {}, {}
-    if takes is not None:
-        first, *others = inspect.signature(takes).parameters.values()
-        checks = {name: check for name, check in checks_of(takes).items() if name != first.name}
-        defaults = {parameter.name: parameter.default for parameter in others}
+
+def checked_options(caller: str, function: Callable[..., Any], options: Mapping[str, Any]) -> dict[str, Any]:
+    """Check the arguments that a caller passes on by name to a function."""
+    _, *known = checks_of(function)
+    for name in options:
+        if name not in known:
+            raise TypeError(f"{caller}() got an unexpected keyword argument {name!r}")
+    return {name: checks_of(function)[name](name, value) for name, value in options.items()}
+
+
+# The decorator.
+
+
+def _refuse_other_indices(arguments: Iterable[tuple[str, Any]]) -> None:
+    """Refuse columns of pandas whose rows have other labels, or the same in another order: which belong together?"""
+    first = None
+    for argument, value in arguments:
+        for key, column in value.items() if type(value) is dict else [("", value)]:
+            if not issubclass(type(column), sys.modules["pandas"].Series):
+                continue
+            name = f"{argument} {key!r}" if key else argument
+            first = first or (name, column)
+            if len(column) == len(first[1]) and not first[1].index.equals(column.index):
+                raise InputError(
+                    f"the rows of {name} have another index than those of {first[0]}, so that it is not clear which "
+                    "belong together: sort both alike, or pass .to_numpy() of each to take them in their order"
+                )
+
+
+@functools.cache
+def _places(function: Callable[..., Any], n: int) -> list[str]:
+    """Return the names of the first n arguments, "" where there are not so many."""
+    by_place = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
     parameters = inspect.signature(function).parameters.values()
-    by_place = [p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
-    gathered = next((p.name for p in parameters if p.kind is p.VAR_POSITIONAL), "")
-    checks |= checks_of(function)
-    return _Arguments(checks, defaults | {p.name: p.default for p in parameters}, by_place, gathered)
+    names = [parameter.name for parameter in parameters if parameter.kind in by_place]
+    gathered = next((parameter.name for parameter in parameters if parameter.kind is parameter.VAR_POSITIONAL), "")
+    return [*names, *[gathered] * n][:n]
 
 
-def _decorated(function: Any, takes: Any) -> Any:
+def checked(function: _Function) -> _Function:
+    """Check every argument of a function, or of a dataclass's constructor, by its annotation before it runs.
+
+    The name, signature and documentation stay.
+    """
     if isinstance(function, type):
-        function.__init__ = _decorated(function.__init__, takes)  # type: ignore[misc]
+        function.__init__ = checked(function.__init__)  # type: ignore[misc]
         return function
-    known: _Arguments | None = None
 
-    @wraps(function)
+    @functools.wraps(function)
     def checking(*args: Any, **kwargs: Any) -> Any:
-        nonlocal known
-        if known is None:
-            known = _arguments(function, takes)
+        checks = checks_of(function)
+        given = list(zip(_places(function, len(args)), args, strict=True))
         if len(args) + len(kwargs) > 1 and "pandas" in sys.modules:
-            _refuse_other_indices([*zip(known.by_place, args, strict=False), *kwargs.items()])
-        given = [known.read(name, value) for name, value in zip(known.by_place, args, strict=False)]
-        given += [known.read(known.gathered, value) for value in args[len(given) :]]
-        for name, value in kwargs.items():
-            if takes is not None and name not in known.checks:
-                raise TypeError(f"{function.__qualname__}() got an unexpected keyword argument {name!r}")
-            kwargs[name] = known.read(name, value)
+            _refuse_other_indices([*given, *kwargs.items()])
+        args = tuple(checks[name](name, value) if name in checks else value for name, value in given)
+        kwargs = {name: checks[name](name, value) if name in checks else value for name, value in kwargs.items()}
         try:
-            return function(*given, **kwargs)
-        except FastfairError:
-            raise
+            return function(*args, **kwargs)
         except MemoryError as error:
+            if isinstance(error, FastfairError):
+                raise
             what = function.__qualname__.removesuffix(".__init__")
             raise NotEnoughMemoryError(
                 f"{what} needs more memory than the system gives this process ({error}): take fewer data or "
                 "replicates, scan_comparisons for score files, or a larger limit (ulimit -v)"
             ) from error
 
-    return checking
+    return checking  # type: ignore[return-value]

@@ -18,6 +18,7 @@ from . import memory
 from .text import shown
 
 Floats = NDArray[np.float64]
+LARGEST = 1e150  # of scores and rates, so that float64 holds their sums, squares and differences
 _EXACT = 2**53  # float64 holds whole numbers exactly up to here
 
 

@@ -15,7 +15,8 @@ from fastfair.errors import InputError, MissingDependencyError
 
 from . import label_codes, validation
 from .label_codes import TextColumn, text_column
-from .warnings import told_as
+from .text import not_there
+from .warnings import require, told_as
 
 if TYPE_CHECKING:
     import polars as pl
@@ -57,7 +58,7 @@ class FrameColumns:
 
     def __getitem__(self, name: str) -> nw.Series[Any]:
         if name not in self.names:
-            raise InputError(validation.not_there(self._called, name, self.names))
+            raise InputError(not_there(self._called, name, self.names))
         return self._frame.get_column(name)
 
     def numbers(self, name: str) -> np.ndarray[Any, Any]:
@@ -111,7 +112,7 @@ class FrameColumns:
     def text(self, name: str) -> pl.Series:
         """Return a column as a polars series of text, stripped of blanks, with "" for missing values."""
         self.is_text(name)
-        pl = validation.require("polars", "cli", "reading data frames")
+        pl = require("polars", "cli", "reading data frames")
         with _taking(name, self[name].dtype):
             return self.polars([name])[name].cast(pl.String).fill_null("").str.strip_chars()
 
@@ -154,7 +155,7 @@ class FrameColumns:
 
     def polars(self, names: Sequence[str]) -> pl.DataFrame:
         """Return some columns as a data frame of polars."""
-        pl = validation.require("polars", "cli", "reading data frames")
+        pl = require("polars", "cli", "reading data frames")
         frame = self._frame.select(names)
         if not frame.implementation.is_pandas_like():
             return frame.to_polars()
@@ -162,7 +163,7 @@ class FrameColumns:
 
     def _polars_series(self, name: str) -> pl.Series:
         """Convert a column of pandas; polars itself would need pyarrow for text."""
-        pl = validation.require("polars", "cli", "reading data frames")
+        pl = require("polars", "cli", "reading data frames")
         series = self[name]
         with _taking(name, series.dtype):
             if series.dtype.is_numeric() and not series.is_null().any():
@@ -183,7 +184,7 @@ def build(columns: Mapping[str, Sequence[Any] | np.ndarray[Any, Any]], backend: 
             raise MissingDependencyError(f"a data frame needs one of {', '.join(BACKENDS)}; pip install one of them")
         backend = installed[0]
     else:
-        validation.require(backend, "test", f"a {backend} data frame")
+        require(backend, "test", f"a {backend} data frame")
     return nw.from_dict(
         {name: list(column) for name, column in columns.items()},
         backend=cast("Literal['pandas', 'polars', 'pyarrow']", backend),

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from . import validation
 from .text import drawn, per_cent, shortened
+from .warnings import require
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -43,7 +43,7 @@ def save(figure: Figure, file: BinaryIO, kind: str, dots: int) -> None:
 
     Text stays text: PDF embeds TrueType fonts, as publishers ask, and SVG has letters that editors can change.
     """
-    matplotlib = validation.require("matplotlib", "cli", "drawing")
+    matplotlib = require("matplotlib", "cli", "drawing")
     date = {"pdf": {"CreationDate": None}, "svg": {"Date": None}}.get(kind)
     with matplotlib.rc_context({"svg.hashsalt": "fastfair", "svg.fonttype": "none", "pdf.fonttype": 42}):
         figure.savefig(file, format=kind, dpi=dots, metadata=date)
@@ -52,9 +52,9 @@ def save(figure: Figure, file: BinaryIO, kind: str, dots: int) -> None:
 def new_axes(size: tuple[float, float] | None = None) -> Axes:
     """Return the axes of a new figure of a size in inches."""
     if _on_screen.get():
-        pyplot = validation.require("matplotlib.pyplot", "cli", "drawing")
+        pyplot = require("matplotlib.pyplot", "cli", "drawing")
         return pyplot.subplots(figsize=size, layout="constrained")[1]
-    figures = validation.require("matplotlib.figure", "cli", "drawing")
+    figures = require("matplotlib.figure", "cli", "drawing")
     return figures.Figure(figsize=size, layout="constrained").subplots()
 
 

@@ -6,8 +6,9 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from fastfair._lib import validation
 from fastfair.errors import InputError
+
+from .text import did_you_mean, not_there
 
 # Words that name the side in names of columns: any of the first kind goes with any of the second.
 _SIDES = (
@@ -133,7 +134,7 @@ def require_both_sides(name: str, known: Sequence[str]) -> None:
 def _of_pair(place: object, pair: Pair, known: list[str]) -> tuple[str, Pair]:
     for name in pair:
         if name not in known:
-            raise InputError(validation.not_there(place, name, known))
+            raise InputError(not_there(place, name, known))
     return shared_name(*pair), pair
 
 
@@ -149,9 +150,9 @@ def _of_name(place: object, group: str, known: list[str]) -> tuple[str, Pair]:
             "pairs in groups, on the command line with --reference-group and --probe-group"
         )
     pairs = _pairs(known)
-    near = next((pair for pair, name in pairs.items() if validation.did_you_mean(group, [name])), None)
+    near = next((pair for pair, name in pairs.items() if did_you_mean(group, [name])), None)
     for_both = [name for name in known if not any(name in pair for pair in pairs)]
-    hint = validation.did_you_mean(group, for_both)
+    hint = did_you_mean(group, for_both)
     if near:
         hint = (
             f" (did you mean {pairs[near]!r}, of which {near[0]!r} and {near[1]!r} hold the labels of the two sides?)"

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import difflib
 import math
 import reprlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ NONE = "–"  # where there is no number
 _ROUNDING = 1e-12  # what rounding makes of 0
 _MOST_DECIMALS = 8
 _LEAST_P = 1e-4
+_LISTED = 20  # names in a message
 _short = reprlib.Repr()
 _short.maxstring = _short.maxother = _short.maxlong = 80
 
@@ -31,6 +33,24 @@ def shown(value: object) -> str:
         return _short.repr(value)
     except Exception:  # raised by the value, or by a number with too many digits
         return f"a value of type {kind}"
+
+
+def did_you_mean(value: object, known: Iterable[str]) -> str:
+    """Return a hint with the nearest known names, or "" if none is near."""
+    by_lower = {str(name).lower(): name for name in known}
+    word = str(value).lower()
+    near = [name for name in by_lower if word and name.startswith(word)][:5]
+    near = near or difflib.get_close_matches(word, by_lower, n=3, cutoff=0.5)
+    return f" (did you mean {' or '.join(repr(by_lower[name]) for name in near)}?)" if near else ""
+
+
+def not_there(place: object, name: object, known: Iterable[str], *, role: str = "", kind: str = "column") -> str:
+    """Return the message that a file or data frame lacks a name, with the nearest names, and all where they are few."""
+    known = list(known)
+    would_do = f": name one with {role}=" if role else ""
+    others = f" and {len(known) - _LISTED:,} more" if len(known) > _LISTED + 1 else ""
+    listed = ", ".join(known[:_LISTED] if others else known) or "none"
+    return f"{place} has no {kind} {name!r}{did_you_mean(name, known)}{would_do}; its {kind}s are {listed}{others}"
 
 
 def typed(threshold: float) -> str:

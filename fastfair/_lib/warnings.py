@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import importlib
 import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from types import ModuleType
 
-from fastfair.errors import FastfairError
+from fastfair.errors import FastfairError, MissingDependencyError
 
 _LIBRARY = __name__.partition(".")[0]
 _gathered: ContextVar[tuple[type[Warning], list[str]] | None] = ContextVar("gathered", default=None)
@@ -95,3 +97,13 @@ def told_as(error: type[FastfairError], what: str) -> Iterator[None]:
     except BaseException as found:
         reason = next((line for line in str(found).splitlines() if line.strip()), type(found).__name__)
         raise error(f"{what}: {reason}") from found
+
+
+def require(module: str, extra: str, purpose: str) -> ModuleType:
+    """Import an optional package, or raise an error that says how to install it."""
+    try:
+        return importlib.import_module(module)
+    except ImportError:
+        raise MissingDependencyError(
+            f'{purpose} needs the package {module.split(".")[0]}; pip install "fastfair[{extra}]" brings it'
+        ) from None

@@ -24,11 +24,12 @@ from numpy.typing import NDArray
 from fastfair._version import __version__
 from fastfair.errors import FileFormatError, InputError
 
-from . import seeds, validation, whole_files
+from . import seeds, whole_files
 from .arguments import checked
 from .executors import run_in
 from .text import shown
 from .threads import count_threads
+from .warnings import require
 
 Report = Callable[[int, int], None]
 
@@ -39,8 +40,8 @@ def reporting(progress: bool | Report, label: str) -> Iterator[Report | None]:
     if callable(progress) or not progress:
         yield progress or None
         return
-    rich = validation.require("rich.progress", "cli", "progress=True")
-    console = validation.require("rich.console", "cli", "progress=True").Console(stderr=True)
+    rich = require("rich.progress", "cli", "progress=True")
+    console = require("rich.console", "cli", "progress=True").Console(stderr=True)
     columns = (
         rich.TextColumn("{task.description}"),
         rich.BarColumn(),

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from fastfair import intervals
 from fastfair._lib import seeds
-from fastfair._lib.arguments import Measure, Resamples, checked
+from fastfair._lib.arguments import Resamples, checked
 from fastfair._lib.warnings import warn
 from fastfair._lib.workers import Checkpoint, Executor
 from fastfair.data.comparisons import Comparisons
@@ -20,7 +20,7 @@ from fastfair.error_rates.rates import ERROR_RATES, ErrorRate
 from fastfair.errors import FairValueOutsideWarning, InputError
 from fastfair.measures import MEASURES
 from fastfair.measures._fairness import BaseMetric, value_of
-from fastfair.measures._registry import at_any_threshold, measure_name, printed_name
+from fastfair.measures._registry import Measure, at_any_threshold, measure_name, printed_name
 from fastfair.resampling.engine import Replicates
 from fastfair.uncertainty.few_errors import SampleSizes
 from fastfair.uncertainty.interval_maker import NO_SUCH_ERRORS, IntervalMaker

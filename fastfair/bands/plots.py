@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
-from fastfair._lib import validation
 from fastfair._lib.plots import (
     USUAL,
     axes_or_new,
@@ -21,6 +20,7 @@ from fastfair._lib.plots import (
     roc_axes,
 )
 from fastfair._lib.text import drawn, shortened
+from fastfair._lib.warnings import require
 from fastfair.errors import visible
 from fastfair.measures._registry import METRICS
 
@@ -52,7 +52,7 @@ def _deviates(rates: Floats) -> Floats:
 
 def draw_roc_panels(of_all: Any, of_groups: Mapping[str, Any]) -> Figure:
     """Draw a small plot of each group's band, before the curve of all, all on the same scales."""
-    figures = validation.require("matplotlib.figure", "cli", "drawing")
+    figures = require("matplotlib.figure", "cli", "drawing")
     columns = min(_COLUMNS, len(of_groups))
     rows = -(-len(of_groups) // columns)
     figure: Figure = figures.Figure(figsize=(_PANEL * columns + 0.7, _PANEL * rows + 0.6), layout="constrained")

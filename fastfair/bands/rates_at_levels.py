@@ -362,5 +362,5 @@ def checked_levels(fmr: ArrayLike) -> Floats:
     levels = np.atleast_1d(validation.numbers_of("fmr", fmr))
     if levels.ndim != 1:
         raise InputError(f"fmr must be a list of rates, but its shape is {levels.shape}")
-    checked = [validation.rate("fmr", level) + 0.0 for level in levels.tolist()]  # not -0.0
+    checked = [validation.fraction("fmr", level) + 0.0 for level in levels.tolist()]  # not -0.0
     return np.array(list(dict.fromkeys(checked)))

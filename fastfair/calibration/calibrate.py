@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from fastfair._lib import seeds, validation
-from fastfair._lib.arguments import checked
+from fastfair._lib import seeds
+from fastfair._lib.arguments import Probability, checked
 from fastfair._lib.plots import GREY, axes_or_new, legend_below, line_style
 from fastfair._lib.text import drawn
 from fastfair.data import score_keys
@@ -411,7 +411,7 @@ def calibrate(
     method: _Method = "logistic",
     *,
     development: Comparisons | None = None,
-    p_target: float = 0.5,
+    p_target: Probability = 0.5,
     n_folds: int = 5,
     by: By = "subject",
     group_wise: bool = False,
@@ -470,7 +470,6 @@ def calibrate(
     >>> ratios.comparisons.score_kind, round(ff.cllr(ratios.comparisons), 3), round(ff.min_cllr(c), 3)
     ('log-likelihood-ratio', 0.096, 0.091)
     """
-    validation.open_fraction("p_target", p_target)
     source = comparisons if development is None else development
     if _is_distance(source) != _is_distance(comparisons):
         raise InputError(

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastfair import intervals
-from fastfair._lib import seeds, validation
+from fastfair._lib import seeds
 from fastfair._lib.arguments import Resamples, checked
 from fastfair._lib.plots import GREY, STANDS_OUT, USUAL, Bar, Line, draw_rows, new_axes, row_size
 from fastfair._lib.tables import columns_of
@@ -837,7 +837,7 @@ def evaluate_calibration(
     if not asked:
         raise InputError("applications is empty: give at least one, such as Costs(0.01)")
     level = intervals.level(confidence_level)
-    if validation.count("n_resamples", n_resamples) < 2:
+    if n_resamples < 2:
         raise InputError(f"calibration needs replicates: n_resamples must be at least 2, not {n_resamples}")
     fixed = seeds.fixed(rng)
     key, seed = seeds.stream(fixed)

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
 
 from fastfair import intervals
-from fastfair._lib import seeds, validation, whole_files
+from fastfair._lib import seeds, whole_files
 from fastfair._lib.arguments import Resamples, checked
 from fastfair._lib.plots import GREY, STANDS_OUT, USUAL, Line, draw_rows, verdict_bars
-from fastfair._lib.text import number_with_interval, per_cent
+from fastfair._lib.text import did_you_mean, number_with_interval, per_cent
 from fastfair.data.comparisons import Comparisons
 from fastfair.data.scans import ScannedComparisons
 from fastfair.error_rates.operating_points import OperatingPoint, at_fmr, read_point
@@ -110,7 +110,7 @@ class Requirement:
         if self.group == EVERY_GROUP:
             return [replace(self, group=group) for group in groups]
         if self.group not in groups:
-            near = validation.did_you_mean(self.group, groups)
+            near = did_you_mean(self.group, groups)
             raise self._refused(
                 self.group, f"there is no such group{near}: write one of {', '.join(groups)}, or * for each of them"
             )
@@ -168,7 +168,7 @@ def _name_of(called: str, refused: _Refused) -> str:
     code, _, metric = name.partition("(")
     if not is_name or measure is None or code != measure.name:
         known = [*ERROR_RATES, *METRICS, *MEASURES]
-        near = validation.did_you_mean(called.partition("(")[0], known)
+        near = did_you_mean(called.partition("(")[0], known)
         raise refused("called", f"there is no such quantity{near}: name one of {_listed(known)}")
     metric = metric.removesuffix(")")
     if not measure.of:
@@ -563,7 +563,7 @@ def check(
     wanted = requirements_of(requirements, at)
     expanded = [one for requirement in wanted for one in requirement.of_groups(comparisons.groups)]
     level = two_sided_level(intervals.level(confidence_level))
-    if validation.count("n_resamples", n_resamples) < 2:
+    if n_resamples < 2:
         raise InputError("a check needs replicates: n_resamples must be at least 2")
     points = list(dict.fromkeys(one.at for one in expanded if one.at is not None))
     names = [one.name.partition("(") for one in expanded]

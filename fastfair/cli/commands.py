@@ -111,7 +111,7 @@ def _record(place: str) -> _Type:
     def read(text: str) -> Any:
         module, _, name = place.partition(":")
         record = getattr(importlib.import_module(module), name)
-        names = [one.name for one in fields(record) if one.type == "float"]
+        names = [one.name for one in fields(record) if one.type != "bool"]
         parts = text.split(",")
         if len(parts) not in (1, len(names)):
             raise ValueError(f"{text!r} is neither {names[0]} nor {','.join(names)}")
@@ -290,7 +290,7 @@ def _take_configuration(context: click.Context, _param: click.Parameter, path: P
         return
     import tomllib
 
-    from fastfair._lib.validation import did_you_mean
+    from fastfair._lib.text import did_you_mean
     from fastfair.errors import FileFormatError
     from fastfair.io.files import check_file
 

@@ -71,7 +71,7 @@ class Run:
         if self.options.pop("quick", False):
             self.options["n_resamples"] = 0
         if "alpha" in self.options:  # checked before any file is read
-            validation.rate("alpha", self.options["alpha"], one_allowed=True)
+            validation.fraction("alpha", self.options["alpha"], interval="[0, 1]")
         if "confidence_level" in self.options:
             intervals.level(self.options["confidence_level"])
         self._require_places()

@@ -8,9 +8,10 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, is_dataclass, replace
-from typing import Any
+from typing import Annotated, Any, Literal, get_args, get_origin
 
-from fastfair._lib.arguments import annotations_of, words_of
+from fastfair._lib import arguments
+from fastfair._lib.arguments import annotations_of
 from fastfair.io.formats import FORMATS
 
 from .verbs import FLAGS, TABLE, VERBS, Table, Verb
@@ -24,6 +25,12 @@ _IN_PYTHON = re.compile(  # what texts say that holds of functions alone
     r"|, (?:except that of `at_threshold`, which is given|of a dict or a list,|as in `(?:scipy\.stats|plan_power)`,?)"
     r"|; `worst_comparisons` shows them| (?:The others are those of|A file is read by) `\w+`\."
 )
+# The types of numbers with a constraint, such as int for Resamples.
+_PLAIN = {
+    name: get_args(alias)[0].__name__
+    for name, alias in vars(arguments).items()
+    if get_origin(alias) is Annotated and get_args(alias)[0] in (int, float)
+}
 _PROGRESS = "Show a progress bar, by default if standard error is a terminal."
 _SAID = {
     "progress": _PROGRESS,
@@ -56,7 +63,7 @@ def parameters_of(function: Callable[..., Any]) -> list[Parameter]:
     kinds = annotations_of(function)
     for name, one in inspect.signature(function).parameters.items():
         annotation = one.annotation if isinstance(one.annotation, str) else getattr(one.annotation, "__name__", "")
-        annotation = annotation.replace("Resamples", "int")
+        annotation = re.sub(r"\w+", lambda word: _PLAIN.get(word[0], word[0]), annotation)
         is_option = one.kind in (one.POSITIONAL_OR_KEYWORD, one.KEYWORD_ONLY)
         is_option &= name not in _NO_OPTIONS or "Checkpoint" in annotation
         if is_option and not re.search(_DATA, annotation):
@@ -64,6 +71,14 @@ def parameters_of(function: Callable[..., Any]) -> list[Parameter]:
             record = _record_of(function, annotation, default)
             found.append(Parameter(name, annotation, words_of(kinds[name]), one.default, record))
     return found
+
+
+def words_of(annotation: Any) -> tuple[str, ...]:
+    """Return the words that an annotation allows by `Literal`, in a list or alone."""
+    inner = get_args(annotation)
+    if get_origin(annotation) is Literal:
+        return inner
+    return tuple(dict.fromkeys(word for member in inner for word in words_of(member)))
 
 
 def option_names(function: Callable[..., Any]) -> list[str]:

@@ -5,16 +5,18 @@ from __future__ import annotations
 import contextlib
 import math
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fastfair._lib import arrays
 from fastfair._lib.label_codes import Coded, Labels, encode
-from fastfair._lib.validation import LARGEST_SCORE
 from fastfair.errors import InputError
 
+LOG_LIKELIHOOD_RATIO = "log-likelihood-ratio"
+ScoreKind = Literal["similarity", "distance", "log-likelihood-ratio"]
+Similarity = Literal["cosine", "inner_product", "negative_euclidean"]
 FAILURES_DO = (
     'failures="exclude" leaves failed comparisons out and counts them, failures="non-match" counts them as non-matches'
 )
@@ -99,7 +101,7 @@ def _require_range(vectors: NDArray[np.floating[Any]], similarity: str) -> None:
     """Refuse vectors whose inner products, or squared distances, are out of range for their floats."""
     largest = max(max(float(block.max()), -float(block.min())) for block in _blocks(vectors))
     kind = np.finfo(vectors.dtype if similarity == "inner_product" else np.float64)
-    lowest, highest = float(kind.tiny), min(float(kind.max) / 4, LARGEST_SCORE)
+    lowest, highest = float(kind.tiny), min(float(kind.max) / 4, arrays.LARGEST)
     if similarity == "negative_euclidean" and vectors.dtype == np.float32:  # distances are rounded to it
         lowest, highest = float(np.finfo(np.float32).tiny) ** 2, (float(np.finfo(np.float32).max) / 4) ** 2
     if largest == 0 or (largest * largest * vectors.shape[1] <= highest and largest * largest >= lowest):
@@ -123,7 +125,7 @@ def not_usable(values: NDArray[np.floating[Any]]) -> InputError:
     if not bad.size:
         row = int(np.argmax(np.abs(values)))
         return InputError(
-            f"scores must lie between -{LARGEST_SCORE:g} and {LARGEST_SCORE:g}, so that their sums and squares are "
+            f"scores must lie between -{arrays.LARGEST:g} and {arrays.LARGEST:g}, so that their sums and squares are "
             f"numbers, but row {row} (counted from 0) is {float(values[row])}; if "
             f"this is the score of failed comparisons, declare it with failure_score=: {FAILURES_DO}",
             row=row,

@@ -19,6 +19,7 @@ from fastfair._lib.warnings import gathered
 from fastfair.errors import DroppedWarning, InputError
 
 from . import checks, group_labels, score_keys
+from .checks import ScoreKind
 from .columns import (
     USUAL,
     CheckedColumns,
@@ -159,7 +160,7 @@ class Comparisons(Shown):
         probe: validation.Labels | None = None,
         reference_group: validation.Labels | Mapping[str, validation.Labels] | None = None,
         probe_group: validation.Labels | Mapping[str, validation.Labels] | None = None,
-        score_kind: validation.ScoreKind = "similarity",
+        score_kind: ScoreKind = "similarity",
         *,
         reference_sample: validation.Labels | None = None,
         probe_sample: validation.Labels | None = None,
@@ -216,7 +217,7 @@ class Comparisons(Shown):
         probe_group: str | Sequence[str] | None = None,
         reference_sample: str | None = None,
         probe_sample: str | None = None,
-        score_kind: validation.ScoreKind = "similarity",
+        score_kind: ScoreKind = "similarity",
         mated_value: str | float | None = None,
         policies: Policies = USUAL,
     ) -> Comparisons:
@@ -282,7 +283,7 @@ class Comparisons(Shown):
         probe: validation.Labels | None = None,
         reference_group: validation.Labels | None = None,
         probe_group: validation.Labels | None = None,
-        score_kind: validation.ScoreKind = "similarity",
+        score_kind: ScoreKind = "similarity",
         policies: Policies = USUAL,
     ) -> Comparisons:
         """Make comparisons from a full score matrix, with a row for each reference and a column for each probe.

@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from fastfair._lib import validation
 from fastfair._lib.arguments import checked
-from fastfair._lib.validation import LOG_LIKELIHOOD_RATIO
 from fastfair.errors import InputError
 
 from . import score_keys
+from .checks import LOG_LIKELIHOOD_RATIO
 from .comparisons import Comparisons
 from .embeddings import Embeddings
 from .scans import KeptComparisons

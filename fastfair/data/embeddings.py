@@ -10,14 +10,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastfair._lib import arrays, validation
-from fastfair._lib.arguments import Array, checked
+from fastfair._lib.arguments import Array, PositiveRate, checked
 from fastfair._lib.notebook import Shown
+from fastfair._lib.text import shown
 from fastfair._lib.threads import run_blocks
 from fastfair._lib.warnings import gathered, warn
 from fastfair._lib.workers import Workers
 from fastfair.errors import DroppedWarning, InputError
 
 from . import checks, group_labels
+from .checks import Similarity
 from .comparisons import Comparisons
 from .pair_search import PairFinder, Pairs, ready_for_products
 from .scans import KeptComparisons, ScannedComparisons, Subjects
@@ -139,11 +141,11 @@ def _positions(name: str, value: Any) -> Any:
     if isinstance(value, slice):
         if all(isinstance(part, int | np.integer | None) for part in (value.start, value.stop, value.step)):
             return value
-        raise InputError(f"{name} must be a slice of whole numbers, not {validation.shown(value)}")
+        raise InputError(f"{name} must be a slice of whole numbers, not {shown(value)}")
     found = arrays.plain(name, arrays.listed(name, value, "a slice or an array of whole numbers"))
     if found.dtype.kind in "iu" and found.ndim == 1:
         return found
-    raise InputError(f"{name} must be a slice or whole numbers, not {validation.shown(value)}")
+    raise InputError(f"{name} must be a slice or whole numbers, not {shown(value)}")
 
 
 Positions = Annotated[slice | NDArray[np.integer[Any]], _positions]
@@ -237,7 +239,7 @@ class Embeddings(Shown):
     """
 
     vectors: NDArray[np.floating[Any]]
-    similarity: validation.Similarity
+    similarity: Similarity
     template: NDArray[np.int32] | None
     subjects: NDArray[Any]
     subject: NDArray[np.int32]
@@ -259,7 +261,7 @@ class Embeddings(Shown):
         vectors: Array,
         subject: validation.Labels,
         group: validation.Labels | Mapping[str, validation.Labels] | None = None,
-        similarity: validation.Similarity = "cosine",
+        similarity: Similarity = "cosine",
         role: validation.Labels | None = None,
         failures: FailuresOfVectors = "error",
     ) -> None:
@@ -488,7 +490,7 @@ class Embeddings(Shown):
     @checked
     def scanned(
         self,
-        fmr: float = 0.1,
+        fmr: PositiveRate = 0.1,
         *,
         n_threads: int | None = None,
         progress: bool | Callable[[int, int], None] = False,
@@ -525,8 +527,7 @@ class Embeddings(Shown):
         >>> round(found.value("fnmr"), 3)
         0.083
         """
-        share = validation.positive("fmr", validation.rate("fmr", fmr))
-        return self._scanned(share, Workers(n_threads, progress))
+        return self._scanned(fmr, Workers(n_threads, progress))
 
     def _scanned(self, share: float, workers: Workers) -> ScannedComparisons:
         """Keep a share of the non-mated pairs, all of them where it is 1."""
@@ -717,7 +718,7 @@ class NamedVectors:
         self,
         vectors: Array,
         name: validation.Labels,
-        similarity: validation.Similarity = "cosine",
+        similarity: Similarity = "cosine",
         same_name: SameName = "raise",
         failures: FailedVectors = "error",
     ) -> None:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from fastfair._lib import validation
 from fastfair.errors import InputError
 
+INTERSECTION = " & "  # between the labels of several attributes
 MISSING = "\0"  # label of comparisons that lack one, which are in no group of the attribute
 _MOST_GROUPS = 2000  # pairs of groups are counted, so that time and memory grow with the square
 
@@ -99,8 +100,7 @@ def _intersect(
     if kept.size > _MOST_GROUPS:
         raise InputError(f"these attributes make {kept.size} groups; at most {_MOST_GROUPS} are possible")
     joined = tuple(
-        f"{labels[k // n]}{validation.INTERSECTION}{more_labels[k % n]}" if labels[k // n] else more_labels[k % n]
-        for k in kept
+        f"{labels[k // n]}{INTERSECTION}{more_labels[k % n]}" if labels[k // n] else more_labels[k % n] for k in kept
     )
     position = (np.cumsum(occurs) - 1).astype(np.uint16)
     return joined, [position[cells] for cells in mixed]

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from fastfair._lib import validation
+from fastfair._lib import arrays, validation
 from fastfair._lib.arguments import checked
 from fastfair._lib.label_codes import look_up, one_of_each, smallest_integers
 from fastfair._lib.notebook import Shown
@@ -804,7 +804,7 @@ class Scan:
 
 def _keys(columns: CheckedColumns) -> score_keys.Keys:
     values = columns.values
-    largest = values.dtype.type(min(float(np.finfo(values.dtype).max), validation.LARGEST_SCORE))
+    largest = values.dtype.type(min(float(np.finfo(values.dtype).max), arrays.LARGEST))
     if not (np.abs(values) <= largest).all():  # NaN is not
         raise checks.not_usable(values)
     return score_keys.encode(-values if columns.score_kind == "distance" else values)

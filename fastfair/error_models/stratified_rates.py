@@ -13,12 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastfair import intervals
-from fastfair._lib import validation
 from fastfair._lib.arguments import checked
 from fastfair._lib.plots import COLORS, LONGEST_LABEL, Bar, axes_or_new, draw_rows, row_size
 from fastfair._lib.text import drawn, shortened
 from fastfair._lib.warnings import warn
 from fastfair.data.comparisons import Comparisons
+from fastfair.data.group_labels import INTERSECTION
 from fastfair.error_rates.operating_points import OperatingPoint, threshold_key
 from fastfair.error_rates.rates import ErrorRate
 from fastfair.errors import ContradictingStrataWarning, InputError, NotComputableWarning
@@ -302,11 +302,11 @@ def stratify(
     same = (cells.first[:, others] == cells.second[:, others]).all(axis=1)
     labels = [cells.labels[k] for k in others]
     of_cell = [
-        validation.INTERSECTION.join(one[k] for one, k in zip(labels, row, strict=True)) if is_same else None
+        INTERSECTION.join(one[k] for one, k in zip(labels, row, strict=True)) if is_same else None
         for row, is_same in zip(cells.first[:, others], same, strict=True)
     ]
     known = sorted({name for name in of_cell if name is not None})
-    names = (*known, f"{DIFFERENT} {validation.INTERSECTION.join(strata)}") if not same.all() else tuple(known)
+    names = (*known, f"{DIFFERENT} {INTERSECTION.join(strata)}") if not same.all() else tuple(known)
     position = {name: k for k, name in enumerate(known)} | {None: len(known)}
     used, value = np.unique(cells.first[:, a], return_inverse=True)
     stratum = np.array([position[name] for name in of_cell], np.intp)
@@ -317,7 +317,7 @@ def stratify(
     weights = np.where(shared, n.sum(axis=0) if mix == "pooled" else 1, 0).astype(np.float64)
     total = weights.sum()
     return Stratification(
-        by, validation.INTERSECTION.join(strata), cells, tuple(cells.labels[a][k] for k in used), names,
+        by, INTERSECTION.join(strata), cells, tuple(cells.labels[a][k] for k in used), names,
         value, stratum, n, errors, weights / total if total else weights,
     )  # fmt: skip
 

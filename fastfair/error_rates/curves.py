@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fastfair._lib import validation
-from fastfair._lib.arguments import checked
+from fastfair._lib.arguments import Probability, checked
 from fastfair._lib.plots import axes_or_new, probit_axes, roc_axes
 from fastfair._lib.threads import both
 from fastfair.data import score_keys
@@ -347,7 +346,7 @@ def act_dcf(comparisons: Comparisons, costs: Costs = Costs()) -> ActDcf:  # noqa
 
 
 @checked
-def cllr(comparisons: Comparisons, p_target: float = 0.5) -> float:
+def cllr(comparisons: Comparisons, p_target: Probability = 0.5) -> float:
     """Compute the log-likelihood-ratio cost of scores that are natural-log likelihood ratios.
 
     Parameters
@@ -389,12 +388,11 @@ def cllr(comparisons: Comparisons, p_target: float = 0.5) -> float:
     0.4775
     """
     require_scores(comparisons.failed, "Cllr", NO_CLLR)
-    prior = validation.open_fraction("p_target", p_target)
-    return score_metrics.log_likelihood_ratio_cost(keys_of(comparisons), p_target=prior)
+    return score_metrics.log_likelihood_ratio_cost(keys_of(comparisons), p_target=p_target)
 
 
 @checked
-def min_cllr(comparisons: Comparisons, p_target: float = 0.5) -> float:
+def min_cllr(comparisons: Comparisons, p_target: Probability = 0.5) -> float:
     """Compute the Cllr that remains after the best monotone calibration of the scores.
 
     Parameters
@@ -427,8 +425,7 @@ def min_cllr(comparisons: Comparisons, p_target: float = 0.5) -> float:
     0.0
     """
     require_scores(comparisons.failed, "min Cllr", NO_CLLR)
-    prior = validation.open_fraction("p_target", p_target)
-    return score_metrics.least_log_likelihood_ratio_cost(keys_of(comparisons), prior)
+    return score_metrics.least_log_likelihood_ratio_cost(keys_of(comparisons), p_target)
 
 
 def require_eer(comparisons: Comparisons, method: str) -> None:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastfair._lib import validation
-from fastfair._lib.arguments import READERS, AnyNumber, checked
+from fastfair._lib.arguments import KINDS, AnyNumber, Kind, Rate, checked
 from fastfair.data import score_keys
 from fastfair.data.comparisons import Comparisons, keys_of
 from fastfair.data.sorted_scores import GroupedSide, not_kept
@@ -85,7 +85,7 @@ class Rule(ABC):
 
     def checked(self, value: float) -> float:
         """Check the value of an operating point."""
-        return validation.rate(self.kind, value)
+        return validation.fraction(self.kind, value)
 
     @abstractmethod
     def key(self, comparisons: Comparisons, at: OperatingPoint, groups: Iterable[int] | None) -> Keys:
@@ -282,11 +282,16 @@ def read_point(text: str) -> OperatingPoint:
         raise InputError(str(error)) from None
 
 
-READERS["OperatingPoint"] = read_point
+KINDS["OperatingPoint"] = Kind(
+    "an operating point such as at_fmr(1e-3) or at_threshold(0.5)",
+    "operating points",
+    lambda value: isinstance(value, OperatingPoint | str),
+    lambda _, value: read_point(value) if isinstance(value, str) else value,
+)
 
 
 @checked
-def at_fmr(fmr: float) -> OperatingPoint:
+def at_fmr(fmr: Rate) -> OperatingPoint:
     """Hold the overall false match rate: use the least strict threshold whose FMR does not exceed it.
 
     Parameters
@@ -318,11 +323,11 @@ def at_fmr(fmr: float) -> OperatingPoint:
     >>> str(ff.at_fmr(1e-3))
     'FMR=0.001'
     """
-    return OperatingPoint("fmr", validation.rate("fmr", fmr))
+    return OperatingPoint("fmr", fmr)
 
 
 @checked
-def at_fnmr(fnmr: float) -> OperatingPoint:
+def at_fnmr(fnmr: Rate) -> OperatingPoint:
     """Hold the overall false non-match rate: use the strictest threshold whose FNMR does not exceed it.
 
     Parameters
@@ -347,7 +352,7 @@ def at_fnmr(fnmr: float) -> OperatingPoint:
     >>> r.threshold, r.fnmr
     (1.0, 0.0)
     """
-    return OperatingPoint("fnmr", validation.rate("fnmr", fnmr))
+    return OperatingPoint("fnmr", fnmr)
 
 
 @checked
@@ -369,7 +374,7 @@ def at_threshold(threshold: float) -> OperatingPoint:
     >>> str(ff.at_threshold(0.5))
     'threshold=0.5'
     """
-    return OperatingPoint("threshold", validation.real("threshold", threshold))
+    return OperatingPoint("threshold", float(threshold))
 
 
 def at_eer() -> OperatingPoint:

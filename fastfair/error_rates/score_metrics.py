@@ -13,11 +13,10 @@ from typing import Any, ClassVar, Literal, NamedTuple, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from fastfair._lib import validation
-from fastfair._lib.arguments import checked
+from fastfair._lib.arguments import KINDS, Kind, Positive, Probability, checked
 from fastfair._lib.threads import count_threads, in_order
-from fastfair._lib.validation import LOG_LIKELIHOOD_RATIO
 from fastfair.data import score_keys
+from fastfair.data.checks import LOG_LIKELIHOOD_RATIO
 from fastfair.data.comparisons import Comparisons, keys_of
 from fastfair.data.scans import KeptComparisons, Reader, SpilledPairs
 from fastfair.data.sorted_scores import ClassKeys, not_kept
@@ -283,15 +282,10 @@ class Costs:
     ('p_target=0.05, c_miss=1, c_fa=10', 5.247, 0.00524)
     """
 
-    p_target: float = 0.05
-    c_miss: float = 1
-    c_fa: float = 1
+    p_target: Probability = 0.05
+    c_miss: Positive = 1
+    c_fa: Positive = 1
     normalize: bool = False
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "p_target", validation.open_fraction("p_target", self.p_target))
-        for name in ("c_miss", "c_fa"):
-            validation.positive(name, getattr(self, name))
 
     @property
     def miss(self) -> float:
@@ -331,6 +325,9 @@ class Costs:
     def greatest_least(self) -> float:
         """The greatest possible minimum cost: accepting or rejecting everything, whichever costs less."""
         return min(self.miss, self.false_match) / self.unit
+
+
+KINDS["Costs"] = Kind("costs such as Costs(0.05, c_miss=1, c_fa=10)", "costs", lambda value: isinstance(value, Costs))
 
 
 def mean_cost(costs: Costs, fnmr: Any, fmr: Any) -> Any:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtr
 
 from fastfair._lib.text import NONE, in_lines, p_value, per_cent, typed, value_and_interval
-from fastfair._lib.validation import LOG_LIKELIHOOD_RATIO
+from fastfair.data.checks import LOG_LIKELIHOOD_RATIO
 from fastfair.error_rates.operating_points import ENOUGH_ERRORS, OperatingPoint
 from fastfair.error_rates.rates import Rates
 from fastfair.errors import visible

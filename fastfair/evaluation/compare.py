@@ -8,15 +8,17 @@ from dataclasses import fields, replace
 from typing import Any, overload
 
 from fastfair._lib import seeds, validation
-from fastfair._lib.arguments import Measure, Resamples, checked
-from fastfair._lib.validation import LOG_LIKELIHOOD_RATIO
+from fastfair._lib.arguments import Resamples, checked, checked_options
+from fastfair._lib.text import shown
 from fastfair._lib.workers import Workers
 from fastfair.data import derived
+from fastfair.data.checks import LOG_LIKELIHOOD_RATIO
 from fastfair.data.comparisons import Comparisons
 from fastfair.data.embeddings import Embeddings
 from fastfair.data.scans import ScannedComparisons
 from fastfair.error_rates.operating_points import OperatingPoint, at_fmr
 from fastfair.errors import InputError
+from fastfair.measures._registry import Measure
 
 from .contrasts import ComparedSystem, PairContrasts, difference_tests, pairs_of, places_of
 from .evaluate import USUAL_METRICS, EvaluationSettings, Request, as_names, evaluate, on_comparisons
@@ -41,7 +43,7 @@ def compare(
 def compare(
     first: _Several, second: None = None, at: _Points = _POINTS, measures: _Measures = "all", **options: Any
 ) -> SystemComparison: ...
-@checked(takes=evaluate)
+@checked
 def compare(
     first: _System | _Several,
     second: _System | None = None,
@@ -156,7 +158,7 @@ def compare(
     >>> [(one.system, one.rank) for one in several.ranking("fnmr")]
     [('good', 1), ('same', 1), ('bad', 3)]
     """
-    n_resamples = validation.count("n_resamples", n_resamples)
+    options = checked_options("compare", evaluate, options)
     workers = Workers(**{name: options[name] for name in _OF_WORKERS if name in options}).checked(rng)
     options |= {"at": at, "measures": measures, "n_resamples": n_resamples, "confidence_level": confidence_level}
     options |= {"settings": replace(options.get("settings", EvaluationSettings()), method=method)}
@@ -185,9 +187,7 @@ def _named(first: _System | _Several, second: _System | None) -> dict[str, _Syst
             raise InputError("second must not be given beside a dict or a list of systems: put it among these")
         return {"first": first, "second": second}  # type: ignore[dict-item]
     if isinstance(first, Mapping | list | tuple) and len(first) < 2:
-        raise InputError(
-            f"first must be one system, or a dict or a list of at least two, not {validation.shown(first)}"
-        )
+        raise InputError(f"first must be one system, or a dict or a list of at least two, not {shown(first)}")
     if isinstance(first, Mapping):
         return dict(first)
     if isinstance(first, list | tuple):

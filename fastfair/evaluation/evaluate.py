@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 
 from fastfair import intervals
 from fastfair._lib import seeds, validation
-from fastfair._lib.arguments import Measure, Resamples, checked
+from fastfair._lib.arguments import Resamples, checked
 from fastfair._lib.threads import compile_ahead
-from fastfair._lib.validation import LOG_LIKELIHOOD_RATIO
 from fastfair._lib.warnings import held, warn
 from fastfair._lib.workers import Checkpoint, Executor, Workers
+from fastfair.data.checks import LOG_LIKELIHOOD_RATIO
 from fastfair.data.comparisons import Comparisons, keys_of
 from fastfair.data.embeddings import Embeddings
 from fastfair.data.scans import ScannedComparisons
@@ -38,7 +38,7 @@ from fastfair.error_rates.score_metrics import Costs, EerMethod, ratio_costs_of_
 from fastfair.errors import DroppedWarning, EmptyGroupWarning, InputError, NarrowIntervalsWarning, ReversedScoresWarning
 from fastfair.intervals import MethodOfEvaluations
 from fastfair.measures._fairness import ZeroPolicy
-from fastfair.measures._registry import MEASURES, measure_name, measure_of, quantity_name
+from fastfair.measures._registry import MEASURES, Measure, measure_name, measure_of, quantity_name
 from fastfair.resampling.engine import (
     METRICS,
     NO_METRICS,
@@ -262,7 +262,7 @@ class Request(EvaluationSettings):
         if not self.points and not wanted:
             raise InputError("at is empty: give at least one operating point such as at_fmr(1e-3), or metrics")
         if not isinstance(self.zero_policy, str):
-            validation.positive("zero_policy", validation.rate("zero_policy", self.zero_policy))
+            validation.positive("zero_policy", validation.fraction("zero_policy", self.zero_policy))
         n_resamples = validation.count("n_resamples", self.n_resamples)
         if n_resamples == 1:
             raise InputError("n_resamples must be 0, or at least 2: one replicate has no spread")
@@ -271,7 +271,7 @@ class Request(EvaluationSettings):
             at=self.points,
             measures=tuple(dict.fromkeys(names)),
             metrics=tuple(dict.fromkeys(wanted)),
-            alpha=validation.rate("alpha", self.alpha, one_allowed=True),
+            alpha=validation.fraction("alpha", self.alpha, interval="[0, 1]"),
             n_resamples=n_resamples,
             confidence_level=intervals.level(self.confidence_level),
             alternative=checked_alternative(self.alternative, self.confidence_level),

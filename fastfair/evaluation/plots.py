@@ -27,6 +27,7 @@ from fastfair._lib.plots import (
     square_with_diagonal,
 )
 from fastfair._lib.text import drawn, number_with_interval, per_cent, shortened
+from fastfair._lib.warnings import require
 from fastfair.error_rates.operating_points import ENOUGH_ERRORS
 from fastfair.error_rates.rates import Rates
 from fastfair.errors import InputError, visible
@@ -191,7 +192,7 @@ def draw_thresholds(evaluation: Evaluated, group: str | None, ax: Axes | None, *
 
 def draw_panels(evaluation: Evaluated, kind: str, columns: int = 4) -> Figure:
     """Draw a small plot for each group, all on the same scales."""
-    figures = validation.require("matplotlib.figure", "cli", "drawing")
+    figures = require("matplotlib.figure", "cli", "drawing")
     groups = evaluation.groups
     if not groups:
         raise InputError("the evaluation has no groups to draw side by side: evaluate comparisons with groups")

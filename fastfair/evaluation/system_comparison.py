@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from fastfair import intervals
 from fastfair._lib import validation
 from fastfair._lib.arguments import checked
+from fastfair._lib.text import did_you_mean
 from fastfair.error_rates.operating_points import OperatingPoint
 from fastfair.error_rates.rates import ERROR_RATES, ErrorRate
 from fastfair.errors import InputError
@@ -460,7 +461,7 @@ class SystemComparison(_Compared):
         rows = [k for k, one in enumerate(quantities) if one.name == called and one.probe_group is None]
         if not rows:
             names = sorted({one.name for one in quantities if one.probe_group is None})
-            raise InputError(f"there is no quantity {name!r} of groups{validation.did_you_mean(called, names)}")
+            raise InputError(f"there is no quantity {name!r} of groups{did_you_mean(called, names)}")
         groups, points = ({value: n for n, value in enumerate(dict.fromkeys(values))} for values in (
             [quantities[k].group for k in rows], [quantities[k].at for k in rows]
         ))  # fmt: skip

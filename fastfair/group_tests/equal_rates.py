@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastfair import intervals
-from fastfair._lib import seeds, validation
-from fastfair._lib.arguments import Resamples, checked
+from fastfair._lib import seeds
+from fastfair._lib.arguments import SomeResamples, checked
 from fastfair._lib.plots import STANDS_OUT, USUAL, Bar, Line, draw_rows
 from fastfair._lib.text import p_in_words, per_cent
 from fastfair._lib.warnings import warn
@@ -340,7 +340,7 @@ def fnmr_test(
     at: OperatingPoint | None = None,
     *,
     statistic: Statistic = "f",
-    n_resamples: Resamples = 9999,
+    n_resamples: SomeResamples = 9999,
     confidence_level: float = 0.95,
     follow_up: bool = True,
     incomplete_groups: IncompleteGroups = "raise",
@@ -449,7 +449,7 @@ def fmr_test(
     at: OperatingPoint,
     *,
     statistic: FmrStatistic = "deviance",
-    n_resamples: Resamples = 2000,
+    n_resamples: SomeResamples = 2000,
     confidence_level: float = 0.95,
     incomplete_groups: IncompleteGroups = "raise",
     rng: seeds.Seed = None,
@@ -613,7 +613,7 @@ def _settings(
     """Check the arguments that both tests share."""
     return {
         "at": None if at is None else str(at), "statistic": statistic, "incomplete_groups": policy,
-        "n_resamples": validation.count("n_resamples", n_resamples, 1),
+        "n_resamples": n_resamples,
         "confidence_level": intervals.level(confidence_level),
     }  # fmt: skip
 

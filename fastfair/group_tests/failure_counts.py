@@ -20,7 +20,7 @@ from fastfair import intervals
 from fastfair._lib import arrays, validation
 from fastfair._lib.arguments import Array, checked
 from fastfair._lib.notebook import Shown
-from fastfair._lib.text import rate_with_interval
+from fastfair._lib.text import did_you_mean, rate_with_interval
 from fastfair._lib.threads import count_threads, in_order
 from fastfair._lib.warnings import warn
 from fastfair._lib.workers import Workers
@@ -371,7 +371,7 @@ class FailureCounts(Shown):
             if failed_value not in labels:
                 raise InputError(
                     f"no row of failed is {failed_value!r}, which failed_value declares to be that of failed attempts"
-                    f"{validation.did_you_mean(failed_value, labels)}; if none failed, give zeros"
+                    f"{did_you_mean(failed_value, labels)}; if none failed, give zeros"
                 )
             decisions = (column.codes == labels.index(failed_value)).astype(np.int64)
         who = validation.encode("subject", subject)

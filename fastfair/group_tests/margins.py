@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastfair import intervals
-from fastfair._lib import seeds, validation
-from fastfair._lib.arguments import Resamples, checked
+from fastfair._lib import seeds
+from fastfair._lib.arguments import SomeResamples, checked
 from fastfair._lib.plots import Line, draw_rows
 from fastfair._lib.text import per_cent
 from fastfair._lib.warnings import warn
@@ -179,7 +179,7 @@ def margin_of_error(
     data: Comparisons | ScannedComparisons | Embeddings | FailureCounts,
     at: OperatingPoint | None = None,
     *,
-    n_resamples: Resamples = 9999,
+    n_resamples: SomeResamples = 9999,
     confidence_level: float = 0.95,
     quantile: Quantile = "family-wise",
     center: Center = "data",
@@ -246,7 +246,6 @@ def margin_of_error(
     (0.28125, ('f', 'm'))
     """
     share = share_inside(confidence_level, quantile)
-    n_resamples = validation.count("n_resamples", n_resamples, 1)
     counts = counts_to_test(data, at, incomplete_groups, n_threads)
     warn_of_small_groups(counts)
     key, seed = seeds.stream(rng)

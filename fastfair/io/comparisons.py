@@ -16,6 +16,7 @@ from fastfair._lib.frames import FrameColumns
 from fastfair._lib.label_codes import smallest_integers
 from fastfair._lib.warnings import gathered, warn
 from fastfair.data import checks
+from fastfair.data.checks import ScoreKind
 from fastfair.data.columns import (
     USUAL,
     CheckedColumns,
@@ -59,7 +60,7 @@ def read_comparisons(
     *,
     trials: str | Path | None = None,
     embeddings: str | Path | IntoDataFrame | NamedVectors | None = None,
-    score_kind: validation.ScoreKind = "similarity",
+    score_kind: ScoreKind = "similarity",
     layout: Layout = USUAL_LAYOUT,
     policies: Policies = USUAL,
 ) -> Comparisons:

@@ -14,6 +14,7 @@ from fastfair._lib.arguments import checked
 from fastfair._lib.frames import FrameColumns
 from fastfair._lib.warnings import gathered
 from fastfair.data import checks
+from fastfair.data.checks import Similarity
 from fastfair.data.columns import MissingLabels, both_masks
 from fastfair.data.embeddings import (
     Embeddings,
@@ -51,7 +52,7 @@ def read_embeddings(
     role: str | validation.Labels | None = None,
     template: str | validation.Labels | int | None = None,
     template_score: TemplateScore = "mean",
-    similarity: validation.Similarity = "cosine",
+    similarity: Similarity = "cosine",
     missing_labels: MissingLabels = "error",
     failures: FailuresOfVectors = "error",
 ) -> Embeddings:
@@ -185,7 +186,7 @@ def read_named_vectors(
     name: str | validation.Labels | None = None,
     *,
     samples: str | Path | IntoDataFrame | None = None,
-    similarity: validation.Similarity = "cosine",
+    similarity: Similarity = "cosine",
     same_name: SameName = "raise",
     failures: FailedVectors = "error",
 ) -> NamedVectors:

@@ -17,8 +17,8 @@ from functools import wraps
 from pathlib import Path
 from typing import IO, Any, NamedTuple, TypeVar, cast
 
-from fastfair._lib import validation
-from fastfair._lib.warnings import told_as
+from fastfair._lib.text import did_you_mean
+from fastfair._lib.warnings import require, told_as
 from fastfair.errors import FileFormatError, InputError, MissingFileError
 
 _Reader = TypeVar("_Reader", bound=Callable[..., Any])
@@ -113,7 +113,7 @@ def _refuse_changed(known: Mapping[Path, Stamp]) -> None:
 
 def polars() -> Any:
     """Import polars, or raise an error that says how to install it."""
-    return validation.require("polars", "cli", "reading files")
+    return require("polars", "cli", "reading files")
 
 
 def reading(place: Path | str) -> AbstractContextManager[None]:
@@ -140,7 +140,7 @@ def check_file(path: str | Path) -> Path:
     try:
         found = path.stat()
     except (FileNotFoundError, NotADirectoryError):
-        raise MissingFileError(f"there is no file {path}{validation.did_you_mean(path.name, _beside(path))}") from None
+        raise MissingFileError(f"there is no file {path}{did_you_mean(path.name, _beside(path))}") from None
     except (OSError, ValueError) as error:  # names that no file can have: too long, with NULs or lone surrogates
         text = str(path)
         shown = repr(text if len(text) <= _SHOWN else f"{text[:_SHOWN]}...")

@@ -18,6 +18,7 @@ from fastfair._lib.arguments import checked
 from fastfair._lib.frames import FrameColumns
 from fastfair._lib.warnings import warn
 from fastfair.data import checks
+from fastfair.data.checks import ScoreKind
 from fastfair.data.columns import Policies
 from fastfair.data.embeddings import NamedVectors
 from fastfair.errors import DroppedWarning, FileFormatError, InputError
@@ -119,7 +120,7 @@ class HowToRead:
     subject_pattern: str | None
     metadata: Any
     groups: str | Sequence[str | tuple[str, str]] | None
-    score_kind: validation.ScoreKind
+    score_kind: ScoreKind
     layout: Layout
     policies: Policies
     trials: str | Path | None = None

@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fastfair._lib import memory, validation
+from fastfair._lib import memory
 from fastfair._lib.arguments import checked
 from fastfair._lib.executors import run_in_order
 from fastfair._lib.threads import Turns, alone, count_threads, in_order
 from fastfair._lib.warnings import Told, held, tell
 from fastfair._lib.workers import Executor, reporting
 from fastfair.data import checks
+from fastfair.data.checks import ScoreKind
 from fastfair.data.columns import USUAL, Policies
 from fastfair.data.scans import LEAST_MEMORY, DividedPart, Limits, Scan, ScannedComparisons, divided
 from fastfair.errors import InputError
@@ -82,7 +83,7 @@ def scan_comparisons(
     metadata: str | Path | IntoDataFrame | None = None,
     groups: str | Sequence[str | tuple[str, str]] | None = None,
     *,
-    score_kind: validation.ScoreKind = "similarity",
+    score_kind: ScoreKind = "similarity",
     layout: Layout = USUAL_LAYOUT,
     policies: Policies = USUAL,
     storage: Storage = USUAL_STORAGE,

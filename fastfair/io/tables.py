@@ -22,6 +22,8 @@ from numpy.typing import NDArray
 
 from fastfair._lib import arrays, memory, validation, whole_files
 from fastfair._lib.frames import FrameColumns
+from fastfair._lib.text import not_there
+from fastfair._lib.warnings import require
 from fastfair.data import checks
 from fastfair.data.temporary_files import room
 from fastfair.errors import FileFormatError, InputError
@@ -106,7 +108,7 @@ class Table(Rows):
     def require(self, role: str, name: str) -> str:
         """Check that exactly one column has this name; role: the argument that names it."""
         if name not in self.names:
-            raise InputError(validation.not_there(self.place, name, self.names, role=role, kind=self.kind))
+            raise InputError(not_there(self.place, name, self.names, role=role, kind=self.kind))
         if self.names.count(name) > 1:
             raise FileFormatError(f"{self.place} has {self.names.count(name)} {self.kind}s called {name!r}")
         return name
@@ -393,7 +395,7 @@ def _decoded(array: Array, place: str = "an array") -> Array:
 
 def _of_hdf5(path: Path, wanted: Sequence[str]) -> Table:
     """Make a table of datasets by path; where each is one vector, of all as "vectors" and of their paths as "name"."""
-    h5py = validation.require("h5py", "hdf5", "reading HDF5")
+    h5py = require("h5py", "hdf5", "reading HDF5")
     found = _check_elsewhere(path, wanted, "libhdf5")
     for name, why in found["refused"].items():
         raise FileFormatError(f"{path}: {name!r} {why}")

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from fastfair import intervals
 from fastfair._lib import arrays, validation
-from fastfair._lib.arguments import checked
+from fastfair._lib.arguments import Share, checked
 from fastfair.errors import InputError
 
 from ._registry import BOTH_RATES, MEASURES, SUMMARIES, THRESHOLD_FREE, Estimand, Floats, compute, measure
@@ -46,11 +46,11 @@ _BASE = ("fmr", "fnmr", "eer", "act_dcf", "min_dcf", "cllr")
 def metric_array(name: str, values: ArrayLike) -> Floats:
     """Make an array of numbers that are not negative."""
     array = arrays.floats(name, values)
-    if array.size and array.min() >= 0 and array.max() <= validation.LARGEST_SCORE:
+    if array.size and array.min() >= 0 and array.max() <= arrays.LARGEST:
         return array
     if (array < 0).any():
         raise InputError(f"{name} must not be negative, but holds {float(array[array < 0].flat[0]):g}")
-    beyond = (array > validation.LARGEST_SCORE) & np.isfinite(array)
+    beyond = (array > arrays.LARGEST) & np.isfinite(array)
     if beyond.any():
         raise InputError(
             f"{name} must not be above 1e150, as its squares overflow, but holds {array[beyond].flat[0]:g}"
@@ -130,7 +130,7 @@ def geomean(x: Floats) -> Floats:
     question="How far apart are the two groups with the most different FMRs, and FNMRs?",
 )  # fmt: skip
 @checked
-def fdr(fmr: ArrayLike, fnmr: ArrayLike, alpha: float = 0.5) -> Floats:
+def fdr(fmr: ArrayLike, fnmr: ArrayLike, alpha: Share = 0.5) -> Floats:
     """Compute the Fairness Discrepancy Rate.
 
     Parameters
@@ -156,7 +156,6 @@ def fdr(fmr: ArrayLike, fnmr: ArrayLike, alpha: float = 0.5) -> Floats:
     0.75
     """
     a, b = group_rates(fmr=fmr, fnmr=fnmr)
-    alpha = validation.rate("alpha", alpha, one_allowed=True)
     return 1 - (alpha * np.ptp(a, axis=-1) + (1 - alpha) * np.ptp(b, axis=-1))
 
 
@@ -166,7 +165,7 @@ def fdr(fmr: ArrayLike, fnmr: ArrayLike, alpha: float = 0.5) -> Floats:
     question="By which factor does the worst group exceed the best, in FMR and FNMR?",
 )  # fmt: skip
 @checked
-def inequity_rate(fmr: ArrayLike, fnmr: ArrayLike, alpha: float = 0.5) -> Floats:
+def inequity_rate(fmr: ArrayLike, fnmr: ArrayLike, alpha: Share = 0.5) -> Floats:
     """Compute the Inequity Rate.
 
     Parameters
@@ -191,7 +190,6 @@ def inequity_rate(fmr: ArrayLike, fnmr: ArrayLike, alpha: float = 0.5) -> Floats
     >>> float(ff.measures.inequity_rate([0.01, 0.04], [0.1, 0.1]))
     2.0
     """
-    alpha = validation.rate("alpha", alpha, one_allowed=True)
     a, b = group_rates(fmr=fmr, fnmr=fnmr)
     return max_over_min(a) ** alpha * max_over_min(b) ** (1 - alpha)
 
@@ -242,7 +240,7 @@ def gini(x: ArrayLike) -> Floats:
     question="How unequally are FMR and FNMR spread over groups?",
 )  # fmt: skip
 @checked
-def garbe(fmr: ArrayLike, fnmr: ArrayLike, alpha: float = 0.5) -> Floats:
+def garbe(fmr: ArrayLike, fnmr: ArrayLike, alpha: Share = 0.5) -> Floats:
     """Compute the Gini Aggregation Rate for Biometric Equitability.
 
     Parameters
@@ -267,7 +265,6 @@ def garbe(fmr: ArrayLike, fnmr: ArrayLike, alpha: float = 0.5) -> Floats:
     >>> float(ff.measures.garbe([0.0, 0.1], [0.2, 0.2]))
     0.5
     """
-    alpha = validation.rate("alpha", alpha, one_allowed=True)
     a, b = group_rates(fmr=fmr, fnmr=fnmr)
     return alpha * gini(a) + (1 - alpha) * gini(b)
 
@@ -825,7 +822,7 @@ def replace_zeros(
     x = rate_array("rates", rates)
     zero = x == 0
     if not isinstance(policy, str):
-        epsilon = validation.positive("policy", validation.rate("policy", policy))
+        epsilon = validation.positive("policy", validation.fraction("policy", policy))
         return np.where(zero, epsilon, x)
     validation.choice("policy", policy, ZERO_POLICIES)
     if policy == "raise" and zero.any():

@@ -12,13 +12,14 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any, Literal, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fastfair._lib import validation
-from fastfair._lib.arguments import AnyNumber, checked
+from fastfair._lib.arguments import AnyNumber, Kind, checked
+from fastfair._lib.text import did_you_mean, shown
 from fastfair.errors import InputError
 
 Floats = NDArray[np.float64]
@@ -144,6 +145,21 @@ class Estimand:
 
     def _known(self, metric: str) -> str:
         return validation.choice(f"metric of {self.name}", metric, self.of)
+
+
+def _is_measure(value: object) -> bool:
+    return isinstance(getattr(value, "estimand", value), str | Estimand)
+
+
+def _name_of_measure(_: str, value: Any) -> str:
+    """Return the name of a fairness measure, of its record, or of its function, which has the record."""
+    record = getattr(value, "estimand", value)
+    return record.name if isinstance(record, Estimand) else str.__str__(value)
+
+
+Measure = Annotated[
+    Any, Kind("the name of a measure or its function", "names or functions of measures", _is_measure, _name_of_measure)
+]
 
 
 def _rate(name: str, title: str, side: str, error: str, question: str, **more: Any) -> Estimand:
@@ -396,9 +412,9 @@ def _require_free_names(record: Estimand) -> None:
     """Refuse what is no identifier, and names that mean something else."""
     name = record.name
     if not name.isidentifier() or keyword.iskeyword(name):
-        raise InputError(f"name must be an identifier such as 'worst_gap', not {validation.shown(name)}")
+        raise InputError(f"name must be an identifier such as 'worst_gap', not {shown(name)}")
     if not _plain(record.title):
-        raise InputError(f"title of measure {name!r} must have letters, not {validation.shown(record.title)}")
+        raise InputError(f"title of measure {name!r} must have letters, not {shown(record.title)}")
     here = getattr(record.function, "__module__", None)
     others = [*METRICS.values(), *MEASURES.values()]
     summaries = [f"{one.name}_{word}" for one in MEASURES.values() if one.own_threshold for word in SUMMARIES]
@@ -547,10 +563,10 @@ def measure_name(name: str, known: Iterable[str] = MEASURES, argument: str = "me
     if found is not None:
         return found
     others = [other for one in records.values() for other in one.names[1:]]
-    near = validation.did_you_mean(name, [*others, *records])  # of equal names, that in code
+    near = did_you_mean(name, [*others, *records])  # of equal names, that in code
     raise InputError(
         f"{argument} must be one of {', '.join(map(repr, records))}, by this name or another that it has, not "
-        f"{validation.shown(name)}{near}"
+        f"{shown(name)}{near}"
     )
 
 

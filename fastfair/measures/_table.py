@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fastfair._lib import validation
-from fastfair._lib.arguments import checked
+from fastfair._lib.arguments import Share, checked
+from fastfair._lib.text import did_you_mean
 from fastfair.errors import InputError
 
 from ._fairness import BaseMetric, RatePair, measure_all
@@ -36,7 +36,7 @@ def table(
     fmr_global: str | None = None,
     fnmr_global: str | None = None,
     percent: bool = False,
-    alpha: float = 0.5,
+    alpha: Share = 0.5,
 ) -> Any:
     """Compute every measure of each system in a table of error rates, such as a published one.
 
@@ -90,7 +90,6 @@ def table(
     """
     from fastfair._lib.frames import FrameColumns, build
 
-    alpha = validation.rate("alpha", alpha, one_allowed=True)
     columns = FrameColumns(frame)
     given = {name: column for name, column in (("fmr", fmr), ("fnmr", fnmr)) if column is not None}
     if not given:
@@ -180,7 +179,7 @@ def _columns_of_groups(
         if not found[name]:
             raise InputError(
                 f"no column is called like {name}={template!r}"
-                f"{validation.did_you_mean(before + after, columns.names)}; the columns are {', '.join(columns.names)}"
+                f"{did_you_mean(before + after, columns.names)}; the columns are {', '.join(columns.names)}"
             )
     first, last = (set(found[name]) for name in (min(found), max(found)))
     odd = sorted(first ^ last)

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fastfair._lib import validation
 from fastfair._lib.plots import off_screen
+from fastfair._lib.warnings import require
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -258,7 +258,7 @@ _OF_PICTURE = "id-of-picture-"  # before each id, where `placed` puts the number
 @contextmanager
 def drawing() -> Iterator[None]:
     """Draw figures of pages, off the screen and with the settings of pages; also a decorator."""
-    matplotlib = validation.require("matplotlib", "cli", "a report")
+    matplotlib = require("matplotlib", "cli", "a report")
     with off_screen(), matplotlib.rc_context(SETTINGS):
         yield
 

@@ -14,10 +14,11 @@ from importlib import resources
 from pathlib import Path
 from typing import Annotated, Any
 
-from fastfair._lib import validation, whole_files
+from fastfair._lib import whole_files
 from fastfair._lib.arguments import checked, is_a
 from fastfair._lib.tables import by_columns
-from fastfair._lib.text import NONE, cell, number_with_interval, per_cent, value_and_ends
+from fastfair._lib.text import NONE, cell, number_with_interval, per_cent, shown, value_and_ends
+from fastfair._lib.warnings import require
 from fastfair._version import __version__
 from fastfair.errors import InputError, visible
 from fastfair.measures._registry import MEASURES, METRICS, measure_of, printed_name
@@ -34,7 +35,7 @@ def _results(name: str, value: Any) -> list[Any]:
     wrong = next((result for result in results if not is_a(result, "Result")), None)
     if results and wrong is None:
         return results
-    found = validation.shown(value if wrong is None else wrong)
+    found = shown(value if wrong is None else wrong)
     raise InputError(f"{name} must be results, such as evaluate, check or fnmr_test return, not {found}")
 
 
@@ -94,7 +95,7 @@ def report(
     whole_files.ready_folder(Path(path).parent)
     files = [inputs] if isinstance(inputs, str | Path) else inputs
     digests = {str(name): _sha256(name) for name in files}
-    validation.require("jinja2", "cli", "a report")
+    require("jinja2", "cli", "a report")
     if labels:
         renamed = [result._renamed(labels) for result in results]
         if unknown := set(labels).difference(*(known for _, known in renamed)):
@@ -264,7 +265,7 @@ def render(
     -------
     str
     """
-    jinja2 = validation.require("jinja2", "cli", "a report")
+    jinja2 = require("jinja2", "cli", "a report")
     environment = jinja2.Environment(
         autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True, finalize=_tied
     )

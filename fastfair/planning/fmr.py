@@ -9,14 +9,14 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fastfair import intervals
 from fastfair._lib import memory, seeds, validation
-from fastfair._lib.arguments import checked
+from fastfair._lib.arguments import Natural, PositiveRate, Probability, at_least, checked
 from fastfair._lib.bisection import least_whole
 from fastfair._lib.plots import axes_or_new, tick_per_cent
 from fastfair._lib.text import per_cent
@@ -422,18 +422,18 @@ _AROUND = (0.25, 0.35, 0.5, 0.71, 1.0, 1.41, 2.0)  # times the number needed, fo
 @checked
 def plan_fmr(
     *,
-    claimed: float,
+    claimed: PositiveRate,
     fmr: float | None = None,
     covariance: float | None = None,
     again: float | None = None,
     pilot: Comparisons | None = None,
     at: OperatingPoint | None = None,
-    n_partners: int | None = None,
-    n_samples: int = 1,
-    assurance: float = 0.8,
-    n_simulations: int = 1000,
+    n_partners: Natural | None = None,
+    n_samples: Natural = 1,
+    assurance: Probability = 0.8,
+    n_simulations: Natural = 1000,
     confidence_level: float = 0.95,
-    max_subjects: int = 100_000,
+    max_subjects: Annotated[int, at_least(_LEAST)] = 100_000,
     rng: seeds.Seed = None,
 ) -> FmrPlan:
     """Find how many subjects a study needs so that its upper limit of the FMR is at most what is claimed.
@@ -510,21 +510,14 @@ def plan_fmr(
     >>> plan.n_subjects, plan.n_independent
     (382, 198)
     """
-    claimed = validation.positive("claimed", validation.rate("claimed", claimed))
     if claimed > _MOST_RATE:
         raise InputError(f"claimed must be at most {_MOST_RATE:g}, as a plan takes false matches for rare")
-    design = Design(
-        None if n_partners is None else validation.count("n_partners", n_partners, 1),
-        validation.count("n_samples", n_samples, 1),
-    )
+    design = Design(n_partners, n_samples)
     matches = _matches(fmr, covariance, again, pilot, at, design)
     if matches.fmr >= claimed:
         raise InputError(f"fmr must be below what is claimed, {claimed:g}, not {matches.fmr:g}: no study would show it")
-    share = validation.open_fraction("assurance", assurance)
     level = intervals.level(confidence_level)
     two_sided_level(level)
-    most = validation.count("max_subjects", max_subjects, _LEAST)
-    n_simulations = validation.count("n_simulations", n_simulations, 1)
     key, seed = seeds.stream(rng)
 
     @cache
@@ -532,28 +525,29 @@ def plan_fmr(
         return simulate(design, matches, n, level, n_simulations, key.tolist())
 
     about = _about(design, matches, claimed)
-    farthest = min(most, _FARTHEST * about)
-    n = _smallest(lambda n: study(n).support(claimed) >= share, about, farthest, _NEAR)
-    is_reached = study(n).support(claimed) >= share
+    farthest = min(max_subjects, _FARTHEST * about)
+    n = _smallest(lambda n: study(n).support(claimed) >= assurance, about, farthest, _NEAR)
+    is_reached = study(n).support(claimed) >= assurance
     if not is_reached:
         warn(
-            f"{farthest:,} subjects are not enough for {100 * share:g} % of studies to support an FMR of at most "
+            f"{farthest:,} subjects are not enough for {100 * assurance:g} % of studies to support an FMR of at most "
             f"{claimed:g}; raise max_subjects, or ask for less",
             OutOfReachWarning,
         )
-    numbers = sorted({n, *(min(most, max(_LEAST, round(times * n))) for times in _AROUND)})
+    numbers = sorted({n, *(min(max_subjects, max(_LEAST, round(times * n))) for times in _AROUND)})
     rows = {
-        k: _row(design, matches, study(k), claimed, share, level)
+        k: _row(design, matches, study(k), claimed, assurance, level)
         for k in numbers
         if k == n or matches.fmr * design.comparisons(k) <= MOST_ERRORS
     }
     return FmrPlan(
-        claimed=claimed, fmr=matches.fmr, covariance=matches.covariance, again=matches.again, wanted_assurance=share,
+        claimed=claimed, fmr=matches.fmr, covariance=matches.covariance, again=matches.again,
+        wanted_assurance=assurance,
         n_subjects=n if is_reached else None, needed=rows[n], studies=tuple(rows.values()),
-        n_independent=independent_subjects(design, matches.fmr, claimed, share, level), confidence_level=level,
+        n_independent=independent_subjects(design, matches.fmr, claimed, assurance, level), confidence_level=level,
         settings={
             "at": None if at is None else str(at), "n_partners": n_partners, "n_samples": n_samples,
-            "n_simulations": n_simulations, "max_subjects": most, "rng": seed,
+            "n_simulations": n_simulations, "max_subjects": max_subjects, "rng": seed,
         },
     )  # fmt: skip
 
@@ -577,7 +571,9 @@ def _matches(
     relative = validation.real("covariance", given["covariance"])
     if relative < 0:
         raise InputError(f"covariance must be at least 0, not {relative:g}")
-    return FalseMatches(validation.rate("fmr", given["fmr"]), relative, validation.rate("again", given["again"]))
+    return FalseMatches(
+        validation.fraction("fmr", given["fmr"]), relative, validation.fraction("again", given["again"])
+    )
 
 
 def matches_of(pilot: Comparisons, at: OperatingPoint) -> FalseMatches:

@@ -16,13 +16,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fastfair._lib import memory, seeds, validation
-from fastfair._lib.arguments import checked
+from fastfair._lib.arguments import AtLeastTwo, Natural, Probability, checked
 from fastfair._lib.bisection import least_whole
 from fastfair._lib.plots import USUAL, axes_or_new, tick_per_cent
 from fastfair._lib.tables import records
 from fastfair._lib.text import per_cent
 from fastfair._lib.threads import run_blocks
-from fastfair._lib.warnings import warn
+from fastfair._lib.warnings import require, warn
 from fastfair._lib.workers import Report, reporting
 from fastfair.errors import InputError, OutOfReachWarning
 from fastfair.group_tests.failure_counts import (
@@ -201,7 +201,7 @@ def checked_settings(
         elif name in given and name in _LEAST_OF:
             settings[name] = validation.counts(name, values, _LEAST_OF[name])
         elif name in given:
-            settings[name] = validation.fractions(name, values, ends=name == "correlation")
+            settings[name] = validation.fractions(name, values, "[0, 1]" if name == "correlation" else "(0, 1)")
     if given.get("difference") is not None:
         settings["difference"] = validation.numbers_of("difference", given["difference"])
     settings = broadcast({**settings, **more})
@@ -232,7 +232,7 @@ def checked_goats(goats: float | None, settings: dict[str, NDArray[Any]]) -> flo
     """Check that this share of subjects who fail often can produce the given rates; 0 for None."""
     if goats is None:
         return 0.0
-    share = validation.open_fraction("goats", goats)
+    share = validation.fraction("goats", goats, "(0, 1)")
     others = settings["fnmr"] + settings.get("difference", 0.0)
     for fnmr in (settings["fnmr"], others):
         for pi, rho in zip(fnmr.ravel().tolist(), settings["correlation"].ravel().tolist(), strict=True):
@@ -531,7 +531,7 @@ _PER_CENT = {"fnmr", "difference", "margin", "power", "wanted_margin", "wanted_a
 def draw_plan(columns: Columns, over: str, given: Sequence[str], value: str, ax: Axes | None, **kwargs: Any) -> Axes:
     """Draw a value over one of the settings given, a line for each combination of those others that change."""
     ax = axes_or_new(ax)
-    colormap = validation.require("matplotlib", "cli", "drawing").colormaps["viridis"]
+    colormap = require("matplotlib", "cli", "drawing").colormaps["viridis"]
     others = [name for name in given if name != over and np.ptp(columns[name])]
     combinations: NDArray[Any] = np.zeros((0, 1))
     line: NDArray[Any] = np.zeros(columns[value].size)
@@ -833,8 +833,8 @@ def plan_margin(
     fnmr: ArrayLike,
     correlation: ArrayLike,
     goats: float | None = None,
-    assurance: float | None = None,
-    n_simulations: int = 1000,
+    assurance: Probability | None = None,
+    n_simulations: Natural = 1000,
     confidence_level: float = 0.95,
     quantile: Quantile = "family-wise",
     method: _Method = "simulation",
@@ -929,9 +929,8 @@ def plan_margin(
     arguments = locals() | {"progress": False}
     settings, study, about = _planned(arguments)
     around = _around_of(settings["n_subjects"], plan_margin, arguments, about["seed"])
-    share = None if assurance is None else validation.open_fraction("assurance", assurance)
     if method == "exact":
-        for name, given in (("the attempts of a pilot", about["attempts"]), ("assurance", share)):
+        for name, given in (("the attempts of a pilot", about["attempts"]), ("assurance", assurance)):
             if given is not None:
                 raise InputError(f'method="exact" computes no margin with {name}: use method="simulation"')
         about |= {"n_simulations": None, "seed": None}
@@ -945,16 +944,16 @@ def plan_margin(
         n, largest = int(settings["n_subjects"].flat[at[0]]), study(int(at[groups[at].argmax()]))
         if method == "exact":
             margin[at] = largest.others.margins(n, groups[at], largest.probability)
-        elif share is None:
+        elif assurance is None:
             margin[at] = largest.margins_of_known_rate(n, groups[at])
         else:
             for one in at.tolist():
-                margin[one] = study(one).simulate(n).margin_kept(share)
+                margin[one] = study(one).simulate(n).margin_kept(assurance)
 
     with reporting(progress, f"{len(of_law):,} settings") as report:
         run_blocks(work, range(len(of_law)), len(of_law), 1, n_threads, report)
     shaped = margin.reshape(settings["n_groups"].shape)
-    return MarginPlan(**about | settings, margin=shaped, method=method, assurance=share, _around=around)
+    return MarginPlan(**about | settings, margin=shaped, method=method, assurance=assurance, _around=around)
 
 
 @checked
@@ -967,7 +966,7 @@ def plan_power(
     correlation: ArrayLike,
     goats: float | None = None,
     difference: ArrayLike,
-    n_simulations: int = 2000,
+    n_simulations: Natural = 2000,
     confidence_level: float = 0.95,
     quantile: Quantile = "family-wise",
     rng: seeds.Seed = None,
@@ -1033,10 +1032,10 @@ def plan_subjects(
     assurance: ArrayLike = 0.8,
     difference: ArrayLike | None = None,
     power: ArrayLike = 0.8,
-    n_simulations: int = 2000,
+    n_simulations: Natural = 2000,
     confidence_level: float = 0.95,
     quantile: Quantile = "family-wise",
-    max_subjects: int = 100_000,
+    max_subjects: AtLeastTwo = 100_000,
     rng: seeds.Seed = None,
 ) -> SubjectsPlan:
     """Find how many subjects a study needs in each group, for a margin of error or to find a group that differs.
@@ -1104,9 +1103,8 @@ def plan_subjects(
     wanted = {"power": power} if margin is None else {"margin": margin, "assurance": assurance}
     settings, study, about = _planned(
         arguments,
-        **{f"wanted_{name}": validation.fractions(name, values, ends=False) for name, values in wanted.items()},
+        **{f"wanted_{name}": validation.fractions(name, values, "(0, 1)") for name, values in wanted.items()},
     )
-    max_subjects = validation.count("max_subjects", max_subjects, 2)
     needed, margins, shares = (np.empty(settings["n_groups"].shape) for _ in range(3))
     for k in range(needed.size):
         asked = {name: float(settings[f"wanted_{name}"].flat[k]) for name in wanted}
@@ -1140,7 +1138,7 @@ def _planned(
     settings, pilot = checked_settings(given, more)
     goats = checked_goats(given["goats"], settings)
     probability = share_inside(given["confidence_level"], given["quantile"])
-    n_simulations = validation.count("n_simulations", given["n_simulations"], 1)
+    n_simulations = given["n_simulations"]
     key, seed = seeds.stream(given["rng"])
 
     def study(k: int) -> Study:

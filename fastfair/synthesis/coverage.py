@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fastfair import intervals
-from fastfair._lib import frames, memory, seeds, validation
-from fastfair._lib.arguments import Resamples, checked
+from fastfair._lib import frames, memory, seeds
+from fastfair._lib.arguments import AtLeastTwo, ManyResamples, checked
 from fastfair._lib.plots import axes_or_new
 from fastfair._lib.threads import one_blas_thread, run_blocks
 from fastfair._lib.workers import ONE_THREAD, Arrays, Checkpoint, Executor, Report, Workers, do_job
@@ -129,8 +129,8 @@ class CoverageExperiment:
 
 @checked
 def coverage_experiment(
-    n_datasets: int = 1000,
-    n_resamples: Resamples = 500,
+    n_datasets: AtLeastTwo = 1000,
+    n_resamples: ManyResamples = 500,
     *,
     identities: VonMisesFisherIdentities | None = None,
     n_samples: int | ArrayLike = 10,
@@ -213,8 +213,6 @@ def coverage_experiment(
     >>> bool(found.coverage[0, 0, 0] > found.coverage[1, 0, 0])  # recentered holds the truth more often than naive
     True
     """
-    n_datasets = validation.count("n_datasets", n_datasets, 2)
-    n_resamples = validation.count("n_resamples", n_resamples, 2)
     if isinstance(methods, str) or isinstance(confidence_levels, float):
         raise InputError("methods and confidence_levels must be lists")
     names = tuple(methods)

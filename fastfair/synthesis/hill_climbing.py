@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fastfair._lib import memory, seeds, validation
-from fastfair._lib.arguments import checked
+from fastfair._lib.arguments import Natural, Positive, checked
 from fastfair._lib.plots import axes_or_new
 from fastfair._lib.threads import run_blocks
 from fastfair._lib.warnings import warn
@@ -122,15 +122,15 @@ class Synthesis:
 
 @checked
 def synthesize(
-    n_mated: int,
-    n_nonmated: int,
+    n_mated: Natural,
+    n_nonmated: Natural,
     *,
     fmr: float | None = None,
     tmr: float = 0.95,
     fnmr: float | None = None,
     tnmr: float = 0.95,
-    n_steps: int = 1000,
-    step: float | None = None,
+    n_steps: Natural = 1000,
+    step: Positive | None = None,
     accept: _Acceptance = "improving",
     stop: bool = True,
     rng: seeds.Seed = None,
@@ -219,14 +219,14 @@ def synthesize(
 
 @checked
 def synthesize_each(
-    n_mated: int,
-    n_nonmated: int,
+    n_mated: Natural,
+    n_nonmated: Natural,
     kind: ErrorRate,
     targets: ArrayLike,
     *,
     at: float = 0.95,
-    n_steps: int = 1000,
-    step: float | None = None,
+    n_steps: Natural = 1000,
+    step: Positive | None = None,
     accept: _Acceptance = "improving",
     stop: bool = True,
     rng: seeds.Seed = None,
@@ -273,15 +273,12 @@ def synthesize_each(
     >>> [one.fmr for one in made]
     [0.001, 0.002, 0.05]
     """
-    sizes = {name: validation.count(name, n, 1) for name, n in (("n_mated", n_mated), ("n_nonmated", n_nonmated))}
-    steps = validation.count("n_steps", n_steps, 1)
-    held, free = (sizes[name] for name in (("n_mated", "n_nonmated") if kind == "fmr" else ("n_nonmated", "n_mated")))
+    held, free = (n_mated, n_nonmated) if kind == "fmr" else (n_nonmated, n_mated)
     rates = np.ravel(validation.numbers_of("targets", targets))
     wanted = [_reachable(kind, rate, free) for rate in rates.tolist()]
-    held_at = validation.open_fraction("tmr" if kind == "fmr" else "tnmr", at)
-    largest = 0.0 if step is None else validation.positive("step", step)
+    held_at = validation.fraction("tmr" if kind == "fmr" else "tnmr", at, "(0, 1)")
     plateaus = accept == "plateau"
-    require_memory(sizes["n_mated"], sizes["n_nonmated"], steps, len(wanted))
+    require_memory(n_mated, n_nonmated, n_steps, len(wanted))
     key, _ = seeds.stream(rng)
     n_right = max(1, int(np.ceil(held * held_at * (1 - 1e-12))))  # of those whose rate is held at the TMR or TNMR
     made: list[Any] = [None] * len(wanted)
@@ -289,8 +286,8 @@ def synthesize_each(
     def make(k: int) -> None:
         from fastfair.kernels import climb
 
-        scores, history = np.empty(held + free), np.empty(steps + 1)
-        goal, rules = climb.Goal(held, n_right - 1, wanted[k]), climb.Rules(largest, plateaus, bool(stop))
+        scores, history = np.empty(held + free), np.empty(n_steps + 1)
+        goal, rules = climb.Goal(held, n_right - 1, wanted[k]), climb.Rules(step or 0.0, plateaus, bool(stop))
         errors, n_accepted, n_made = climb.climb(goal, rules, 2 * k + KINDS.index(kind), key, scores, history)
         rates = errors / free, (held - n_right) / held
         if kind == "fmr":
@@ -301,7 +298,7 @@ def synthesize_each(
             last = np.partition(scores[free:], held - n_right)[held - n_right]
             threshold = float(np.nextafter(last, -np.inf))
         made[k] = Synthesis(
-            distances=read_only(scores), mated=read_only(np.arange(scores.size) < sizes["n_mated"]),
+            distances=read_only(scores), mated=read_only(np.arange(scores.size) < n_mated),
             threshold=threshold, fmr=rates[0], fnmr=rates[1], n_steps=n_made, n_accepted=n_accepted,
             history=read_only(history + abs(n_right / held - held_at)), kind=kind, target=wanted[k], at=held_at,
         )  # fmt: skip
@@ -312,7 +309,7 @@ def synthesize_each(
     if missed:
         said = ", ".join(f"{one.target:g} ({getattr(one, kind):g} reached)" for one in missed[:5])
         warn(
-            f"{len(missed)} of {len(made)} targets of the {kind.upper()} missed in {steps} steps: {said}"
+            f"{len(missed)} of {len(made)} targets of the {kind.upper()} missed in {n_steps} steps: {said}"
             f"{', ...' if len(missed) > 5 else ''}; give more steps or another seed",
             TargetMissedWarning,
         )
@@ -335,7 +332,7 @@ def _is_reached(made: Synthesis, free: int) -> bool:
 
 def _reachable(name: str, value: object, n: int) -> float:
     """Check that a rate makes at least one error of n, and leaves at least one trial without."""
-    rate = validation.open_fraction(name, value)
+    rate = validation.fraction(name, value, "(0, 1)")
     if not 1 - 1e-9 <= rate * n <= n - 1 + 1e-9:
         nearest = 1 / n if rate * n < 1 else (n - 1) / n
         which = "non-mated" if name == "fmr" else "mated"

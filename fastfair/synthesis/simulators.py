@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fastfair._lib import memory, validation
-from fastfair._lib.arguments import checked
+from fastfair._lib.arguments import AtLeastTwo, Natural, Probability, Share, checked
 from fastfair._lib.seeds import Seed, fixed
 from fastfair.data import checks
 from fastfair.data.comparisons import Comparisons
@@ -85,7 +85,7 @@ class Binormal:
         if (fmr is None) == (fnmr is None):
             raise InputError(f"give one of fmr and fnmr, not {'both' if fmr is not None else 'neither'}")
         rates = {"fmr": fmr, "tmr": tmr} if fnmr is None else {"fnmr": fnmr, "tnmr": tnmr}
-        error, success = (validation.open_fraction(name, rate) for name, rate in rates.items())
+        error, success = (validation.fraction(name, rate, "(0, 1)") for name, rate in rates.items())
         return cls(float(ndtri(success) - ndtri(error)))
 
     @property
@@ -109,7 +109,7 @@ class Binormal:
         """
         from scipy.special import logit, ndtr
 
-        return ndtr(logit(validation.fractions("threshold", threshold, ends=True)) - self.mu / 2)
+        return ndtr(logit(validation.fractions("threshold", threshold, "[0, 1]")) - self.mu / 2)
 
     @checked
     def fnmr(self, threshold: ArrayLike) -> Floats:
@@ -127,7 +127,7 @@ class Binormal:
         """
         from scipy.special import logit, ndtr
 
-        return ndtr(-logit(validation.fractions("threshold", threshold, ends=True)) - self.mu / 2)
+        return ndtr(-logit(validation.fractions("threshold", threshold, "[0, 1]")) - self.mu / 2)
 
     @checked
     def threshold_at_fmr(self, fmr: ArrayLike) -> Floats:
@@ -145,7 +145,7 @@ class Binormal:
         """
         from scipy.special import expit, ndtri
 
-        return expit(ndtri(validation.fractions("fmr", fmr, ends=True)) + self.mu / 2)
+        return expit(ndtri(validation.fractions("fmr", fmr, "[0, 1]")) + self.mu / 2)
 
     @checked
     def threshold_at_fnmr(self, fnmr: ArrayLike) -> Floats:
@@ -163,16 +163,16 @@ class Binormal:
         """
         from scipy.special import expit, ndtri
 
-        return expit(-ndtri(validation.fractions("fnmr", fnmr, ends=True)) - self.mu / 2)
+        return expit(-ndtri(validation.fractions("fnmr", fnmr, "[0, 1]")) - self.mu / 2)
 
     @checked
     def draw(
         self,
-        n_mated: int,
-        n_nonmated: int,
+        n_mated: Natural,
+        n_nonmated: Natural,
         *,
-        n_subjects: int | None = None,
-        subject_effect: float = 0.0,
+        n_subjects: AtLeastTwo | None = None,  # as non-mated comparisons need two
+        subject_effect: Share = 0.0,
         group: str | None = None,
         rng: Seed = None,
     ) -> Comparisons:
@@ -219,14 +219,9 @@ class Binormal:
         """
         from scipy.special import expit
 
-        n_mated, n_nonmated = (
-            validation.count(name, size, 1) for name, size in (("n_mated", n_mated), ("n_nonmated", n_nonmated))
-        )
-        r = float(validation.fractions("subject_effect", validation.real("subject_effect", subject_effect), ends=True))
+        r = float(subject_effect)
         if n_subjects is None and r > 0:
             raise InputError(f"subject_effect is {r:g}, but there are no subjects: say how many with n_subjects=")
-        if n_subjects is not None:
-            n_subjects = validation.count("n_subjects", n_subjects, 2)  # as non-mated comparisons need two
         memory.require(
             (32 if n_subjects is None else 64) * (n_mated + n_nonmated) + 16 * (n_subjects or 0),
             f"{n_mated:,} mated and {n_nonmated:,} non-mated comparisons"
@@ -484,7 +479,7 @@ def von_mises_fisher_embeddings(
 
 @checked
 def correlated_decisions(
-    n_subjects: int, n_attempts: int, fnmr: float, correlation: float, *, rng: Seed = None
+    n_subjects: Natural, n_attempts: Natural, fnmr: Probability, correlation: Share, *, rng: Seed = None
 ) -> NDArray[np.bool_]:
     """Draw decisions on mated comparisons that are correlated within subjects.
 
@@ -522,10 +517,6 @@ def correlated_decisions(
     >>> failed.shape, float(failed.mean().round(2))
     ((10000, 3), 0.1)
     """
-    n_subjects = validation.count("n_subjects", n_subjects, 1)
-    n_attempts = validation.count("n_attempts", n_attempts, 1)
-    for name, number, ends in (("fnmr", fnmr, False), ("correlation", correlation, True)):
-        validation.fractions(name, validation.real(name, number), ends=ends)
     memory.require(
         10 * n_subjects * n_attempts + 24 * n_subjects,
         f"the decisions on {n_subjects:,} subjects with {n_attempts:,} attempts each",

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fastfair._lib import seeds, validation
-from fastfair._lib.arguments import Measure, checked
+from fastfair._lib.arguments import Natural, Positive, checked
 from fastfair._lib.plots import legend_below, line_style, new_axes
 from fastfair._lib.text import per_cent
 from fastfair.data.comparisons import Comparisons
@@ -20,7 +20,7 @@ from fastfair.errors import InputError
 from fastfair.evaluation.evaluate import evaluate
 from fastfair.measures import MEASURES
 from fastfair.measures._fairness import BaseMetric, RatePair, ZeroPolicy, measure_all
-from fastfair.measures._registry import OF_ANY_SCORES, measure_name
+from fastfair.measures._registry import OF_ANY_SCORES, Measure, measure_name
 from fastfair.uncertainty.quantities import Quantity
 
 from .hill_climbing import KINDS, Synthesis, require_memory, synthesize_each
@@ -145,14 +145,14 @@ def biased_system(
     ratios: str | Sequence[float],
     *,
     kind: ErrorRate = "fmr",
-    rate: float = 1e-3,
+    rate: Positive = 1e-3,
     at: float = 0.95,
     n_mated: int = 3000,
     n_nonmated: int = 3000,
     overall_fmr: float = 1e-4,
-    overall_mated: int = 12_000,
-    overall_nonmated: int = 600_000,
-    n_steps: int = 1000,
+    overall_mated: Natural = 12_000,
+    overall_nonmated: Natural = 600_000,
+    n_steps: Natural = 1000,
     rng: seeds.Seed = None,
     n_threads: int | None = None,
     progress: bool | Callable[[int, int], None] = False,
@@ -215,16 +215,13 @@ def biased_system(
     >>> [made.fmr for made in system.sets]
     [0.001, 0.001, 0.003, 0.005]
     """
-    unit = validation.positive("rate", rate)
     seed = seeds.fixed(rng)
-    overall_mated = validation.count("overall_mated", overall_mated, 1)
-    overall_nonmated = validation.count("overall_nonmated", overall_nonmated, 1)
-    require_memory(overall_mated, overall_nonmated, validation.count("n_steps", n_steps, 1), 1)
+    require_memory(overall_mated, overall_nonmated, n_steps, 1)
     written = _written(ratios)
     numbers = _factors(written)
     factors = sorted(set(numbers))
     made = synthesize_each(
-        n_mated, n_nonmated, kind, [factor * unit for factor in factors], at=at, n_steps=n_steps,
+        n_mated, n_nonmated, kind, [factor * rate for factor in factors], at=at, n_steps=n_steps,
         rng=seeds.child(seed, KINDS.index(kind)), n_threads=n_threads, progress=progress,
     )  # fmt: skip
     overall = synthesize_each(

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from fastfair._lib import validation
 from fastfair._lib.tables import columns_of
-from fastfair._lib.text import number_with_interval, rate_with_interval
+from fastfair._lib.text import did_you_mean, number_with_interval, rate_with_interval
 from fastfair._lib.warnings import warn
 from fastfair.data.comparisons import Comparisons
 from fastfair.error_rates.operating_points import OperatingPoint
@@ -269,7 +269,7 @@ def find(rows: Sequence[_AnyRow], name: str, group: Group, at: OperatingPoint | 
     named = [row for row in rows if row.name == called]
     if not named:
         names = sorted({row.name for row in rows})
-        raise InputError(f"there is no quantity {name!r}{validation.did_you_mean(called, names)}")
+        raise InputError(f"there is no quantity {name!r}{did_you_mean(called, names)}")
     found = [row for row in named if _group_of(row) == group]
     if not found:
         known = ", ".join(dict.fromkeys(_written(_group_of(row)) for row in named))

@@ -147,7 +147,7 @@ def test_numpys_own_numbers_and_text_are_as_good_as_pythons():
 
 def test_the_door_changes_neither_name_nor_signature():
     assert ff.eer.__name__ == "eer"
-    assert str(inspect.signature(ff.at_fmr)) == "(fmr: 'float') -> 'OperatingPoint'"
+    assert str(inspect.signature(ff.at_fmr)) == "(fmr: 'Rate') -> 'OperatingPoint'"
     assert list(inspect.signature(ff.Comparisons).parameters)[:2] == ["scores", "mated"]
 
 

@@ -103,9 +103,9 @@ def test_levels_are_compared_as_floats():
 @each(
     ("arguments", "message"),
     [
-        (("fnmr", -1), r"fnmr is a rate, a fraction in \[0, 1\)"),
+        (("fnmr", -1), r"fnmr must be a fraction in \[0, 1\)"),
         (("fmr", 5.0), r"for 5 % write 0.05"),
-        (("fmr", 1), "fmr is a rate"),
+        (("fmr", 1), "fmr must be a fraction"),
         (("fmr",), "fmr must be a finite number"),
         (("fnmr", math.nan), "fnmr must be a finite number"),
         (("threshold",), "threshold must be a finite number"),

@@ -121,7 +121,7 @@ def test_one_rate_alone():
         ({"fmr": "FM{group}"}, "find different groups"),
         ({"by": "who", "group": "FMR", "fmr": "FMR.f", "fnmr": "FNMR.f"}, "column 'FMR' is missing in row 1"),
         ({"group": "who", "by": None, "fmr": "FMR.f", "fnmr": "FNMR.f", "fmr_global": "FNMR.m"}, "different rates of"),
-        ({"alpha": 2}, "alpha is a rate"),
+        ({"alpha": 2}, "alpha must be a fraction"),
     ],
 )
 def test_what_is_wrong_is_told(change, message):

@@ -119,10 +119,10 @@ DECISIONS = ff.correlated_decisions, {"n_subjects": 4, "n_attempts": 2, "fnmr": 
         (IDENTITIES, {"concentrations": [1, np.nan]}, "finite numbers of at least 0"),
         (DECISIONS, {"n_subjects": 0}, "n_subjects must be a whole number of at least 1, not 0"),
         (DECISIONS, {"n_attempts": 1.5}, "n_attempts must be a whole number"),
-        (DECISIONS, {"fnmr": 0.0}, r"fnmr must be fractions in \(0, 1\), not 0"),
+        (DECISIONS, {"fnmr": 0.0}, r"fnmr must be .*fractions? in \(0, 1\), not 0"),
         (DECISIONS, {"fnmr": 10}, "for 10 % write 0.1"),
         (DECISIONS, {"fnmr": [0.1, 0.2]}, "fnmr must be a finite number"),
-        (DECISIONS, {"correlation": 1.5}, r"correlation must be fractions in \[0, 1\], not 1.5"),
+        (DECISIONS, {"correlation": 1.5}, r"correlation must be .*fractions? in \[0, 1\], not 1.5"),
         (DECISIONS, {"rng": -1}, "rng must be"),
     ],
 )
