@@ -10,6 +10,7 @@ from . import thresholds as thresholds
 from ._lib.workers import Checkpoint as Checkpoint
 from ._version import __version__ as __version__
 from .bands.fairness import fairness_band as fairness_band
+from .bands.rates_at_levels import BandSettings as BandSettings
 from .bands.roc import roc_band as roc_band
 from .calibration.calibrate import calibrate as calibrate
 from .calibration.evaluate_calibration import evaluate_calibration as evaluate_calibration

@@ -167,7 +167,7 @@ def test_a_measure_of_both_rates_appears_as_well():
         evaluation = ff.evaluate(c, AT, [nearness, "fdr"], settings=ff.EvaluationSettings(alpha=0.3), **FEW)
         mine, theirs = (evaluation.quantity(name) for name in ("nearness", "fdr"))
         assert (mine.estimate, mine.low, mine.high) == pytest.approx((theirs.estimate, theirs.low, theirs.high))
-        band = ff.fairness_band(c, nearness, fmr=[0.05], alpha=0.3, **FEW)
+        band = ff.fairness_band(c, nearness, fmr=[0.05], settings=ff.BandSettings(alpha=0.3), **FEW)
         assert band.low[0] == pytest.approx(mine.low)
     finally:
         del MEASURES["nearness"]

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Unpack
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fastfair._lib import seeds
 from fastfair._lib.text import per_cent, rate_with_interval
 from fastfair._lib.warnings import warn
 from fastfair.data.embeddings import Embeddings
@@ -25,7 +24,7 @@ from fastfair.uncertainty.quantities import Quantity, table_of
 
 from .curve import BandQuantity, curve_by_quantiles, rate_curve
 from .fairness import FAIR_OUTSIDE, FairnessBand, check_measure, measure_curve
-from .rates_at_levels import BandOptions, BandSettings, RatesOverLevels, over_levels, workers_of
+from .rates_at_levels import BandOptions, BandRequest, BandSettings, RatesOverLevels, over_levels
 from .roc import RocBand
 
 if TYPE_CHECKING:
@@ -35,7 +34,7 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 DEFAULT_MEASURES = ("max_geomean_ratio", "max_min_ratio", "log_geomean_sum", "gini")
 FEW = f"fewer than {ENOUGH_ERRORS} errors"
-_SETTINGS = ("weighting", "unit", "scheme", "n_resamples", "confidence_level", "method")
+_SETTINGS = ("alpha", "zero_policy", "weighting", "unit", "scheme", "n_resamples", "confidence_level", "method", "rng")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -171,8 +170,7 @@ def bands_of(
     fmr: ArrayLike,
     measures: Sequence[str] = (),
     *,
-    alpha: float = 0.5,
-    zero_policy: str | float = "keep",
+    settings: BandSettings = BandSettings(),  # noqa: B008 - frozen
     **options: Unpack[BandOptions],
 ) -> Bands:
     """Compute `roc_band` of all pairs and of every group, and `fairness_band` of several measures, in one pass.
@@ -186,7 +184,7 @@ def bands_of(
     measures : sequence of str
         Fairness measures; those of one rate are computed for FMR and for FNMR. By default `DEFAULT_MEASURES` if there
         are groups to compare.
-    alpha, zero_policy
+    settings : BandSettings
         As in `fairness_band`.
     **options
         Those that all bands have, as in `roc_band`.
@@ -206,16 +204,14 @@ def bands_of(
     named = measures or (DEFAULT_MEASURES if len(groups) > 1 else ())
     names = [measure_name(name, at_any_threshold()) for name in named]
     asked = [(name, rate) for name in names for rate in _rates_of(name)]
-    needs_average = [check_measure(name, rate, zero_policy) for name, rate in asked]
-    workers_of(options)  # as the caller gave the seed
-    options["rng"] = rng = seeds.fixed(options.get("rng"))
-    settings = BandSettings.check(embeddings, options)
+    needs_average = [check_measure(name, rate) for name, rate in asked]
+    request = BandRequest.checked(embeddings, settings, options)
 
     def made(found: RatesOverLevels) -> Bands:
         n = embeddings.n_nonmated
         thresholds = [
             Quantity(
-                "threshold", None, point, x, method=settings.method, n_comparisons=n, note=_few(int(point.value * n))
+                "threshold", None, point, x, method=request.method, n_comparisons=n, note=_few(int(point.value * n))
             )
             for point, x in zip(found.points, found.estimate.threshold.tolist(), strict=True)
         ]
@@ -230,7 +226,7 @@ def bands_of(
                 columns.append([_with_few(q) for q in quantities])
         fairness = []
         for name, rate in asked:
-            quantities, band = measure_curve(found, groups, name, rate, alpha, zero_policy)
+            quantities, band = measure_curve(found, groups, name, rate)
             fairness.append(band)
             n_each = len(quantities) // found.levels.size
             columns += [quantities[k::n_each] for k in range(n_each)]
@@ -243,16 +239,13 @@ def bands_of(
             settings={
                 "fmr": found.levels.tolist(),
                 "measures": list(names),
-                "alpha": alpha,
-                "zero_policy": zero_policy,
-                **{name: getattr(settings, name) for name in _SETTINGS},
-                "rng": rng,
+                **{name: getattr(request, name) for name in _SETTINGS},
             },
             description=repr(embeddings),
             left_out=embeddings.left_out,
         )
 
-    bands = over_levels(embeddings, fmr, settings, made, with_groups=True, with_overall_fmr=any(needs_average))
+    bands = over_levels(embeddings, fmr, request, made, with_groups=True, with_overall_fmr=any(needs_average))
     if any(FAIR_OUTSIDE in band.note for band in bands.fairness):
         warn(f"fairness measures: {FAIR_OUTSIDE}", FairValueOutsideWarning)
     return bands

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -22,6 +22,7 @@ from fastfair.measures import MEASURES
 from fastfair.measures._fairness import BaseMetric, value_of
 from fastfair.measures._registry import Measure, at_any_threshold, measure_name, printed_name
 from fastfair.resampling.engine import Replicates
+from fastfair.resampling.units import Unit
 from fastfair.uncertainty.few_errors import SampleSizes
 from fastfair.uncertainty.interval_maker import NO_SUCH_ERRORS, IntervalMaker
 from fastfair.uncertainty.inversion import (
@@ -44,14 +45,13 @@ from .curve import (
     noted_narrow,
     simultaneous_band,
 )
-from .rates_at_levels import BandOptions, BandSettings, RatesOverLevels, over_levels
+from .rates_at_levels import BandOptions, BandRequest, BandSettings, RatesOverLevels, over_levels
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 Floats = NDArray[np.float64]
 _Values = Callable[[Replicates], Floats]  # the measure, of rates with or without replicates on the last axis
-BandZeroPolicy = Literal["keep", "clopper-pearson"]  # which replicates would often do
 
 NOTHING_TO_INVERT = "no interval: a group has no errors"
 NOTHING_TO_DRAW = f"{NOTHING_TO_INVERT}, and their numbers are drawn only for score files whose units are not samples"
@@ -136,14 +136,10 @@ def fairness_band(
     rate: ErrorRate = "fnmr",
     fmr: ArrayLike | None = None,
     *,
-    alpha: float = 0.5,
-    zero_policy: BandZeroPolicy | float = "keep",
-    weighting: str | None = None,
-    unit: str | None = None,
+    unit: Unit = "subject",
     n_resamples: Resamples | None = None,
     confidence_level: float = 0.95,
-    method: str | None = None,
-    scheme: str | None = None,
+    settings: BandSettings = BandSettings(),  # noqa: B008 - frozen
     rng: seeds.Seed = None,
     n_threads: int | None = None,
     progress: bool | Callable[[int, int], None] = False,
@@ -161,16 +157,11 @@ def fairness_band(
         The rate of the groups that the measure compares; ignored for measures of both.
     fmr : (levels,) array_like, optional
         False match rates of all comparisons to hold; each threshold is the same for all groups.
-    alpha : float, default 0.5
-        Weight of false matches in measures of both rates.
-    zero_policy : {"keep", "clopper-pearson"} or float
-        What replaces a group's rate of 0 in measures that divide by it; see `measures.replace_zeros`.
-    weighting, unit, n_resamples, confidence_level
+    unit, n_resamples, confidence_level
         As in `roc_band`.
-    method : str, optional
-        "auto", the default, makes intervals as `evaluate` does: by test inversion, or on a logarithmic scale those of
-        group-to-average ratios, which chance can move in either direction. Other methods are those of `roc_band`.
-    scheme, rng, n_threads, progress, executor
+    settings : BandSettings
+        How intervals are made, what counts alike, and how measures are defined.
+    rng, n_threads, progress, executor
         As in `roc_band`.
 
     Returns
@@ -217,17 +208,16 @@ def fairness_band(
     True
     """
     measure = measure_name(measure, at_any_threshold())
-    needs_average = check_measure(measure, rate, zero_policy)
+    needs_average = check_measure(measure, rate)
     options = BandOptions(
-        weighting=weighting, unit=unit, n_resamples=n_resamples, confidence_level=confidence_level, method=method,
-        scheme=scheme, rng=rng, n_threads=n_threads, progress=progress,
-        executor=executor,
+        unit=unit, n_resamples=n_resamples, confidence_level=confidence_level, rng=rng, n_threads=n_threads,
+        progress=progress, executor=executor,
     )  # fmt: skip
-    settings = BandSettings.check(data, options)
+    request = BandRequest.checked(data, settings, options)
     if len(data.groups) < 2:
         raise InputError(f"a fairness measure compares groups, but the data have {len(data.groups)}: give at least 2")
     _, band = over_levels(
-        data, fmr, settings, lambda found: measure_curve(found, data.groups, measure, rate, alpha, zero_policy),
+        data, fmr, request, lambda found: measure_curve(found, data.groups, measure, rate),
         with_groups=True, with_overall_fmr=needs_average,
     )  # fmt: skip
     if FAIR_OUTSIDE in band.note:
@@ -235,12 +225,12 @@ def fairness_band(
     return band
 
 
-def check_measure(measure: str, rate: str, zero_policy: str | float) -> bool:
+def check_measure(measure: str, rate: str) -> bool:
     """Check a measure's name and arguments, and return whether it needs the FMR of all comparisons.
 
     Parameters
     ----------
-    measure, rate, zero_policy
+    measure, rate
         As in `fairness_band`.
 
     Returns
@@ -254,7 +244,7 @@ def check_measure(measure: str, rate: str, zero_policy: str | float) -> bool:
 
 
 def measure_curve(
-    found: RatesOverLevels, groups: tuple[str, ...], measure: str, rate: str, alpha: float, zero_policy: str | float
+    found: RatesOverLevels, groups: tuple[str, ...], measure: str, rate: str
 ) -> tuple[list[BandQuantity], FairnessBand]:
     """Compute a measure at each level, with its intervals, and its band.
 
@@ -264,10 +254,10 @@ def measure_curve(
         The rates, including those of groups.
     groups : tuple of str
         The groups whose rates they are.
-    measure, rate, alpha, zero_policy
+    measure, rate
         As in `fairness_band`.
     """
-    facts, method = MEASURES[measure], found.settings.method
+    facts, settings = MEASURES[measure], found.settings
     name, names = (measure, ERROR_RATES) if not facts.of else (f"{measure}({rate})", (rate,))
     of_each: Sequence[str | None] = groups if facts.per_group else (None,)
 
@@ -278,16 +268,16 @@ def measure_curve(
             of_rate: Floats = getattr(rates, one)
             of_groups = np.ascontiguousarray(np.moveaxis(of_rate[:, 1:], 1, -1))
             metrics.append(BaseMetric(of_rate[:, 0], of_groups, found.comparisons[one][1:]))
-        value = value_of(facts, metrics, alpha, zero_policy)
+        value = value_of(facts, metrics, settings.alpha, settings.zero_policy)
         return np.moveaxis(value, -1, 1) if facts.per_group else value
 
     value = values(found.estimate)
     places = [(point, group) for point in found.points for group in of_each]
     quantities = [
-        Quantity(name, group, point, x, method=method)
+        Quantity(name, group, point, x, method=settings.method)
         for (point, group), x in zip(places, value.ravel().tolist(), strict=True)
     ]
-    if method != "auto":
+    if settings.method != "auto":
         if facts.fairer != "nearer":
             quantities = [replace(quantity, note=FAIR_OUTSIDE) for quantity in quantities]
         rows, value, curve = curve_by_quantiles(found, quantities, values, facts.range)
@@ -297,7 +287,7 @@ def measure_curve(
         n_mated, n_nonmated = found.comparisons["fnmr"][1:], found.comparisons["fmr"][1:]
         selection = Selection(
             groups, tuple(range(len(groups))), n_mated, n_nonmated, found.levels.size,
-            measures=(measure,), alpha=alpha, zero_policy=zero_policy,
+            measures=(measure,), alpha=settings.alpha, zero_policy=settings.zero_policy,
         )  # fmt: skip
         rows, value, curve = _inverted(found, quantities, values, selection, names)
     rate_of_band = rate if facts.of else None

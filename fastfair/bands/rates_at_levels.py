@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from fastfair import intervals
 from fastfair._lib import seeds, validation
+from fastfair._lib.arguments import checked
 from fastfair._lib.workers import Workers
 from fastfair.data.comparisons import Comparisons
 from fastfair.data.embeddings import Embeddings
@@ -21,7 +22,7 @@ from fastfair.error_rates.operating_points import ENOUGH_ERRORS, FEWEST_ERRORS, 
 from fastfair.error_rates.rates import ERROR_RATES, Rates, concentration, counts_behind, rates_at_key
 from fastfair.errors import InputError
 from fastfair.resampling.dependence import CountModel
-from fastfair.resampling.engine import NO_METRICS, SCHEMES, Replicates, Resampler
+from fastfair.resampling.engine import NO_METRICS, Replicates, Resampler, Scheme
 from fastfair.resampling.units import UNITS, VECTOR_UNITS, require_units
 from fastfair.resampling.vector_replicates import WEIGHTINGS, Draws, PairResampler
 from fastfair.uncertainty.few_errors import MOST_PER_ERROR, FewHeldErrors, SampleSizes, degrees_of_freedom, raised_rate
@@ -33,87 +34,109 @@ _Result = TypeVar("_Result")
 MethodOfEmbeddings = Literal["recentered", "percentile", "basic", "normal", "gaussian"]
 METHODS_OF_EMBEDDINGS: tuple[MethodOfEmbeddings, ...] = get_args(MethodOfEmbeddings)
 BAND_METHODS_OF_EMBEDDINGS = ("auto", *METHODS_OF_EMBEDDINGS)
-# The default of each argument, and what it may be.
-_OF_EMBEDDINGS = {
-    "unit": ("subject", VECTOR_UNITS),
-    "method": ("auto", BAND_METHODS_OF_EMBEDDINGS),
-    "weighting": ("identity", WEIGHTINGS),
-    "scheme": ("dyadic", SCHEMES),
-}
-_OF_COMPARISONS = {
-    "unit": ("subject", UNITS),
-    "method": ("auto", ("auto", *intervals.METHODS_FOR_ANYTHING)),
-    "weighting": ("comparison", ("comparison",)),
-    "scheme": ("dyadic", SCHEMES),
-}
+BandZeroPolicy = Literal["keep", "clopper-pearson"]  # which replicates would often do
 _LEVELS = 50  # by default: more than a plot shows
 _HIGHEST = 0.5, 0.1  # default level, of comparisons and of embeddings, whose pairs below are never kept
 
 
-class BandOptions(TypedDict, total=False):
-    """The arguments that all bands have, as `roc_band` describes them."""
+@checked
+@dataclass(frozen=True)
+class BandSettings:
+    """What a band is rarely asked to do in another way: how intervals are made, and measures defined.
 
-    weighting: str | None
-    unit: str | None
+    Attributes
+    ----------
+    method : {"auto", "recentered", "gaussian", "percentile", "basic", "normal", "bca"}
+        Method of the pointwise interval. "auto": that of `evaluate`, which is "logit" about the curve of a rate, with
+        no more degrees of freedom than the FMR has that is held, and with few errors at least the quantiles; test
+        inversion for a measure, and a logarithmic scale for group-to-average ratios, which chance can move in either
+        direction. For embeddings also "recentered" (quantiles of replicate minus V-statistic, added to the curve [1]_),
+        "gaussian" (normal quantiles with the mean and standard deviation of these), "percentile" (the naive bootstrap,
+        whose intervals lie too low where samples are drawn), "basic" and "normal". For comparisons also "percentile",
+        "basic", "normal" and "bca". The band of a rate is always made of "logit" intervals.
+    scheme : {"dyadic", "product"}
+        As in `EvaluationSettings`.
+    weighting : {"identity", "comparison"}, optional
+        "identity", the default for embeddings, gives every subject, and every pair of subjects, the same weight;
+        "comparison", the only one for comparisons, gives every comparison the same weight.
+    alpha : float, default 0.5
+        Weight of false matches in measures of both rates, in [0, 1].
+    zero_policy : {"keep", "clopper-pearson"} or float
+        What replaces a group's rate of 0 in measures that divide by it; see `measures.replace_zeros`.
+
+    References
+    ----------
+    .. [1] "Assessing Uncertainty in Similarity Scoring: Performance & Fairness in Face Recognition", algorithm 2.
+
+    Examples
+    --------
+    >>> import fastfair as ff
+    >>> e = ff.von_mises_fisher_embeddings(50, 4, 16, concentration=(20, 60), rng=0)
+    >>> band = ff.roc_band(e, [0.01], settings=ff.BandSettings("percentile", weighting="comparison"), rng=0)
+    >>> bool(band.low[0] < band.fnmr[0] < band.high[0])
+    True
+    """
+
+    method: str = "auto"
+    scheme: Scheme = "dyadic"
+    weighting: str | None = None
+    alpha: float = 0.5
+    zero_policy: BandZeroPolicy | float = "keep"
+
+
+class BandOptions(TypedDict, total=False):
+    """The arguments that all bands have besides their settings, as `roc_band` describes them."""
+
+    unit: str
     n_resamples: int | None
     confidence_level: float
-    method: str | None
-    scheme: str | None
     rng: seeds.Seed
     n_threads: int | None
     progress: bool | Callable[[int, int], None]
     executor: Any
 
 
-@dataclass(frozen=True)
-class BandSettings:
-    """The checked arguments of a band, with the defaults for comparisons or for embeddings filled in."""
+@dataclass(frozen=True, kw_only=True)
+class BandRequest(BandSettings):
+    """The arguments of a band, checked, with the defaults for comparisons or for embeddings filled in."""
 
-    unit: str
-    method: str
     weighting: str
-    scheme: str
+    unit: str
     n_resamples: int
     confidence_level: float
-    key: NDArray[np.uint32]
+    rng: int | np.random.SeedSequence
     workers: Workers
 
     @classmethod
-    def check(
-        cls,
-        data: Comparisons | Embeddings,
-        options: BandOptions,
-    ) -> BandSettings:
+    def checked(cls, data: Comparisons | Embeddings, settings: BandSettings, options: BandOptions) -> BandRequest:
         """Check the arguments, some of which only comparisons or only embeddings allow."""
-        if isinstance(data, Embeddings):
-            choices, usual = _OF_EMBEDDINGS, 1000
-        else:
-            choices, usual = _OF_COMPARISONS, 2000
-        chosen = {}
-        for name, (default, allowed) in choices.items():
-            given = options.get(name)
-            chosen[name] = validation.choice(name, default if given is None else given, allowed)
+        usual, units, weightings, methods = (
+            (1000, VECTOR_UNITS, WEIGHTINGS, BAND_METHODS_OF_EMBEDDINGS)
+            if isinstance(data, Embeddings)
+            else (2000, UNITS, WEIGHTINGS[1:], ("auto", *intervals.METHODS_FOR_ANYTHING))
+        )
+        unit = validation.choice("unit", options.get("unit", "subject"), units)
+        validation.choice("method", settings.method, methods)
+        weighting = validation.choice("weighting", settings.weighting or weightings[0], weightings)
         n_resamples = options.get("n_resamples")
         n_resamples = validation.count("n_resamples", usual if n_resamples is None else n_resamples)
         if n_resamples < 2:
             raise InputError("a band needs replicates: n_resamples must be at least 2")
         if isinstance(data, Comparisons):
-            require_units(data, chosen["unit"])
-        if chosen["unit"] != "subject":
-            chosen["scheme"] = "product"
+            require_units(data, unit)
+        rng = options.get("rng")
+        workers = Workers(options.get("n_threads"), options.get("progress", False), options.get("executor"))
         return cls(
-            **chosen,
-            n_resamples=n_resamples,
-            confidence_level=intervals.level(options.get("confidence_level", 0.95)),
-            key=seeds.stream(options.get("rng"))[0],
-            workers=workers_of(options),
-        )
+            method=settings.method, scheme=settings.scheme if unit == "subject" else "product", weighting=weighting,
+            alpha=settings.alpha, zero_policy=settings.zero_policy, unit=unit, n_resamples=n_resamples,
+            confidence_level=intervals.level(options.get("confidence_level", 0.95)), workers=workers.checked(rng),
+            rng=seeds.fixed(rng),
+        )  # fmt: skip
 
-
-def workers_of(options: BandOptions) -> Workers:
-    """Check who is to do the work."""
-    workers = Workers(options.get("n_threads"), options.get("progress", False), options.get("executor"))
-    return workers.checked(options.get("rng"))
+    @property
+    def key(self) -> NDArray[np.uint32]:
+        """(2,) key of the random stream."""
+        return seeds.stream(self.rng)[0]
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,7 +147,7 @@ class RatesOverLevels:
     ----------
     levels : (levels,) ndarray
         False match rates held, in the order asked.
-    settings : BandSettings
+    settings : BandRequest
         The arguments of the band.
     estimate, replicates : Replicates
         Rates in the data, and in every replicate, with replicates on the last axis.
@@ -147,7 +170,7 @@ class RatesOverLevels:
     """
 
     levels: Floats
-    settings: BandSettings
+    settings: BandRequest
     estimate: Replicates
     expected: Replicates
     replicates: Replicates
@@ -175,7 +198,7 @@ class RatesOverLevels:
 def over_levels(
     data: Comparisons | Embeddings,
     fmr: ArrayLike | None,
-    settings: BandSettings,
+    settings: BandRequest,
     make: Callable[[RatesOverLevels], _Result],
     *,
     with_groups: bool,
@@ -189,7 +212,7 @@ def over_levels(
         The comparisons or the vectors.
     fmr : array_like or None
         Levels as the caller gave them.
-    settings : BandSettings
+    settings : BandRequest
         Settings for this kind of data.
     make : callable
         Makes it of the rates; called again where too few pairs of vectors were kept for it.
@@ -207,7 +230,7 @@ def over_levels(
     return make(_of_comparisons(data, _levels(fmr, len(data.nonmated), _HIGHEST[0]), settings, with_groups))
 
 
-def _of_comparisons(data: Comparisons, levels: Floats, settings: BandSettings, with_groups: bool) -> RatesOverLevels:
+def _of_comparisons(data: Comparisons, levels: Floats, settings: BandRequest, with_groups: bool) -> RatesOverLevels:
     cells = [None, *((k, k) for k in range(len(data.groups) if with_groups else 0))]
     resampler = Resampler(
         data, _points(levels), unit=settings.unit, scheme=settings.scheme, metrics=NO_METRICS,
@@ -250,7 +273,7 @@ def _of_comparisons(data: Comparisons, levels: Floats, settings: BandSettings, w
 def _of_embeddings(
     data: Embeddings,
     levels: Floats,
-    settings: BandSettings,
+    settings: BandRequest,
     make: Callable[[RatesOverLevels], _Result],
     with_groups: bool,
     with_overall_fmr: bool,

@@ -14,9 +14,10 @@ from fastfair._lib.arguments import Resamples, checked
 from fastfair._lib.workers import Checkpoint, Executor
 from fastfair.data.comparisons import Comparisons
 from fastfair.data.embeddings import Embeddings
+from fastfair.resampling.units import Unit
 
 from .curve import ShownCurve, rate_curve
-from .rates_at_levels import BandOptions, BandSettings, RatesOverLevels, over_levels
+from .rates_at_levels import BandOptions, BandRequest, BandSettings, RatesOverLevels, over_levels
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -87,12 +88,10 @@ def roc_band(
     fmr: ArrayLike | None = None,
     *,
     group: str | None = None,
-    weighting: str | None = None,
-    unit: str | None = None,
+    unit: Unit = "subject",
     n_resamples: Resamples | None = None,
     confidence_level: float = 0.95,
-    method: str | None = None,
-    scheme: str | None = None,
+    settings: BandSettings = BandSettings(),  # noqa: B008 - frozen
     rng: seeds.Seed = None,
     n_threads: int | None = None,
     progress: bool | Callable[[int, int], None] = False,
@@ -110,26 +109,16 @@ def roc_band(
         false matches up to 0.5, for embeddings up to 0.1.
     group : str, optional
         The group whose FNMR to compute, at the thresholds that hold the FMR of all comparisons.
-    weighting : {"identity", "comparison"}, optional
-        "identity", the default for embeddings, gives every subject, and every pair of subjects, the same weight;
-        "comparison", the only one for comparisons, gives every comparison the same weight.
     unit : {"subject", "comparison", "sample", "subject+sample"}, optional
-        What is drawn with replacement, by default "subject": what would other people give? "sample" draws the samples
+        What is drawn with replacement: "subject": what would other people give? "sample" draws the samples
         of each subject: what would other images of these very people give? The others are those of `evaluate`;
         embeddings have no "comparison".
     n_resamples : int, optional
         Number of replicates; by default 1000 for embeddings and 2000 for comparisons.
     confidence_level : float, default 0.95
         Confidence level of the intervals, in (0, 1).
-    method : {"auto", "recentered", "gaussian", "percentile", "basic", "normal", "bca"}, optional
-        Method of the pointwise interval. "auto", the default: "logit" about the curve, as in `evaluate`, with no more
-        degrees of freedom than the FMR has that is held, and with few errors at least the quantiles. For embeddings
-        also "recentered" (quantiles of replicate minus V-statistic, added to the curve [1]_), "gaussian" (normal
-        quantiles with the mean and standard deviation of these), "percentile" (the naive bootstrap, whose intervals lie
-        too low where samples are drawn), "basic" and "normal". For comparisons also "percentile", "basic", "normal" and
-        "bca". The band is always made of "logit" intervals.
-    scheme : str, optional
-        As in `evaluate`.
+    settings : BandSettings
+        How intervals are made, and what counts alike.
     rng, n_threads, progress, executor
         As in `evaluate`. Similarities of vectors are computed by tasks of the executor, too.
 
@@ -151,7 +140,7 @@ def roc_band(
     that hold the threshold, so that intervals are likely too narrow.
 
     The band consists of logit intervals of a higher confidence level: that of normal intervals that reach as many
-    standard errors as `confidence_level` of the replicates' curves stay within [2]_, at all FMRs with errors. As FNMR
+    standard errors as `confidence_level` of the replicates' curves stay within [1]_, at all FMRs with errors. As FNMR
     cannot rise with FMR, its upper end is made at least that of all higher FMRs, its lower end at most that of all
     lower ones.
 
@@ -161,8 +150,7 @@ def roc_band(
 
     References
     ----------
-    .. [1] "Assessing Uncertainty in Similarity Scoring: Performance & Fairness in Face Recognition", algorithm 2.
-    .. [2] Montiel Olea and Plagborg-Moeller, "Simultaneous confidence bands: theory, implementation, and an
+    .. [1] Montiel Olea and Plagborg-Moeller, "Simultaneous confidence bands: theory, implementation, and an
        application to SVARs", Journal of Applied Econometrics 34 (2019).
 
     Examples
@@ -182,11 +170,10 @@ def roc_band(
     True
     """
     options = BandOptions(
-        weighting=weighting, unit=unit, n_resamples=n_resamples, confidence_level=confidence_level, method=method,
-        scheme=scheme, rng=rng, n_threads=n_threads, progress=progress,
-        executor=executor,
+        unit=unit, n_resamples=n_resamples, confidence_level=confidence_level, rng=rng, n_threads=n_threads,
+        progress=progress, executor=executor,
     )  # fmt: skip
-    settings = BandSettings.check(data, options)
+    request = BandRequest.checked(data, settings, options)
     row = 0
     if group is not None:
         validation.choice("group", group, data.groups)
@@ -196,4 +183,4 @@ def roc_band(
         _, fnmr, curve = rate_curve(found, "fnmr", row, group)
         return RocBand(fnmr=fnmr, **curve)
 
-    return over_levels(data, fmr, settings, made, with_groups=group is not None)
+    return over_levels(data, fmr, request, made, with_groups=group is not None)

@@ -7,6 +7,7 @@ import math
 
 import numpy as np
 import pytest
+from helpers import flat
 from helpers.each import each
 from helpers.refusals import refused
 from helpers.small_embeddings import as_draw, matrix_of, small_embeddings
@@ -19,7 +20,7 @@ import fastfair as ff
 from fastfair._lib import seeds
 from fastfair.bands.all_bands import bands_of
 from fastfair.bands.fairness import FAIR_OUTSIDE, NOTHING_TO_DRAW, level_of_curves
-from fastfair.bands.rates_at_levels import BandOptions, BandSettings, RatesOverLevels, over_levels
+from fastfair.bands.rates_at_levels import BandRequest, BandSettings, RatesOverLevels, over_levels
 from fastfair.errors import FairValueOutsideWarning
 from fastfair.measures import MEASURES as FACTS
 from fastfair.measures._registry import at_any_threshold
@@ -43,13 +44,17 @@ def draws_of(e: ff.Embeddings, unit: str, n: int, seed: int) -> list[slow.Draw]:
     return [as_draw(e, unit, weights[:, r], units.subject) for r in range(n)]
 
 
+def asked_of(data: ff.Comparisons | ff.Embeddings, unit: str = "subject") -> BandRequest:
+    return BandRequest.checked(data, BandSettings(), {"unit": unit, "n_resamples": 2, "rng": 0})
+
+
 @pytest.mark.parametrize("weighting", ["identity", "comparison"])
 @pytest.mark.parametrize("method", ["recentered", "percentile", "gaussian"])
 def test_roc_bands_are_those_of_loops(weighting: str, method: str):
     e = small_embeddings(4, 7, 4)
     matrix, subject = matrix_of(e), e.subject.tolist()
     settings = {"unit": "sample", "n_resamples": 8, "confidence_level": 0.9, "rng": 2}
-    band = ff.roc_band(e, LEVELS, weighting=weighting, method=method, **settings)
+    band = flat.roc_band(e, LEVELS, weighting=weighting, method=method, **settings)
     estimate, v = slow.roc(LEVELS, matrix, subject, weighting), slow.v_roc(LEVELS, matrix, subject, weighting)
     replicates = slow.replicate_roc(LEVELS, matrix, subject, weighting, draws_of(e, "sample", 8, 2))
     np.testing.assert_allclose(band.fnmr, estimate)
@@ -74,7 +79,7 @@ def test_fairness_bands_are_those_of_loops(measure: str, rate: str, unit: str):
     matrix, subject = matrix_of(e), e.subject.tolist()
     groups = {k: e.groups[e.subject_group[k]] for k in range(e.subjects.size)}
     settings = {"unit": unit, "scheme": "product", "method": "percentile", "n_resamples": 12, "rng": 6}
-    band = ff.fairness_band(e, measure, rate, LEVELS, **settings)
+    band = flat.fairness_band(e, measure, rate, LEVELS, **settings)
     arguments = MEASURES[measure], rate.upper(), LEVELS, matrix, subject, groups, "identity"
     np.testing.assert_allclose(band.value, slow.fairness(*arguments), rtol=1e-9, atol=1e-12)
     if unit != "subject":
@@ -93,7 +98,7 @@ def test_what_does_not_fit_embeddings_is_refused():
         ({"n_resamples": 1}, "at least 2"),
         ({"group": "x"}, "group"),
     ):
-        refused(match, ff.roc_band, e, [0.5], **wrong)
+        refused(match, flat.roc_band, e, [0.5], **wrong)
     refused("Comparisons or Embeddings", ff.roc_band, [1, 2], [0.5])
     refused("sed", ff.fairness_band, e, "sed")
     refused("groups", ff.fairness_band, ff.Embeddings(e.vectors, e.subject), fmr=[0.5])
@@ -138,7 +143,7 @@ def test_fairness_bands_have_the_intervals_of_evaluate(measure: str, random_grou
     rate, levels, c = rate_of(measure), [0.1, 0.01], random_groups.comparisons()
     settings = {"n_resamples": 100, "rng": 0}
     band = ff.fairness_band(c, measure, rate, levels, **settings)
-    of_vectors = ff.fairness_band(random_groups, measure, rate, levels, weighting="comparison", **settings)
+    of_vectors = flat.fairness_band(random_groups, measure, rate, levels, weighting="comparison", **settings)
     name = measure if band.rate is None else f"{measure}({rate})"
     for k, level in enumerate(levels):
         at = ff.at_fmr(level)
@@ -194,7 +199,12 @@ def test_all_bands_have_the_intervals_of_each():
 def test_all_bands_of_quantiles_say_once_that_fairness_measures_are_no_test(random_groups: ff.Embeddings):
     with pytest.warns(FairValueOutsideWarning) as given:
         bands = bands_of(
-            random_groups, [0.01, 0.1], ["gini", "group_to_average_ratio"], n_resamples=50, method="recentered", rng=0
+            random_groups,
+            [0.01, 0.1],
+            ["gini", "group_to_average_ratio"],
+            n_resamples=50,
+            settings=BandSettings("recentered"),
+            rng=0,
         )
     assert len(given) == 1
     notes = {q.name: q.note for q in bands.quantities if "(" in q.name}
@@ -211,7 +221,7 @@ def test_the_band_over_embeddings_is_that_of_loops(group: str | None, unit: str)
     assert band.fmr.tolist() == levels[::-1].tolist()
     subjects = {None: 60, "f": 50, "m": 10}[group]
     own = math.inf if unit == "sample" else subjects - (2 if group is None else 1)
-    settings = BandSettings.check(e, BandOptions(unit=unit, n_resamples=2, rng=0))
+    settings = asked_of(e, unit)
     sizes = over_levels(e, levels, settings, lambda found: found.sizes("fmr", 0), with_groups=False)
     held = sizes.degrees_of_freedom
     freedom = np.minimum(own, held).tolist()
@@ -236,7 +246,7 @@ def test_limits_where_few_false_matches_hold_the_threshold_are_those_of_all_pair
     levels = [expected / e.n_nonmated for expected in (3, 8, 20)]
     few_held = []
     for data in (e, listed):
-        settings = BandSettings.check(data, BandOptions(n_resamples=2, rng=0))
+        settings = asked_of(data)
         row = 0 if group is None else 1 + e.groups.index(group)
 
         def limits(found: RatesOverLevels, row: int = row) -> list[Limits | None]:

@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 import pytest
+from helpers import flat
 from helpers.data_sets import columns, pairs_within_groups
 from helpers.each import each
 from helpers.quiet import quietly
@@ -68,7 +69,7 @@ def test_points_intervals_and_replicates_are_those_of_evaluate(comparisons, band
 
 @pytest.mark.parametrize("method", ["percentile", "basic", "normal", "bca"])
 def test_other_methods_are_those_of_evaluate(comparisons, band, method):
-    other = ff.roc_band(comparisons, LEVELS, n_resamples=400, rng=3, method=method)
+    other = ff.roc_band(comparisons, LEVELS, n_resamples=400, rng=3, settings=ff.BandSettings(method))
     for k, level in enumerate(LEVELS):
         ev = ff.evaluate(
             comparisons,
@@ -204,7 +205,7 @@ def test_a_threshold_that_few_subjects_hold_is_noted():
     """Few subjects are in almost all false matches, so that the threshold hangs on them."""
 
     def band(shift: float, **options) -> RocBand:
-        return ff.roc_band(hubs(shift), [0.02], n_resamples=200, rng=0, **options)
+        return flat.roc_band(hubs(shift), [0.02], n_resamples=200, rng=0, **options)
 
     assert OF_FEW_SUBJECTS in band(2.0).note
     assert OF_FEW_SUBJECTS not in band(0.0).note
@@ -253,4 +254,4 @@ def test_plots(band):
     ],
 )
 def test_bad_arguments(comparisons, arguments, message):
-    refused(message, ff.roc_band, comparisons, **arguments)
+    refused(message, flat.roc_band, comparisons, **arguments)

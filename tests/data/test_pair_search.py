@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 from fastfair.kernels import pairs
+from helpers import flat
 from helpers.each import each
 from helpers.parting import parted_if
 from helpers.refusals import refused
@@ -158,7 +159,7 @@ def test_threads_and_tiles_change_no_bit(monkeypatch: pytest.MonkeyPatch, weight
     bands = []
     for n_threads, tile in ((1, 4), (2, 1), (2, 3)):
         monkeypatch.setattr(pair_search.PairFinder.__init__, "__defaults__", (None, tile, None))
-        bands.append(ff.roc_band(e, [1e-4, 1e-2], weighting=weighting, rng=1, n_threads=n_threads, n_resamples=200))
+        bands.append(flat.roc_band(e, [1e-4, 1e-2], weighting=weighting, rng=1, n_threads=n_threads, n_resamples=200))
     assert bits(bands[0]) == bits(bands[1]) == bits(bands[2])
 
 

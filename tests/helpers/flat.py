@@ -8,7 +8,7 @@ from typing import Any
 
 import fastfair as ff
 
-RECORDS = {"layout": ff.Layout, "policies": ff.Policies, "storage": ff.Storage}
+RECORDS = {"layout": ff.Layout, "policies": ff.Policies, "storage": ff.Storage, "settings": ff.BandSettings}
 
 
 def flat(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -28,4 +28,5 @@ def flat(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 read_comparisons, scan_comparisons = flat(ff.read_comparisons), flat(ff.scan_comparisons)
+roc_band, fairness_band = flat(ff.roc_band), flat(ff.fairness_band)
 make, from_frame, from_matrix = map(flat, (ff.Comparisons, ff.Comparisons.from_frame, ff.Comparisons.from_matrix))

@@ -59,7 +59,7 @@ def test_measures_are_asked_for_by_any_name(evaluation, tmp_path):
     assert "did you mean 'garbe'" in " ".join(run(*words, "--measure", "grabe").output.replace("│", " ").split())
     e = ff.von_mises_fisher_embeddings(12, 3, 4, concentration=20, rng=0)
     e = ff.Embeddings(e.vectors, e.subject, group=e.subject % 2)
-    options = {"fmr": [0.1], "n_resamples": 20, "rng": 0, "method": "normal"}
+    options = {"fmr": [0.1], "n_resamples": 20, "rng": 0, "settings": ff.BandSettings("normal")}
     with pytest.warns(ff.errors.FastfairWarning):
         bands = [ff.fairness_band(e, name, **options) for name in ("gini", "Gini index")]
     assert np.array_equal(bands[0].value, bands[1].value)

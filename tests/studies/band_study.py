@@ -137,7 +137,13 @@ def true_fnmr_of_people(
         for k in range(N_SETS)
     )
     compared = (e if enrol is None else enrol(e) for e in sets)
-    return np.mean([ff.roc_band(e, levels, n_resamples=2, scheme="product", rng=0).fnmr for e in compared], axis=0)
+    return np.mean(
+        [
+            ff.roc_band(e, levels, n_resamples=2, settings=ff.BandSettings(scheme="product"), rng=0).fnmr
+            for e in compared
+        ],
+        axis=0,
+    )
 
 
 def enrolled(e: ff.Embeddings) -> ff.Embeddings:

@@ -7,6 +7,7 @@ import math
 import numpy as np
 import polars as pl
 import pytest
+from helpers import flat
 from helpers.each import each
 from helpers.refusals import refused
 from helpers.small_embeddings import matrix_of
@@ -82,7 +83,7 @@ def test_intervals_are_those_of_roc_band(monkeypatch):
     for m, method in enumerate(methods):
         for c, level in enumerate(levels):
             options = {"n_resamples": 4, "confidence_level": level, "method": method, "unit": "subject+sample"}
-            bands = [ff.roc_band(e, found.fmr, rng=seed, **options) for e, seed in zip(sets, seeds, strict=True)]
+            bands = [flat.roc_band(e, found.fmr, rng=seed, **options) for e, seed in zip(sets, seeds, strict=True)]
             holds = [(band.low <= found.truth) & (found.truth <= band.high) for band in bands]
             np.testing.assert_array_equal(found.coverage[m, c], np.mean(holds, axis=0))
             np.testing.assert_allclose(found.width[m, c], np.mean([band.high - band.low for band in bands], axis=0))

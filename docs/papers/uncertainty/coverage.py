@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import binom
 
-from fastfair import Embeddings, VonMisesFisherIdentities, roc_band
+from fastfair import BandSettings, Embeddings, VonMisesFisherIdentities, roc_band
 from fastfair.synthesis import coverage_experiment
 from fastfair.synthesis.coverage import CoverageExperiment
 from papers.figure_style import COLORS, LINES, new_figure, per_cent
@@ -164,7 +164,12 @@ def bands_figure(found: CoverageExperiment, settings: Settings) -> Figure:
     drawing, axes = new_figure(2, 3, size=(11.0, 5.8), sharex=True, sharey="row")
     for k, method in enumerate(("percentile", "recentered", "gaussian")):
         band = roc_band(
-            data, LEVELS, unit=OF_PAPER["unit"], n_resamples=settings.n_resamples, method=method, rng=settings.seed
+            data,
+            LEVELS,
+            unit=OF_PAPER["unit"],
+            n_resamples=settings.n_resamples,
+            settings=BandSettings(method),
+            rng=settings.seed,
         )
         ax = band.plot(axes[0, k], color=COLORS[METHODS.index(method)], label="measured curve")
         ax.plot(found.fmr, found.truth, color="black", linestyle="--", label="truth")

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fastfair import Embeddings, roc_band, von_mises_fisher_embeddings
+from fastfair import BandSettings, Embeddings, roc_band, von_mises_fisher_embeddings
 from fastfair.bands.roc import RocBand
 from papers.figure_style import COLORS, new_figure, per_cent
 from papers.page_parts import Figure, Range, Table, Verdict
@@ -35,7 +35,12 @@ class Bundle:
         """Compute the bands of data at levels of FMR."""
         bands = {
             method: roc_band(
-                data, levels, unit=OF_PAPER["unit"], n_resamples=settings.n_resamples, method=method, rng=settings.seed
+                data,
+                levels,
+                unit=OF_PAPER["unit"],
+                n_resamples=settings.n_resamples,
+                settings=BandSettings(method),
+                rng=settings.seed,
             )
             for method in ("percentile", "recentered")
         }

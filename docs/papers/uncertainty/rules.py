@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from fastfair import BandSettings
 from papers.verdict_rules import Outcome
 
 # What the paper draws with replacement, images of the same people, and its intervals.
-OF_PAPER: dict[str, Any] = {"unit": "sample", "method": "recentered"}
+OF_PAPER: dict[str, Any] = {"unit": "sample", "settings": BandSettings("recentered")}
 ENOUGH_ERRORS = 30  # Doddington's rule of 30: fewer errors than that say little about a rate
 SLACK = 0.03  # of coverages, beside chance: three points
 ENOUGH_DATASETS = 400  # two binomial standard errors are then five points at most
