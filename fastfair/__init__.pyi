@@ -14,8 +14,8 @@ from .bands.rates_at_levels import BandSettings as BandSettings
 from .bands.roc import roc_band as roc_band
 from .calibration.calibrate import calibrate as calibrate
 from .calibration.evaluate_calibration import evaluate_calibration as evaluate_calibration
-from .claims.check import check as check
-from .claims.claim import claim as claim
+from .claims import check as check
+from .claims import claim as claim
 from .data.columns import Policies as Policies
 from .data.comparisons import Comparisons as Comparisons
 from .data.derived import normalize_scores as normalize_scores
@@ -61,7 +61,7 @@ from .planning.fmr import plan_fmr as plan_fmr
 from .planning.fnmr import plan_margin as plan_margin
 from .planning.fnmr import plan_power as plan_power
 from .planning.fnmr import plan_subjects as plan_subjects
-from .quality.discard_curve import discard_curve as discard_curve
+from .quality import discard_curve as discard_curve
 from .small_groups import shrunken_rates as shrunken_rates
 from .synthesis.hill_climbing import synthesize as synthesize
 from .synthesis.simulators import VonMisesFisherIdentities as VonMisesFisherIdentities

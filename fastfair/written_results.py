@@ -19,10 +19,10 @@ from fastfair.results.result import Result, read
 _BEFORE, _AFTER = '<script type="application/json" id="numbers">', "</script>"  # the numbers in a page
 # Where classes of results are.
 _HOMES = (
-    "bands.all_bands", "calibration.calibrate", "calibration.evaluate_calibration", "claims.check", "claims.claim",
+    "bands.all_bands", "calibration.calibrate", "calibration.evaluate_calibration", "claims",
     "error_models.error_model", "error_models.stratified_rates", "evaluation.result", "evaluation.system_comparison",
     "evaluation.worst_comparisons", "group_tests.equal_rates", "group_tests.margins",
-    "planning.fmr", "planning.fnmr", "quality.discard_curve", "small_groups", "thresholds",
+    "planning.fmr", "planning.fnmr", "quality", "small_groups", "thresholds",
 )  # fmt: skip
 
 

@@ -23,8 +23,7 @@ from fastfair._lib.tables import records, write_json
 from fastfair._lib.text import number_with_interval
 from fastfair._lib.warnings import warn
 from fastfair.bands.all_bands import bands_of
-from fastfair.claims.check import MET, NOT_MET, Check, check_evaluation, requirements_of
-from fastfair.claims.claim import UNDECIDED, read_statement
+from fastfair.claims import MET, NOT_MET, UNDECIDED, Check, check_evaluation, read_statement, requirements_of
 from fastfair.data.columns import FAILURES
 from fastfair.error_rates.operating_points import ENOUGH_ERRORS, OperatingPoint, at_fmr, at_fnmr
 from fastfair.errors import FastfairWarning, FewResamplesWarning, InputError, visible

@@ -12,7 +12,7 @@ import fastfair as ff
 from fastfair._lib.notebook import Shown
 from fastfair.bands.fairness import FairnessBand
 from fastfair.bands.roc import RocBand
-from fastfair.claims.claim import Claim
+from fastfair.claims import Claim
 from fastfair.evaluation.result import Evaluation
 from fastfair.evaluation.system_comparison import PairedEvaluation
 from fastfair.group_tests.equal_rates import GroupTest

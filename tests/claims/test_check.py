@@ -12,8 +12,7 @@ from helpers.data_sets import scores_with_hubs
 from helpers.refusals import refused
 
 import fastfair as ff
-from fastfair.claims.check import MET, NOT_MET
-from fastfair.claims.claim import UNDECIDED
+from fastfair.claims import MET, NOT_MET, UNDECIDED
 from fastfair.errors import EmptyGroupWarning
 
 AT = ff.at_threshold(0.0)

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from scipy.stats import binomtest
 
 import fastfair as ff
-from fastfair.claims.claim import Evidence, independent_limit
+from fastfair.claims import Evidence, independent_limit
 from fastfair.intervals import logit_interval, upper_limit_without_errors
 
 AT = ff.at_threshold(0.5)

@@ -11,8 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import fastfair as ff
-from fastfair.claims.check import read_requirement
-from fastfair.claims.claim import number_of
+from fastfair.claims import number_of, read_requirement
 from fastfair.error_rates.operating_points import read_point
 from fastfair.errors import InputError
 from fastfair.measures import MEASURES

@@ -13,7 +13,7 @@ from helpers.command_line import PLOTS, run
 from helpers.each import each
 
 import fastfair as ff
-from fastfair.claims.check import Check
+from fastfair.claims import Check
 from fastfair.errors import InputError
 
 SCORES = "scores.csv"

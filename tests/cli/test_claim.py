@@ -8,7 +8,7 @@ import pytest
 from helpers.command_line import run, succeeded
 
 import fastfair as ff
-from fastfair.claims.claim import Claim
+from fastfair.claims import Claim
 from fastfair.errors import InputError
 
 SCORES = "docs/samples/scores.csv"

@@ -19,8 +19,7 @@ from fastfair.calibration.evaluate_calibration import (
     CostMeasure,
     RatioCost,
 )
-from fastfair.claims.check import Check, CheckedQuantity
-from fastfair.claims.claim import Claim, ClaimedRate
+from fastfair.claims import Check, CheckedQuantity, Claim, ClaimedRate
 from fastfair.error_models.error_model import AttributeTest, Effect, ErrorModel
 from fastfair.error_models.stratified_rates import StratifiedDifference, StratifiedRate, StratifiedRates
 from fastfair.error_rates import curves, rates
@@ -32,7 +31,7 @@ from fastfair.group_tests.equal_rates import GroupTest
 from fastfair.group_tests.margins import MarginOfError
 from fastfair.planning.fmr import FmrPlan, FmrStudy
 from fastfair.planning.fnmr import MarginPlan, PowerPlan, SubjectsPlan
-from fastfair.quality.discard_curve import DiscardArea, DiscardCurve, DiscardedRate
+from fastfair.quality import DiscardArea, DiscardCurve, DiscardedRate
 from fastfair.small_groups import ShrunkenRates
 from fastfair.synthesis.coverage import CoverageExperiment
 from fastfair.synthesis.hill_climbing import Synthesis

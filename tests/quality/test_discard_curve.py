@@ -18,7 +18,7 @@ from scipy.stats import chi2
 
 import fastfair as ff
 from fastfair.errors import EmptyGroupWarning, FastfairWarning, InputError
-from fastfair.quality.discard_curve import DiscardCurve, area_of, cuts_of, interval_of_few, standard_error
+from fastfair.quality import DiscardCurve, area_of, cuts_of, interval_of_few, standard_error
 from fastfair.resampling.units import ComparisonUnits
 
 AT = ff.at_threshold(0.5)

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import fastfair as ff
-from fastfair.claims.check import MET, NOT_MET
+from fastfair.claims import MET, NOT_MET
 from fastfair.error_rates.operating_points import ENOUGH_ERRORS
 from fastfair.measures import MEASURES
 from fastfair.uncertainty.interval_maker import ROOM

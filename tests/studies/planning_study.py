@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from oracles.planned_studies import compared
 
 import fastfair as ff
-from fastfair.claims.claim import SUPPORTED
+from fastfair.claims import SUPPORTED
 from fastfair.planning.fmr import FmrPlan
 from fastfair.planning.fnmr import SubjectsPlan
 

@@ -10,7 +10,7 @@ from studies.check_study import LOOKS, RATES, requirements
 from studies.populations import BY_NAME, Population
 from studies.processes import chosen
 
-from fastfair.claims.check import read_requirement
+from fastfair.claims import read_requirement
 from fastfair.error_rates.operating_points import at_fmr
 
 ALLOWED, ON_AVERAGE = 0.1, 0.05  # the largest share documented, but for chance

@@ -19,7 +19,7 @@ from scipy.special import ndtr, ndtri
 from scipy.stats import gamma
 
 import fastfair as ff
-from fastfair.claims.check import MET, NOT_MET
+from fastfair.claims import MET, NOT_MET
 
 from .populations import Floats, compared
 from .processes import chosen, coverage, of_data_sets, study_parser

@@ -1,1 +1,0 @@
-"""Error rates of comparisons of the better samples: what is gained by discarding those of low quality."""
