@@ -217,8 +217,7 @@ def _scans() -> None:
         scan = Scan("similarity", LEAST_MEMORY, cllr=True)
         policies = ff.Policies(label_conflicts="keep", self_comparisons="keep")
         columns = checked_columns(c["scores"], c["mated"], c, "similarity", policies)
-        part = divided(columns, True, scan.limits)
-        scan.add(scan.code(part, scan.number(part.subjects)))
+        scan.add(divided(columns, True, scan.limits))
         ff.evaluate(scan.finish(), ff.at_fmr(0.05), metrics=("eer", "cllr"), n_resamples=64, rng=0)
 
 

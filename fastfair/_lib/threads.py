@@ -82,47 +82,6 @@ def alone() -> Iterator[None]:
         _here.alone = before
 
 
-class Turn:
-    """One of several threads' turn to do something in the order of their numbers.
-
-    Leaving the context takes the turn and passes it on, whatever happened inside, so that no later one waits for ever.
-    """
-
-    def __init__(self, turns: Turns, number: int) -> None:
-        self._turns, self._number, self._is_over = turns, number, False
-
-    def take(self) -> None:
-        """Wait until all before have passed their turn on."""
-        with self._turns.changed:
-            self._turns.changed.wait_for(lambda: self._turns.number >= self._number)
-
-    def pass_on(self) -> None:
-        """End the turn."""
-        if not self._is_over:
-            self.take()
-            self._is_over = True
-            with self._turns.changed:
-                self._turns.number += 1
-                self._turns.changed.notify_all()
-
-    def __enter__(self) -> Turn:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.pass_on()
-
-
-class Turns:
-    """Whose turn it is, of threads that are numbered from 0."""
-
-    def __init__(self) -> None:
-        self.number, self.changed = 0, threading.Condition()
-
-    def of(self, number: int) -> Turn:
-        """Return the turn of a number."""
-        return Turn(self, number)
-
-
 def slices(size: int, n_threads: int) -> list[slice]:
     """Cut elements into one slice for each thread, or into fewer where they are too few for a thread each."""
     n = max(1, min(n_threads, size // (_SMALL // 2)))

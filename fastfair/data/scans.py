@@ -236,11 +236,11 @@ Codes = NDArray[np.int32]
 Limit = np.signedinteger | None  # keys with errors first, as in `ErrorLists`, are kept below it; None for all
 
 
-def near(keys: score_keys.Keys, mated: bool, limit: Limit) -> NDArray[np.intp] | None:
-    """Find those of some mated, or non-mated, comparisons that lie below a limit; None for all."""
+def near(keys: score_keys.Keys, mated: bool, limit: Limit) -> NDArray[np.bool_]:
+    """Tell which of some mated, or non-mated, comparisons lie below a limit; all where it is of another type."""
     if limit is None or limit.dtype != keys.dtype:
-        return None
-    return np.flatnonzero((keys if mated else ~keys) < limit)
+        return np.ones(keys.size, np.bool_)
+    return np.asarray((keys if mated else ~keys) < limit)
 
 
 class ScoreTail:
@@ -272,8 +272,7 @@ class ScoreTail:
         """
         self.n += keys.size if n is None else n
         close = near(keys, self._mated, self.limit)
-        if close is not None:
-            keys, reference, probe = keys[close], reference[close], probe[close]
+        keys, reference, probe = keys[close], reference[close], probe[close]
         keys = keys if self._mated else ~keys
         self._parts.append((keys, reference, probe))
         self._n_kept += keys.size
@@ -329,11 +328,8 @@ _LACKS_OF_FILES = {
 }
 
 
-class InBucket(NamedTuple):
-    """Some comparisons of a bucket."""
-
-    subjects: NDArray[Any]  # (2, m) uint16 or int32, the references and the probes
-    keys: score_keys.Keys | None  # (m,) of their scores, where those are kept
+# Some comparisons of a bucket: (2, m) uint16 or int32, references and probes, and (m,) keys where those are kept.
+InBucket = tuple[NDArray[Any], ...]
 
 
 def in_buckets(reference: Codes, probe: Codes, n_subjects: int, keys: score_keys.Keys | None = None) -> list[InBucket]:
@@ -360,12 +356,12 @@ def in_buckets(reference: Codes, probe: Codes, n_subjects: int, keys: score_keys
     end = np.cumsum(counts)
     of_buckets = np.empty((2, reference.size), smallest_integers(n_subjects))
     kernels.fill_buckets(reference, probe, end - counts, of_buckets)
-    cuts = [slice(*ends) for ends in itertools.pairwise([0, *end.tolist()])]
-    if keys is None:
-        return [InBucket(of_buckets[:, cut], None) for cut in cuts]
-    keys_of_buckets = np.empty_like(keys)
-    kernels.fill_keys(reference, probe, keys, end - counts, keys_of_buckets)
-    return [InBucket(of_buckets[:, cut], keys_of_buckets[cut]) for cut in cuts]
+    columns = [of_buckets]
+    if keys is not None:
+        columns.append(np.empty_like(keys))
+        kernels.fill_keys(reference, probe, keys, end - counts, columns[1])
+    cuts = itertools.pairwise([0, *end.tolist()])
+    return [tuple(column[..., slice(*ends)] for column in columns) for ends in cuts]
 
 
 class SpilledPairs:
@@ -396,7 +392,6 @@ class SpilledPairs:
         self.folder, self.most_bytes, self.has_keys, self._at_once = folder, most_bytes, has_keys, at_once
         self._in_memory: list[list[InBucket]] = [[] for _ in range(N_BUCKETS)]
         self._in_files = [ArrayFile(folder, f"{name}-{bucket}") for bucket in range(N_BUCKETS)]
-        self._keys_in_files = [ArrayFile(folder, f"{name}-{bucket}-keys") for bucket in range(N_BUCKETS)]
         self._sizes = np.zeros(N_BUCKETS, np.int64)
         self._wide = False
         self.n_bytes = 0
@@ -437,10 +432,10 @@ class SpilledPairs:
     def add(self, of_buckets: list[InBucket]) -> None:
         """Add comparisons, as `in_buckets` divides them."""
         for bucket, part in enumerate(of_buckets):
-            if part.subjects.size:
+            if part[0].size:
                 self._in_memory[bucket].append(part)
-                self._sizes[bucket] += part.subjects.shape[1]
-                self.n_bytes += sum(array.nbytes for array in part if array is not None)
+                self._sizes[bucket] += part[0].shape[1]
+                self.n_bytes += sum(array.nbytes for array in part)
 
     def widen(self) -> None:
         """Give all keys of float32 scores, also those added later, as those of the same scores as float64."""
@@ -448,11 +443,9 @@ class SpilledPairs:
 
     def spill(self) -> None:
         """Write all comparisons to files, where other processes can read what `buckets` returns, once it is pickled."""
-        for parts, file, file_of_keys in zip(self._in_memory, self._in_files, self._keys_in_files, strict=True):
+        for parts, file in zip(self._in_memory, self._in_files, strict=True):
             if parts:
-                file.append(np.concatenate([part.subjects for part in parts], axis=1))
-                if self.has_keys:
-                    file_of_keys.append(self._joined([part.keys for part in parts if part.keys is not None]))
+                file.append(*self._joined(parts))
                 parts.clear()
         self.n_bytes = 0
 
@@ -474,18 +467,18 @@ class SpilledPairs:
         return readers, n_threads
 
     def _read(self, buckets: range) -> Read:
-        parts, keys = [], []
+        parts: list[InBucket] = []
         for k in buckets:
-            in_memory = self._in_memory[k]
-            parts += [*(part.subjects for part in in_memory), *self._in_files[k]]
-            keys += [*(part.keys for part in in_memory if part.keys is not None), *self._keys_in_files[k]]
-        reference, probe = np.concatenate(parts, axis=1)
-        if not self.has_keys:
-            return reference, probe, np.empty(0, np.int64)
-        return reference, probe, self._joined(keys)
+            arrays = iter(self._in_files[k])
+            parts += [*self._in_memory[k], *(zip(arrays, arrays, strict=True) if self.has_keys else zip(arrays))]
+        subjects, *keys = self._joined(parts)
+        return subjects[0], subjects[1], keys[0] if keys else np.empty(0, np.int64)
 
-    def _joined(self, keys: list[score_keys.Keys]) -> score_keys.Keys:
-        return np.concatenate([wide(some) if self._wide and some.dtype == np.int32 else some for some in keys])
+    def _joined(self, parts: list[InBucket]) -> InBucket:
+        subjects, *keys = (list(arrays) for arrays in zip(*parts, strict=True))
+        if self._wide:
+            keys = [[wide(some) if some.dtype == np.int32 else some for some in of_parts] for of_parts in keys]
+        return np.concatenate(subjects, axis=1), *map(np.concatenate, keys)
 
 
 LEAST_MEMORY = 2**27  # bytes
@@ -496,7 +489,6 @@ _SHARE_KEPT, _SHARE_OF_PAIRS = 0.5, 0.125  # of the memory: for scores near the 
 _SHARE_AT_ONCE, _BYTES_OF_A_PAIR, _BYTES_OF_A_KEY = 0.125, 32, 32
 _SHARE_OF_MATED = 0.5  # of the comparisons that are kept, at most
 _NO_LABEL = 2**16 - 1
-Numbered = tuple[NDArray[np.int32], int]  # the number of each subject of a part, and how many the scan has so far
 
 
 @dataclass
@@ -539,41 +531,23 @@ def _places(labels: NDArray[Any], among: NDArray[Any]) -> NDArray[np.intp] | Non
     return at if at[-1] < among.size and np.array_equal(among[at], labels) else None
 
 
-class _DividedSide(NamedTuple):
-    """Mated, or non-mated, comparisons of a part, whose subjects have their positions in the part."""
-
-    reference: NDArray[Any]  # of all
-    probe: NDArray[Any]
-    keys: score_keys.Keys | None  # of all, where they are kept
-    near: tuple[score_keys.Keys, NDArray[Any], NDArray[Any]]  # keys, references and probes of those that may be kept
-
-
 class DividedPart(NamedTuple):
-    """Some comparisons, mated ones apart from others, before the scan has numbered their subjects."""
+    """Some comparisons, before the scan has numbered their subjects."""
 
-    sides: list[_DividedSide]  # those that are mated, and those that are not
+    reference: NDArray[Any]  # positions in `subjects`
+    probe: NDArray[Any]
+    flags: NDArray[np.bool_]  # whether each is mated
+    near: NDArray[np.bool_]  # whether each may be kept
+    keys: score_keys.Keys  # of those
     subjects: NDArray[Any]  # the labels of subjects, sorted
     labels: dict[str, tuple[NDArray[Any], NDArray[np.uint16]]]  # of each attribute, sorted, and that of each subject
-    dtype: np.dtype[Any]  # of the scores
-    flags: NDArray[np.uint8]  # whether each is mated, in packed bits
-
-    def first_row(self, subject: int) -> int:
-        """Return the row in which a subject, at a position in the part, is first compared."""
-        mated = np.unpackbits(self.flags, count=sum(side.reference.size for side in self.sides)).astype(np.bool_)
-        of_sides = [(np.flatnonzero(mated == flag), side) for flag, side in zip((True, False), self.sides, strict=True)]
-        return min(
-            int(rows[np.argmax(codes == subject)])
-            for rows, side in of_sides
-            for codes in (side.reference, side.probe)
-            if (codes == subject).any()
-        )
 
 
 Limits = tuple[Limit, Limit]  # of the mated, and of the non-mated, scores that may be kept
 
 
 def divided(columns: CheckedColumns, cllr: bool, limits: Limits) -> DividedPart:
-    """Divide some comparisons, wherever they are read.
+    """Check some comparisons, and find those whose scores may be kept, wherever they are read.
 
     Parameters
     ----------
@@ -601,46 +575,14 @@ def divided(columns: CheckedColumns, cllr: bool, limits: Limits) -> DividedPart:
             raise _two_labels(name, subjects, labels, pairs)
         own[name] = labels, of_subjects
     reference, probe = (codes.astype(smallest_integers(subjects.size), copy=False) for codes in both)
-    sides = []
-    for mated, limit in zip((True, False), limits, strict=True):
-        chosen = np.flatnonzero(columns.flags == mated)
-        of_class = keys[chosen], reference[chosen], probe[chosen]
-        close = near(of_class[0], mated, limit)
-        tail = of_class if close is None else (of_class[0][close], of_class[1][close], of_class[2][close])
-        sides.append(_DividedSide(*of_class[1:], of_class[0] if cllr else None, tail))
-    return DividedPart(sides, subjects, own, columns.values.dtype, np.packbits(columns.flags))
-
-
-class _CodedSide(NamedTuple):
-    """Mated, or non-mated, comparisons of a part."""
-
-    keys: score_keys.Keys  # of those that may be kept
-    reference: NDArray[np.int32]  # their subjects
-    probe: NDArray[np.int32]
-    of_buckets: list[InBucket]  # all
-
-
-@dataclass
-class CodedPart:
-    """Some comparisons, coded.
-
-    Attributes
-    ----------
-    sides : list of _CodedSide
-        Those that are mated, and those that are not.
-    numbers : (k,) ndarray of int32
-        The number of each subject in the scan.
-    divided : DividedPart
-        What they were made of.
-    """
-
-    sides: list[_CodedSide]
-    numbers: NDArray[np.int32]
-    divided: DividedPart
+    if cllr:
+        limits = None, None
+    close = np.where(columns.flags, near(keys, True, limits[0]), near(keys, False, limits[1]))
+    return DividedPart(reference, probe, columns.flags, close, keys[close], subjects, own)
 
 
 class Scan:
-    """Collects comparisons that are `divided`, part by part: `number` each, `code` it, and `add` all in one order.
+    """Collects comparisons that are `divided`, part by part, in one order.
 
     Parameters
     ----------
@@ -680,44 +622,29 @@ class Scan:
         """What lies beyond is not kept, as things stand: of mated, and of non-mated, scores."""
         return self._tails[0].limit, self._tails[1].limit
 
-    def number(self, subjects: NDArray[Any]) -> Numbered:
-        """Number the subjects of a part, one part after another.
-
-        Raises
-        ------
-        InputError
-            Where other parts name them by another type of label.
-        """
-        return self._subjects.number(subjects), self._subjects.numbers.size
-
-    def code(self, part: DividedPart, numbered: Numbered) -> CodedPart:
-        """Give subjects their numbers; several threads may do so at once."""
-        numbers, n_subjects = numbered
-        sides = []
-        for side in part.sides:
-            reference, probe, near_reference, near_probe = (
-                look_up(codes, numbers, dtype=np.int32) for codes in (side.reference, side.probe, *side.near[1:])
-            )
-            of_buckets = in_buckets(reference, probe, n_subjects, side.keys)
-            sides.append(_CodedSide(side.near[0], near_reference, near_probe, of_buckets))
-        return CodedPart(sides, numbers, part)
-
-    def add(self, part: CodedPart) -> None:
+    def add(self, part: DividedPart) -> None:
         """Add some comparisons.
 
         Raises
         ------
         InputError
-            For a subject with another label than before, and for attributes that other parts do not have.
+            For a subject with another label than before, for attributes that other parts do not have, and for subjects
+            that other parts name by another type of label.
         """
-        self._take_attributes(part)
-        self._match_types(part)
-        for mated, side, tail, pairs in zip((True, False), part.sides, self._tails, self._pairs, strict=True):
+        numbers = self._subjects.number(part.subjects)
+        self._take_attributes(part, numbers)
+        keys = self._of_one_type(part.keys)
+        reference, probe = (look_up(codes, numbers, dtype=np.int32) for codes in (part.reference, part.probe))
+        n_subjects = self._subjects.numbers.size
+        for mated, tail, pairs in zip((True, False), self._tails, self._pairs, strict=True):
             share = _SHARE_OF_MATED * self._most
             most = share if mated else self._most - min(share, self._tails[0].n)
-            n = sum(of_bucket.subjects.shape[1] for of_bucket in side.of_buckets)
-            tail.add(side.keys, side.reference, side.probe, max(1, int(most)), n)
-            pairs.add(side.of_buckets)
+            of_class = part.flags == mated
+            chosen, kept = np.flatnonzero(of_class), np.flatnonzero(of_class & part.near)
+            its_keys = keys[of_class[part.near]]
+            tail.add(its_keys, reference[kept], probe[kept], max(1, int(most)), chosen.size)
+            all_keys = its_keys if pairs.has_keys else None
+            pairs.add(in_buckets(reference[chosen], probe[chosen], n_subjects, all_keys))
         if sum(pairs.n_bytes for pairs in self._pairs) > self._most_bytes:
             for pairs in self._pairs:
                 pairs.spill()
@@ -764,41 +691,37 @@ class Scan:
         )
         return ScannedComparisons(kept)
 
-    def _match_types(self, part: CodedPart) -> None:
-        """Make all keys those of float64 scores from the first part on that has such scores."""
-        if self._dtype is None:
-            self._dtype = part.divided.dtype
-        elif part.divided.dtype != self._dtype:
-            if self._dtype == np.float32:
-                for tail in self._tails:
-                    tail.widen()
-            else:
-                part.sides = [side._replace(keys=wide(side.keys)) for side in part.sides]
-            for pairs in self._pairs:
-                pairs.widen()
-            self._dtype = np.dtype(np.float64)
+    def _of_one_type(self, keys: score_keys.Keys) -> score_keys.Keys:
+        """Return keys as those of float64 scores from the first part on that has such scores."""
+        self._dtype = self._dtype or keys.dtype
+        if keys.dtype == self._dtype:
+            return keys
+        if keys.dtype == np.int32:
+            return wide(keys)
+        for kept in (*self._pairs, *self._tails):
+            kept.widen()
+        self._dtype = keys.dtype
+        return keys
 
-    def _take_attributes(self, part: CodedPart) -> None:
+    def _take_attributes(self, part: DividedPart, numbers: NDArray[np.int32]) -> None:
         """Learn the label of each subject."""
         if self._attributes is None:
-            self._attributes = {name: _Labels(f"the attribute {name!r}") for name in part.divided.labels}
-        if list(part.divided.labels) != list(self._attributes):
-            raise InputError(
-                f"the attributes are {list(part.divided.labels)} here, but {list(self._attributes)} before"
-            )
+            self._attributes = {name: _Labels(f"the attribute {name!r}") for name in part.labels}
+        if list(part.labels) != list(self._attributes):
+            raise InputError(f"the attributes are {list(part.labels)} here, but {list(self._attributes)} before")
         n_subjects = self._subjects.numbers.size
-        for name, (labels, own) in part.divided.labels.items():
+        for name, (labels, own) in part.labels.items():
             of_labels = self._attributes[name].number(labels).astype(np.uint16)
             table = np.full(n_subjects, _NO_LABEL, np.uint16)
             before = self._of_subject.get(name, table[:0])
             table[: before.size] = before
-            known, new = table[part.numbers], of_labels[own]
+            known, new = table[numbers], of_labels[own]
             wrong = np.flatnonzero((known != _NO_LABEL) & (known != new))
             if wrong.size:
                 here, earlier = (self._attributes[name].label(label[wrong[0]]) for label in (new, known))
-                row = part.divided.first_row(int(wrong[0]))
-                raise _labelled_twice(name, part.divided.subjects.item(wrong[0]), here, earlier, row)
-            table[part.numbers] = new
+                row = int(np.argmax((part.reference == wrong[0]) | (part.probe == wrong[0])))
+                raise _labelled_twice(name, part.subjects.item(wrong[0]), here, earlier, row)
+            table[numbers] = new
             self._of_subject[name] = table
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,7 +16,7 @@ from numpy.typing import NDArray
 from fastfair._lib import memory
 from fastfair._lib.arguments import checked
 from fastfair._lib.executors import run_in_order
-from fastfair._lib.threads import Turns, alone, count_threads, in_order
+from fastfair._lib.threads import alone, count_threads, in_order
 from fastfair._lib.warnings import Told, held, tell
 from fastfair._lib.workers import Executor, reporting
 from fastfair.data import checks
@@ -170,10 +172,10 @@ def scan_comparisons(
     read = _in_threads(scan, reader) if executor is None else _in_tasks(scan, reader, executor, n_at_once)
     with reporting(progress, "files") as report:
         done = 0
-        for k, (part, (coded, found)) in enumerate(zip(parts, read, strict=True)):
+        for k, (part, found) in enumerate(zip(parts, read, strict=True)):
             with files.naming(part.file), found.rows.placed(found.keep):
-                if coded is not None:
-                    scan.add(coded)
+                if found.divided is not None:
+                    scan.add(found.divided)
             scan.leave_out(found.left_out)
             if report is not None and (k + 1 == len(parts) or parts[k + 1].file is not part.file):
                 done += stamps[part.file].size
@@ -201,7 +203,7 @@ def _parts_of(file: Path, n_rows: int, how: HowToRead) -> list[_Part]:
 class _ReadPart(NamedTuple):
     """A part that was read."""
 
-    found: DividedPart | None  # None where everything was left out
+    divided: DividedPart | None  # None where everything was left out
     left_out: tuple[str, ...]  # what was, and why
     rows: tables.Rows  # the place of its rows
     keep: NDArray[np.bool_] | None  # which of the rows are in it; None for all
@@ -256,40 +258,21 @@ class _PartReader:
             raise type(error)(said, error.row) from None
 
 
-_Coded = tuple[Any, _ReadPart]  # the coded part, None where everything was left out, and what was read
+def _in_threads(scan: Scan, reader: _PartReader) -> Iterator[_ReadPart]:
+    """Read parts in the threads of this process, of files that are read whole one at a time."""
+    whole = threading.Lock()
 
-
-def _coded(scan: Scan, part: _ReadPart, turn: Any = None) -> _Coded:
-    """Code a part; turn: to number subjects."""
-    if part.found is None:
-        return None, part
-    if turn is not None:
-        turn.take()
-    with part.rows.placed(part.keep):
-        numbers = scan.number(part.found.subjects)
-    if turn is not None:
-        turn.pass_on()
-    return scan.code(part.found, numbers), part._replace(found=None)
-
-
-def _in_threads(scan: Scan, reader: _PartReader) -> Iterator[_Coded]:
-    """Read and code parts in the threads of this process."""
-    turns = Turns()
-
-    def read(k: int) -> _Coded:
+    def read(k: int) -> _ReadPart:
         part = reader.parts[k]
-        with files.naming(part.file), turns.of(k) as turn:
-            if part.n_rows is None:
-                turn.take()  # as such files are read whole, only one is in memory
-            return _coded(scan, reader.read(k, scan.limits), turn)
+        with files.naming(part.file), whole if part.n_rows is None else contextlib.nullcontext():
+            return reader.read(k, scan.limits)
 
     return in_order(read, range(len(reader.parts)), ahead=_AHEAD)
 
 
-def _in_tasks(scan: Scan, reader: _PartReader, executor: Any, n_at_once: int) -> Iterator[_Coded]:
-    """Read parts by the workers of an executor, and code them in this thread."""
+def _in_tasks(scan: Scan, reader: _PartReader, executor: Any, n_at_once: int) -> Iterator[_ReadPart]:
+    """Read parts by the workers of an executor."""
     tasks = ((k, scan.limits) for k in range(len(reader.parts)))
-    for k, (part, told) in enumerate(run_in_order(executor, reader, tasks, 1, n_at_once)):
+    for part, told in run_in_order(executor, reader, tasks, 1, n_at_once):
         tell(told)
-        with files.naming(reader.parts[k].file):
-            yield _coded(scan, part)
+        yield part

@@ -1,13 +1,12 @@
 """Work shared among threads in the order of its items."""
 
-import contextlib
 import threading
 import time
 import warnings
 
 from helpers.each import each
 
-from fastfair._lib.threads import Turns, in_order, in_threads
+from fastfair._lib.threads import in_order, in_threads
 from fastfair._lib.warnings import warn
 from fastfair.errors import DroppedWarning
 
@@ -34,29 +33,3 @@ def test_warnings_are_given_by_the_thread_that_asks_and_in_order():
         warnings.simplefilter("always")
         assert [*in_order(work, range(3), 3)] == [None] * 3
     assert [(str(one.message), one.filename) for one in told] == [(str(k), __file__) for k in range(3)]
-
-
-def test_turns_are_taken_in_order_and_passed_on_by_those_that_fail():
-    turns, taken = Turns(), []
-
-    def work(item: int) -> None:
-        with turns.of(item) as turn:
-            time.sleep((item % 3) / 200)
-            if item % 4 == 1:
-                raise ZeroDivisionError
-            turn.take()
-            taken.append(item)
-            if item % 2:
-                turn.pass_on()
-
-    threads = [threading.Thread(target=lambda k=k: _without_error(work, k)) for k in range(12)]
-    for thread in reversed(threads):
-        thread.start()
-    for thread in threads:
-        thread.join(10)
-    assert taken == [k for k in range(12) if k % 4 != 1]
-
-
-def _without_error(work, item):
-    with contextlib.suppress(ZeroDivisionError):
-        work(item)

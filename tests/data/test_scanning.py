@@ -43,7 +43,6 @@ def test_leaving_out_what_is_not_near_changes_nothing(parts, most, mated):
         keys, codes = score_keys.encode(np.array(scores, np.float32)), np.arange(len(scores), dtype=np.int32)
         tails[0].add(keys, codes, codes, most)
         close = near(keys, mated, tails[1].limit)
-        close = codes if close is None else close
         tails[1].add(keys[close], codes[close], codes[close], most, keys.size)
     (*columns, left), (*expected, left_of_expected) = (tail.finish() for tail in tails)
     assert all(np.array_equal(one, other) for one, other in zip(columns, expected, strict=True))
