@@ -46,8 +46,8 @@ from .evaluation.worst_comparisons import worst_comparisons as worst_comparisons
 from .first_run import warm_up as warm_up
 from .group_tests.equal_rates import fmr_test as fmr_test
 from .group_tests.equal_rates import fnmr_test as fnmr_test
+from .group_tests.equal_rates import margin_of_error as margin_of_error
 from .group_tests.failure_counts import FailureCounts as FailureCounts
-from .group_tests.margins import margin_of_error as margin_of_error
 from .io.comparisons import read_comparisons as read_comparisons
 from .io.comparisons import write_comparisons as write_comparisons
 from .io.embeddings import read_embeddings as read_embeddings

@@ -21,7 +21,7 @@ _BEFORE, _AFTER = '<script type="application/json" id="numbers">', "</script>"  
 _HOMES = (
     "bands.all_bands", "calibration.calibrate", "calibration.evaluate_calibration", "claims",
     "error_models.error_model", "error_models.stratified_rates", "evaluation.result", "evaluation.system_comparison",
-    "evaluation.worst_comparisons", "group_tests.equal_rates", "group_tests.margins",
+    "evaluation.worst_comparisons", "group_tests.equal_rates",
     "planning.fmr", "planning.fnmr", "quality", "small_groups", "thresholds",
 )  # fmt: skip
 

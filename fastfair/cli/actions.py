@@ -27,7 +27,6 @@ from fastfair.claims import MET, NOT_MET, UNDECIDED, Check, check_evaluation, re
 from fastfair.data.columns import FAILURES
 from fastfair.error_rates.operating_points import ENOUGH_ERRORS, OperatingPoint, at_fmr, at_fnmr
 from fastfair.errors import FastfairWarning, FewResamplesWarning, InputError, visible
-from fastfair.group_tests.failure_counts import RATES_OF_SAMPLES
 from fastfair.io.failure_counts import read_rates
 from fastfair.measures._registry import measure_of, printed_name
 from fastfair.planning.fnmr import SETTINGS
@@ -354,6 +353,9 @@ def _curve_to(asked: Any, data: Any, n: int) -> Any:
 # group-test
 
 
+_RATES_OF_SAMPLES = ("fta", "fte")
+
+
 def group_test(run: Run) -> None:
     """Test whether error rates of groups differ."""
     kind, rate = run.options.get("kind", "scores"), run.take("rate")
@@ -362,7 +364,7 @@ def group_test(run: Run) -> None:
     run.refuse_options_of_others(kind)
     if not has_scores and rate in ("fmr", "both"):
         raise click.UsageError(f"--rate {rate} needs scores, but --input is {kind}: they have failures only")
-    if has_scores and rate in RATES_OF_SAMPLES:
+    if has_scores and rate in _RATES_OF_SAMPLES:
         raise click.UsageError(
             f"--rate {rate} needs samples that failed, but --input is {kind}: give --input decisions or counts"
         )
@@ -374,7 +376,7 @@ def group_test(run: Run) -> None:
     n_resamples = run.take("n_resamples", default_of(ff.fnmr_test, "n_resamples"))
     found: dict[str, Any] = {}
     if rate != "fmr":
-        name = f"{rate if rate in RATES_OF_SAMPLES else 'fnmr'}_test"
+        name = f"{rate if rate in _RATES_OF_SAMPLES else 'fnmr'}_test"
         found[name] = run.call(ff.fnmr_test, data, at, n_resamples=n_resamples)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", FastfairWarning)  # the test has given the same warnings

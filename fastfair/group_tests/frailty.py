@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from fastfair._lib import memory
 from fastfair._lib.threads import run_blocks
@@ -20,14 +20,12 @@ from fastfair.data.scans import KeptComparisons
 from fastfair.data.vector_pairs import PairsOfVectors
 from fastfair.resampling.dependence import overdispersion, repeat_probability, share_of
 
-from .replicates import pvalue
-
 if TYPE_CHECKING:
     from fastfair.kernels.frailty import Numbers, Partners
 
 Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]
-_PURPOSE = 5  # kind of draws, told apart in the random stream from those of `replicates` and `units`
+_PURPOSE = 5  # kind of draws, told apart in the random stream from those of `failure_counts` and `units`
 _LEAST_SCALE = 0.25
 _PRIOR = 5.0  # twos of erring pairs, sharing a subject by chance, that all groups together count for in each
 _AT_ONCE = 32  # replicates drawn in one call of the kernel
@@ -373,7 +371,7 @@ def replicate(
     null : Frailty
         What is drawn from, with a rate in (0, 1).
     n_resamples, key, n_threads, progress
-        As in `group_tests.replicates.replicate`.
+        As in `failure_counts.replicate`.
 
     Returns
     -------
@@ -395,6 +393,22 @@ def replicate(
 
     run_blocks(block, range(0, n_resamples, _AT_ONCE), n_resamples, _AT_ONCE, n_threads, progress)
     return counts
+
+
+_ROUNDING = 1e-9  # statistics that are equal may differ by this share of them,
+_EQUAL = 1e-12  # and those that are 0 by this much
+
+
+def pvalue(observed: ArrayLike, replicated: Floats) -> Any:
+    """Compute (1 + the number of replicates, along the first axis, at least as large as observed) / (1 + all).
+
+    Values are compared up to rounding.
+    """
+    seen = np.asarray(observed, np.float64)
+    with np.errstate(invalid="ignore"):
+        least = np.where(np.isfinite(seen), seen - _ROUNDING * np.abs(seen) - _EQUAL, seen)
+    share = (1 + (replicated >= least).sum(axis=0)) / (1 + len(replicated))
+    return np.where(np.isnan(seen), np.nan, share)[()]
 
 
 @dataclass(frozen=True, eq=False)

@@ -25,15 +25,16 @@ from fastfair._lib.threads import run_blocks
 from fastfair._lib.warnings import require, warn
 from fastfair._lib.workers import Report, reporting
 from fastfair.errors import InputError, OutOfReachWarning
+from fastfair.group_tests.equal_rates import Quantile, share_inside
 from fastfair.group_tests.failure_counts import (
+    AT_ONCE,
     FailureCounts,
     SubjectKinds,
     beta_binomial_pmf,
+    draw_groups,
     squared_deviations,
     sum_kinds,
 )
-from fastfair.group_tests.margins import Quantile, share_inside
-from fastfair.group_tests.replicates import AT_ONCE, draw_groups
 from fastfair.results.result import Printed, Result
 from fastfair.results.written import UNWRITTEN
 

@@ -15,8 +15,7 @@ from fastfair.bands.roc import RocBand
 from fastfair.claims import Claim
 from fastfair.evaluation.result import Evaluation
 from fastfair.evaluation.system_comparison import PairedEvaluation
-from fastfair.group_tests.equal_rates import GroupTest
-from fastfair.group_tests.margins import MarginOfError
+from fastfair.group_tests.equal_rates import GroupTest, MarginOfError
 from fastfair.planning.fmr import FmrPlan
 from fastfair.planning.fnmr import MarginPlan, PowerPlan, SubjectsPlan
 

@@ -29,8 +29,8 @@ from fastfair.errors import (
     NotComputableWarning,
 )
 from fastfair.group_tests.equal_rates import draw_roots_of_failures, inflation_of
-from fastfair.group_tests.failure_counts import design_effect
-from fastfair.group_tests.replicates import STATISTICS, GroupRates, of_counts, pvalue
+from fastfair.group_tests.failure_counts import GroupRates, design_effect, of_counts
+from fastfair.group_tests.frailty import pvalue
 from fastfair.resampling.engine import NO_METRICS, Resampler
 
 ORACLES = {
@@ -45,6 +45,7 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore:fewer than 10 false matches:fastfair.errors.NotComputableWarning"),
 ]
 TINY = [[(1, 2), (0, 2), (3, 3)], [(0, 1), (1, 2)], [(0, 2), (1, 4)]]
+STATISTICS = ("f", "max-difference", "max-ratio")
 R = 20_000
 
 

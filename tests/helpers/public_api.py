@@ -27,8 +27,7 @@ from fastfair.evaluation.contrasts import Contrast, RankedSystem
 from fastfair.evaluation.result import Evaluation
 from fastfair.evaluation.system_comparison import PairedEvaluation, SystemComparison
 from fastfair.evaluation.worst_comparisons import WorstComparisons
-from fastfair.group_tests.equal_rates import GroupTest
-from fastfair.group_tests.margins import MarginOfError
+from fastfair.group_tests.equal_rates import GroupTest, MarginOfError
 from fastfair.planning.fmr import FmrPlan, FmrStudy
 from fastfair.planning.fnmr import MarginPlan, PowerPlan, SubjectsPlan
 from fastfair.quality import DiscardArea, DiscardCurve, DiscardedRate

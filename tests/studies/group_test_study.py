@@ -19,9 +19,9 @@ from numpy.typing import NDArray
 
 import fastfair as ff
 from fastfair._lib import seeds
-from fastfair.group_tests.equal_rates import draw_roots_of_failures
-from fastfair.group_tests.margins import CENTERS, QUANTILES, share_inside
-from fastfair.group_tests.replicates import STATISTICS, of_counts, pvalue, replicate
+from fastfair.group_tests.equal_rates import draw_roots_of_failures, share_inside
+from fastfair.group_tests.failure_counts import of_counts, replicate
+from fastfair.group_tests.frailty import pvalue
 
 from .populations import Floats, Population
 from .processes import over_data_sets, study_parser
@@ -33,6 +33,7 @@ Shares = dict[str, float]
 ALPHA = 0.05
 RESAMPLES = 500  # so that 25 of 501 are just below ALPHA
 FOLLOW_UP_RESAMPLES = 1600
+STATISTICS, QUANTILES, CENTERS = ("f", "max-difference", "max-ratio"), ("family-wise", "paper"), ("data", "replicate")
 MARGINS = tuple(f"{quantile}, {center}" for center in CENTERS for quantile in QUANTILES)
 NAMING = (*MARGINS, "follow-up")  # what names groups
 DECISIONS = (*STATISTICS, *NAMING)

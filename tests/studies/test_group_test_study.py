@@ -5,10 +5,20 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from studies import bounds, group_test_study
-from studies.group_test_study import ALPHA, DECISIONS, EQUAL, FOR_POWER, MARGINS, SPECIAL, Scenario, Shares
+from studies.group_test_study import (
+    ALPHA,
+    CENTERS,
+    DECISIONS,
+    EQUAL,
+    FOR_POWER,
+    MARGINS,
+    QUANTILES,
+    SPECIAL,
+    Scenario,
+    Shares,
+)
 
 import fastfair as ff
-from fastfair.group_tests.margins import CENTERS, QUANTILES
 
 NULLS = (
     *(

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastfair import FailureCounts, correlated_decisions, fnmr_test, margin_of_error
-from fastfair.group_tests.margins import MarginOfError
+from fastfair.group_tests.equal_rates import MarginOfError
 from papers.figure_style import new_figure
 from papers.page_parts import Figure, Range, Table, Verdict
 from papers.settings import Settings

@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastfair import FailureCounts, at_fmr, fnmr_test, margin_of_error
-from fastfair.group_tests.equal_rates import GroupTest
-from fastfair.group_tests.margins import MarginOfError
+from fastfair.group_tests.equal_rates import GroupTest, MarginOfError
 from papers.figure_style import new_figure
 from papers.page_parts import Cell, Figure, Range, Table, Verdict
 from papers.settings import Settings
