@@ -41,8 +41,16 @@ class Coded:
     def take(self, keep: NDArray[Any] | slice) -> Coded:
         """Keep some rows, and the labels that they still have."""
         codes = self.codes[keep]
-        used = np.bincount(codes, minlength=self.labels.size) > 0
-        return Coded(self.labels[used], (np.cumsum(used) - 1).astype(codes.dtype)[codes])
+        used, position = in_use(self.labels.size, codes)
+        return Coded(self.labels[used], position.astype(codes.dtype)[codes])
+
+
+def in_use(n: int, *columns: NDArray[np.integer[Any]]) -> tuple[NDArray[np.bool_], NDArray[np.intp]]:
+    """Tell which of n labels columns of codes use, and the position of each among these."""
+    used = np.zeros(n, np.bool_)
+    for codes in columns:
+        used[codes] = True
+    return used, np.cumsum(used) - 1
 
 
 def _column(name: str, values: Any) -> Any:
@@ -360,6 +368,20 @@ def one_of_each(n: int, columns: list[tuple[Array, Array]]) -> NDArray[np.uint16
     if all(np.array_equal(found[subject], label) for subject, label in columns if subject.size <= FEW):
         return found
     return None
+
+
+def first_conflict(n: int, columns: list[tuple[Array, Array]]) -> tuple[int, int, int, int]:
+    """Return the column and the row of the first label that is not its subject's first one, that label, and the first.
+
+    n, columns: as in `one_of_each`, where some subject has several labels.
+    """
+    first = np.full(n, -1, np.int64)
+    for subject, label in reversed(columns):
+        first[subject[::-1]] = label[::-1]
+    wrong = [np.flatnonzero(first[subject] != label)[:1] for subject, label in columns]
+    row, k = min((int(rows[0]), k) for k, rows in enumerate(wrong) if rows.size)
+    subject, label = columns[k]
+    return k, row, int(label[row]), int(first[subject[row]])
 
 
 def _find_labels(n: int, subject: Array, label: Array, part: slice) -> NDArray[np.uint16] | None:

@@ -13,7 +13,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from fastfair._lib import arrays, label_codes, memory, validation
 from fastfair._lib.arguments import checked
-from fastfair._lib.label_codes import one_of_each
 from fastfair._lib.warnings import gathered, warn
 from fastfair.errors import DroppedWarning, InputError, LookAlikeWarning
 
@@ -124,10 +123,10 @@ class CheckedColumns:
         As in `Comparisons`.
     left_out : tuple of str
         What was left out, and why.
+    keep : (rows,) ndarray of bool
+        Which of the rows that were given are among them.
     failed : (n,) ndarray of bool, or None
         Which comparisons failed; None where failures are refused.
-    keep : (rows,) ndarray of bool, or None
-        Which of the rows that were given are among them; None for all.
     """
 
     values: Floats
@@ -137,8 +136,8 @@ class CheckedColumns:
     attributes: Attributes
     score_kind: str
     left_out: tuple[str, ...]
+    keep: NDArray[np.bool_]
     failed: NDArray[np.bool_] | None = None
-    keep: NDArray[np.bool_] | None = None
 
     def require_both_classes(self) -> None:
         """Raise an error where there are no mated, or no non-mated, comparisons."""
@@ -201,32 +200,26 @@ def checked_columns(
     else:
         flags = checks.mated_flags(mated)
     sizes = {"scores": values.size, "mated": flags.size}
-    if subjects is not None:
-        sizes |= {"reference": subjects[1].size, "probe": subjects[2].size}
-    if samples is not None:
-        sizes |= {"reference_sample": samples[1].size, "probe_sample": samples[2].size}
-    for name, (_, reference_codes, probe_codes) in attributes.items():
-        sizes |= {
-            f"reference_group {name!r}": reference_codes.size,
-            f"probe_group {name!r}": probe_codes.size,
-        }
+    named = {("reference", "probe"): subjects, ("reference_sample", "probe_sample"): samples}
+    named |= {(f"reference_group {name!r}", f"probe_group {name!r}"): sides for name, sides in attributes.items()}
+    for names, both in named.items():
+        sizes |= {} if both is None else dict(zip(names, map(len, both[1:]), strict=True))
     checks.same_length(sizes)
     failed = policies._find_failed(values)
     if failed is not None:
         values = np.where(failed, values.dtype.type(np.inf if score_kind == "distance" else -np.inf), values)
     with gathered(DroppedWarning) as told:
-        keep = None
+        keep = np.ones(flags.size, np.bool_)
         if subjects is not None and samples is not None and samples[0].size > subjects[0].size:  # known apart
-            keep = rows_of_two_samples(policies.self_comparisons, samples[1], samples[2])
+            keep &= rows_of_two_samples(policies.self_comparisons, samples[1], samples[2])
         if subjects is not None:
-            agree = rows_without_conflicts(policies.label_conflicts, flags, subjects, where, advice)
-            keep = both_masks(keep, agree)
-    if keep is not None:
+            keep &= rows_without_conflicts(policies.label_conflicts, flags, subjects, where, advice)
+    if not keep.all():
         values, flags = values[keep], flags[keep]
         subjects, samples = (None if sides is None else kept_rows(sides, keep) for sides in (subjects, samples))
         failed = None if failed is None else failed[keep]
         attributes = {name: kept_rows(sides, keep) for name, sides in attributes.items()}
-    return CheckedColumns(values, flags, subjects, samples, attributes, score_kind, tuple(told), failed, keep)
+    return CheckedColumns(values, flags, subjects, samples, attributes, score_kind, tuple(told), keep, failed)
 
 
 def code_sides(what: str, names: tuple[str, str], columns: Mapping[str, validation.Labels | None]) -> BothSides | None:
@@ -245,19 +238,18 @@ def subject_of_each(samples: BothSides, subjects: BothSides | None) -> NDArray[n
     """Find the one subject of each sample."""
     if subjects is None:
         raise InputError("reference_sample and probe_sample need the subjects: give reference and probe as well")
+    columns = list(zip(samples[1:], subjects[1:], strict=True))
     found = np.empty(samples[0].size, np.int32)
-    for sample, subject in zip(samples[1:], subjects[1:], strict=True):
+    for sample, subject in columns:
         found[sample] = subject
-    for name, sample, subject in zip(("reference", "probe"), samples[1:], subjects[1:], strict=True):
-        wrong = found[sample] != subject
-        if wrong.any():
-            row = int(wrong.argmax())
-            one, other = (subjects[0].item(code) for code in (subject[row], found[sample[row]]))
-            raise InputError(
-                f"{name}_sample {samples[0].item(sample[row])!r} is of subject {one!r} in row {row} (counted from 0), "
-                f"but of {other!r} in another; a sample has one subject",
-                row=row,
-            )
+    if any((found[sample] != subject).any() for sample, subject in columns):
+        k, row, here, earlier = label_codes.first_conflict(samples[0].size, columns)
+        raise InputError(
+            f"{('reference', 'probe')[k]}_sample {samples[0].item(samples[1 + k][row])!r} is of subject "
+            f"{subjects[0].item(here)!r} in row {row} (counted from 0), but of {subjects[0].item(earlier)!r} in "
+            "another; a sample has one subject",
+            row=row,
+        )
     return read_only(found)
 
 
@@ -291,24 +283,18 @@ def labels_of_subjects(subjects: BothSides | None, attributes: Attributes) -> di
     if subjects is None:
         return {}
     found = {
-        name: one_of_each(subjects[0].size, list(zip(subjects[1:], sides[1:], strict=True)))
+        name: label_codes.one_of_each(subjects[0].size, list(zip(subjects[1:], sides[1:], strict=True)))
         for name, sides in attributes.items()
     }
     return {name: labels for name, labels in found.items() if labels is not None}
 
 
-def both_masks(keep: NDArray[np.bool_] | None, other: NDArray[np.bool_] | None) -> NDArray[np.bool_] | None:
-    """Return what two masks keep; None is the mask that keeps all."""
-    return other if keep is None else keep if other is None else keep & other
-
-
-def kept_rows(columns: Any, keep: NDArray[np.bool_]) -> Any:
+def kept_rows(columns: BothSides, keep: NDArray[np.bool_]) -> BothSides:
     """Keep some rows of the codes of both sides, and the labels that these rows still use."""
     labels, reference, probe = columns
     reference, probe = reference[keep], probe[keep]
-    used = np.zeros(len(labels), np.bool_)
-    used[reference] = used[probe] = True
-    position = (np.cumsum(used) - 1).astype(reference.dtype)
+    used, position = label_codes.in_use(len(labels), reference, probe)
+    position = position.astype(reference.dtype)
     return labels[used], position[reference], position[probe]
 
 
@@ -321,7 +307,7 @@ def rows_without_conflicts(
     subjects: tuple[NDArray[Any], NDArray[Any], NDArray[Any]],
     where: Callable[[int], str] = row_of_arrays,
     advice: Callable[[], str] = str,
-) -> NDArray[np.bool_] | None:
+) -> NDArray[np.bool_]:
     """Find the comparisons whose mated label does not contradict their subjects.
 
     Parameters
@@ -339,14 +325,15 @@ def rows_without_conflicts(
 
     Returns
     -------
-    (n,) ndarray of bool, or None
-        Whether to keep each comparison; None if all are kept.
+    (n,) ndarray of bool
+        Whether to keep each comparison.
     """
     labels, reference, probe = subjects
     same = reference == probe
     conflicts = np.flatnonzero(flags != same)
+    keep = np.ones(flags.size, np.bool_)
     if policy == "keep" or conflicts.size == 0:
-        return None
+        return keep
     n_nonmated = int(same[conflicts].sum())
     kinds = f"{n_nonmated} of one subject marked non-mated, {conflicts.size - n_nonmated} of two subjects marked mated"
     if policy == "drop":
@@ -356,7 +343,6 @@ def rows_without_conflicts(
             f"{named}",
             DroppedWarning,
         )
-        keep = np.ones(flags.size, np.bool_)
         keep[conflicts] = False
         return keep
     row = int(conflicts[0])
@@ -381,7 +367,7 @@ def rows_without_conflicts(
 
 def rows_of_two_samples(
     policy: str, reference: NDArray[np.integer[Any]], probe: NDArray[np.integer[Any]]
-) -> NDArray[np.bool_] | None:
+) -> NDArray[np.bool_]:
     """Find the comparisons of two samples: one compared with itself says nothing of recognition.
 
     Parameters
@@ -393,12 +379,12 @@ def rows_of_two_samples(
 
     Returns
     -------
-    (n,) ndarray of bool, or None
-        Whether to keep each comparison; None if all are kept.
+    (n,) ndarray of bool
+        Whether to keep each comparison.
     """
-    keep = reference != probe
+    keep = np.asarray(reference != probe)
     if policy == "keep" or keep.all():
-        return None
+        return np.ones(keep.size, np.bool_)
     warn(
         f"{int((~keep).sum())} of {keep.size} comparisons left out, as they compare a sample with itself; "
         'self_comparisons="keep" keeps them',
@@ -512,9 +498,7 @@ def columns_of_matrix(
     return matrix.ravel(), spread
 
 
-def without_diagonal(
-    values: NDArray[Any], sides: dict[str, Any], score_kind: str, policy: str
-) -> NDArray[np.bool_] | None:
+def without_diagonal(values: NDArray[Any], sides: dict[str, Any], score_kind: str, policy: str) -> NDArray[np.bool_]:
     """Find the scores beside the diagonal of a symmetric matrix whose diagonal has nothing but the best scores.
 
     Parameters
@@ -528,24 +512,24 @@ def without_diagonal(
 
     Returns
     -------
-    (n * n,) ndarray of bool, or None
-        Which scores to keep; None for all.
+    (n * n,) ndarray of bool
+        Which scores to keep.
 
     Raises
     ------
     InputError
         Where the diagonal has the only mated comparisons.
     """
-    n = math.isqrt(values.size)
+    n, everything = math.isqrt(values.size), np.ones(values.size, np.bool_)
     if policy == "keep" or n * n != values.size or n < 2:
-        return None
+        return everything
     matrix = values.reshape(n, n)
     best = matrix.min() if score_kind == "distance" else matrix.max()
     if not (np.diagonal(matrix) == best).all() or not np.array_equal(matrix, matrix.T):
-        return None
+        return everything
     same = sides["reference"].codes.reshape(n, n) == sides["probe"].codes.reshape(n, n)
     if not np.diagonal(same).all():
-        return None
+        return everything
     if same.sum() == n:
         raise InputError(
             "the only mated comparisons are on the diagonal of a symmetric matrix, all of whose entries are the best "

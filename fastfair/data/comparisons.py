@@ -313,7 +313,7 @@ class Comparisons(Shown):
         """
         values, sides = columns_of_matrix(scores, reference, probe, reference_group, probe_group)
         keep = without_diagonal(values, sides, score_kind, policies.self_comparisons)
-        if keep is not None:
+        if not keep.all():
             values = values[keep]
             sides = {name: validation.Coded(side.labels, side.codes[keep]) for name, side in sides.items()}
         return cls(values, None, score_kind=score_kind, policies=policies, **sides)

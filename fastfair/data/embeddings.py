@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from fastfair._lib import arrays, validation
 from fastfair._lib.arguments import Array, PositiveRate, checked
+from fastfair._lib.label_codes import first_conflict
 from fastfair._lib.notebook import Shown
 from fastfair._lib.text import shown
 from fastfair._lib.threads import run_blocks
@@ -66,10 +67,10 @@ def templates_of(
         coded = validation.encode("template", template)
         checks.same_length({"vectors": subject.size, "template": coded.codes.size}, "vector")
         code = coded.codes[references].astype(np.int64)
-        first = np.full(coded.labels.size, -1, np.int64)
-        first[code[::-1]] = of[::-1]
-        if (first[code] != of).any():
-            row = references[np.flatnonzero(first[code] != of)[0]]
+        found = np.empty(coded.labels.size, np.int64)
+        found[code] = of
+        if (found[code] != of).any():
+            row = references[first_conflict(found.size, [(code, of)])[1]]
             raise InputError(
                 f"template {coded.labels[coded.codes[row]]!r} has references of two subjects, the second in row {row}: "
                 "a template is of one subject",
@@ -277,7 +278,7 @@ class Embeddings(Shown):
         checks.same_length(sizes, "vector")
         with gathered(DroppedWarning) as left_out:
             keep = rows_of_vectors(array, similarity, failures)
-        if keep is not None:
+        if not keep.all():
             array = array[keep]
             who, *others = (coded.take(keep) for coded in (who, *attributes.values()))
             attributes = dict(zip(attributes, others, strict=True))
@@ -632,17 +633,16 @@ class Embeddings(Shown):
         return f"Embeddings({', '.join(parts)})"
 
 
-def rows_of_vectors(vectors: NDArray[np.floating[Any]], similarity: str, failures: str) -> NDArray[np.bool_] | None:
-    """Return which vectors, (n,), are of samples that did not fail; None for all, and where failures are errors."""
+def rows_of_vectors(vectors: NDArray[np.floating[Any]], similarity: str, failures: str) -> NDArray[np.bool_]:
+    """Return which vectors, (n,), are of samples that did not fail; all where failures are errors."""
     if failures == "error":
-        return None
+        return np.ones(len(vectors), np.bool_)
     failed = checks.unusable(vectors, similarity)
-    if not failed.any():
-        return None
-    warn(
-        f"{int(failed.sum())} of {failed.size} vectors failed and are left out, as they are zero or not finite",
-        DroppedWarning,
-    )
+    if failed.any():
+        warn(
+            f"{int(failed.sum())} of {failed.size} vectors failed and are left out, as they are zero or not finite",
+            DroppedWarning,
+        )
     return np.asarray(~failed)
 
 

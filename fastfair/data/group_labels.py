@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fastfair._lib import validation
+from fastfair._lib import label_codes, validation
 from fastfair.errors import InputError
 
 INTERSECTION = " & "  # between the labels of several attributes
@@ -93,31 +93,26 @@ def _intersect(
 ) -> tuple[tuple[str, ...], list[NDArray[np.uint16]]]:
     n = len(more_labels)
     mixed = [np.multiply(code, n, dtype=np.intp) + more for code, more in zip(codes, more_codes, strict=True)]
-    occurs = np.zeros(len(labels) * n, np.bool_)
-    for cells in mixed:
-        occurs[cells] = True
+    occurs, position = label_codes.in_use(len(labels) * n, *mixed)
     kept = np.flatnonzero(occurs)
     if kept.size > _MOST_GROUPS:
         raise InputError(f"these attributes make {kept.size} groups; at most {_MOST_GROUPS} are possible")
     joined = tuple(
         f"{labels[k // n]}{INTERSECTION}{more_labels[k % n]}" if labels[k // n] else more_labels[k % n] for k in kept
     )
-    position = (np.cumsum(occurs) - 1).astype(np.uint16)
-    return joined, [position[cells] for cells in mixed]
+    return joined, [position.astype(np.uint16)[cells] for cells in mixed]
 
 
 def one_for_each(subject: validation.Coded, name: str, labels: validation.Coded) -> NDArray[np.uint16]:
     """Find the label of each subject, who must have the same one throughout."""
-    found = np.empty(subject.labels.size, np.uint16)
-    found[subject.codes] = labels.codes
-    wrong = found[subject.codes] != labels.codes
-    if wrong.any():
-        row = int(wrong.argmax())
-        code = subject.codes[row]
-        here, elsewhere = labels.labels.tolist()[labels.codes[row]], labels.labels.tolist()[found[code]]
+    columns = [(subject.codes, labels.codes)]
+    found = label_codes.one_of_each(subject.labels.size, columns)
+    if found is None:
+        _, row, *codes = label_codes.first_conflict(subject.labels.size, columns)
+        here, earlier = (labels.labels.item(code) for code in codes)
         raise InputError(
-            f"group {name!r}: subject {subject.labels.tolist()[code]!r} is {here!r} in row {row} (counted from 0), but "
-            f"{elsewhere!r} in another; a subject has one group",
+            f"group {name!r}: subject {subject.labels.item(subject.codes[row])!r} is {here!r} in row {row} (counted "
+            f"from 0), but {earlier!r} in another; a subject has one group",
             row=row,
         )
     return found

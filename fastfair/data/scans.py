@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from fastfair._lib import arrays, validation
 from fastfair._lib.arguments import checked
-from fastfair._lib.label_codes import look_up, one_of_each, smallest_integers
+from fastfair._lib.label_codes import first_conflict, look_up, one_of_each, smallest_integers
 from fastfair._lib.notebook import Shown
 from fastfair._lib.threads import count_threads, in_order
 from fastfair.errors import InputError
@@ -572,7 +572,8 @@ def divided(columns: CheckedColumns, cllr: bool, limits: Limits) -> DividedPart:
         pairs = list(zip(both, codes, strict=True))
         of_subjects = one_of_each(subjects.size, pairs)
         if of_subjects is None:
-            raise _two_labels(name, subjects, labels, pairs)
+            k, row, *both_labels = first_conflict(subjects.size, pairs)
+            raise _labelled_twice(name, subjects.item(both[k][row]), *map(labels.item, both_labels), row)
         own[name] = labels, of_subjects
     reference, probe = (codes.astype(smallest_integers(subjects.size), copy=False) for codes in both)
     if cllr:
@@ -731,18 +732,6 @@ def _keys(columns: CheckedColumns) -> score_keys.Keys:
     if not (np.abs(values) <= largest).all():  # NaN is not
         raise checks.not_usable(values)
     return score_keys.encode(-values if columns.score_kind == "distance" else values)
-
-
-def _two_labels(name: str, subjects: NDArray[Any], labels: NDArray[Any], sides: list[tuple[Any, Any]]) -> InputError:
-    """Return the error for a part in which a subject has two labels."""
-    first = np.full(subjects.size, -1, np.int64)
-    for subject, label in reversed(sides):
-        first[subject[::-1]] = label[::-1]
-    wrong = [np.flatnonzero(first[subject] != label)[:1] for subject, label in sides]
-    found = [(int(rows[0]), side) for rows, side in zip(wrong, sides, strict=True) if rows.size]
-    row, (subject, label) = min(found, key=lambda one: one[0])
-    earlier, here = labels.item(first[subject[row]]), labels.item(label[row])
-    return _labelled_twice(name, subjects.item(subject[row]), here, earlier, row)
 
 
 def _labelled_twice(name: str, subject: object, here: object, earlier: object, row: int) -> InputError:

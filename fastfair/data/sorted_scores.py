@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastfair._lib import arrays
-from fastfair._lib.label_codes import FEW, look_up
+from fastfair._lib.label_codes import FEW, in_use, look_up
 from fastfair._lib.threads import both, count_threads, in_threads, slices, sort_by_bits
 from fastfair._lib.warnings import warn
 from fastfair.errors import DroppedWarning, InputError
@@ -267,11 +267,8 @@ def only_used(
     size: int, names: tuple[str, str], sides: list[SortedSide]
 ) -> tuple[NDArray[np.bool_], NDArray[np.int32], list[SortedSide]]:
     """Find which labels two columns still use; return them as a mask, their new positions, and the sides with these."""
-    used = np.zeros(size, np.bool_)
-    for side in sides:
-        for name in names:
-            used[getattr(side, name)] = True
-    position = (np.cumsum(used) - 1).astype(np.int32)
+    used, position = in_use(size, *(getattr(side, name) for side in sides for name in names))
+    position = position.astype(np.int32)
     return used, position, [replace(s, **{name: position[getattr(s, name)] for name in names}) for s in sides]
 
 

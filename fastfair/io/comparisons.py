@@ -21,7 +21,6 @@ from fastfair.data.columns import (
     USUAL,
     CheckedColumns,
     Policies,
-    both_masks,
     checked_columns,
     without_diagonal,
     without_look_alikes,
@@ -149,17 +148,17 @@ def read_comparisons(
         table = file.format.read(file, how)
     else:
         table = formats.choose(tables.of_frame(path, "path", "the data frame"), how, formats.FORMATS["csv"])
-    columns, keep = coded_rows(table, how)
+    columns = coded_rows(table, how)
+    keep = columns.keep
     with table.placed(keep):
         comparisons = Comparisons._of_columns(columns, policies.failures)
-    kept = slice(None) if keep is None else keep
     frame = FrameColumns(table.frame)
     if table.quality is not None:
-        of_reference, of_probe = (frame.numbers(name)[kept] for name in table.quality)
+        of_reference, of_probe = (frame.numbers(name)[keep] for name in table.quality)
         comparisons.quality = of_reference if table.quality[0] == table.quality[1] else (of_reference, of_probe)
     origin = {} if table.lines is None else {"line": np.asarray(table.lines, np.uint32)}
     origin |= {name: table.frame[name].to_numpy() for name in how.keep}
-    comparisons.origin = {name: column[kept] for name, column in origin.items()}
+    comparisons.origin = {name: column[keep] for name, column in origin.items()}
     lacking = [name for name, labels in comparisons.attributes.items() if MISSING in labels]
     if not lacking:
         return comparisons
@@ -196,11 +195,8 @@ def _of_two_files(genuine: Any, impostor: str | Path, how: HowToRead) -> Compari
     return Comparisons(np.concatenate(scores), mated, score_kind=how.score_kind, policies=how.policies)
 
 
-def coded_rows(table: ScoreTable, how: HowToRead) -> tuple[CheckedColumns, NDArray[np.bool_] | None]:
-    """Find subjects, samples and groups of the rows of a score file, and check and code all columns.
-
-    Returned is also which rows of the file are then left, None for all.
-    """
+def coded_rows(table: ScoreTable, how: HowToRead) -> CheckedColumns:
+    """Find subjects, samples and groups of the rows of a score file, and check and code all columns."""
     if how.subject_pattern and (table.reference is None or table.probe is None):
         raise InputError("subject_pattern= needs columns to cut: name them with reference= and probe=")
     default_pattern = table.subject_pattern if how.subject_pattern is None else None
@@ -213,19 +209,20 @@ def coded_rows(table: ScoreTable, how: HowToRead) -> tuple[CheckedColumns, NDArr
         if table.is_matrix and subjects is not None:
             of_sides = dict(zip(_SIDES, subjects, strict=True))
             values = table.frame["score"].to_numpy()
-            keep = both_masks(keep, without_diagonal(values, of_sides, how.score_kind, how.policies.self_comparisons))
-        keep = both_masks(keep, _without_attacks(columns, table.attack))
+            keep &= without_diagonal(values, of_sides, how.score_kind, how.policies.self_comparisons)
+        if table.attack is not None:
+            keep &= _without_attacks(columns, table.attack)
         flags = None if table.mated is None else _flags(columns.values(table.mated), how.layout.mated_value)
         scores = None if table.score is None else columns.numbers(table.score)
     if scores is None:
         scores = _scored(how.vectors, table, samples or subjects, keep)
-    elif keep is not None:
+    elif not keep.all():
         scores = scores[keep]
     if subjects is not None:
         sides |= dict(zip(_SIDES, subjects, strict=True))
     if samples is not None:
         sides |= {f"{side}_sample": coded for side, coded in zip(_SIDES, samples, strict=True)}
-    if keep is not None:
+    if not keep.all():
         flags = None if flags is None else flags[keep]
         sides = {name: take(side, keep) for name, side in sides.items()}
 
@@ -236,21 +233,17 @@ def coded_rows(table: ScoreTable, how: HowToRead) -> tuple[CheckedColumns, NDArr
         hint = f", here perhaps '{pattern}'" if pattern else ""
         return f"Say which part of the names is the subject with subject_pattern={hint}"
 
+    def where(row: int) -> str:
+        return table.where(int(np.flatnonzero(keep)[row]))
+
     left_out = tuple(without_labels)
     if not scores.size:
-        return CheckedColumns(scores, np.empty(0, np.bool_), None, None, {}, how.score_kind, left_out), keep
-    rows = None if keep is None else np.flatnonzero(keep)
-
-    def where(row: int) -> str:
-        return table.where(row if rows is None else int(rows[row]))
-
+        return CheckedColumns(scores, np.empty(0, np.bool_), None, None, {}, how.score_kind, left_out, keep)
     with table.placed(keep):
         coded = checked_columns(scores, flags, sides, how.score_kind, how.policies, where, advice)
-    coded.left_out = (*left_out, *coded.left_out)
-    if coded.keep is None or keep is None or rows is None:
-        return coded, keep if coded.keep is None else coded.keep
-    keep[rows] = coded.keep
-    return coded, keep
+    keep[keep] = coded.keep
+    coded.keep, coded.left_out = keep, (*left_out, *coded.left_out)
+    return coded
 
 
 def _subjects_and_samples(table: ScoreTable, how: HowToRead) -> tuple[BothSides | None, BothSides | None]:
@@ -284,8 +277,8 @@ def _subjects_and_samples(table: ScoreTable, how: HowToRead) -> tuple[BothSides 
 
 def _groups(
     table: ScoreTable, how: HowToRead, subjects: BothSides | None, samples: BothSides | None
-) -> tuple[dict[str, Any], NDArray[np.bool_] | None]:
-    """Return the groups of both sides, of the metadata or of columns, and which rows have labels, None for all."""
+) -> tuple[dict[str, Any], NDArray[np.bool_]]:
+    """Return the groups of both sides, of the metadata or of columns, and which rows to keep, as they have labels."""
     columns, described = FrameColumns(table.frame), how.described
     unknown = MISSING if how.by_attribute else UNKNOWN
     if described is not None:
@@ -298,23 +291,23 @@ def _groups(
         keep = described.agreeing(how.policies.label_conflicts, (columns, table.told), ids, keep)
         groups = dict(zip(_SIDES, described.groups_of(ids, unknown), strict=True)) if described.attributes else {}
         return {f"{side}_group": of_side for side, of_side in groups.items()}, keep
+    keep = np.ones(table.frame.height, np.bool_)
     if not table.attributes:
-        return {}, None
+        return {}, keep
     names = dict.fromkeys(name for pair in table.attributes.values() for name in pair)
     of_columns = {name: _labels(columns, name, how.policies.missing_labels, unknown) for name in names}
     sides = {
         f"{side}_group": {name: of_columns[pair[k]][0] for name, pair in table.attributes.items()}
         for k, side in enumerate(_SIDES)
     }
-    lacking = {name: missing for name, (_, missing) in of_columns.items() if missing is not None}
-    if how.by_attribute or how.policies.missing_labels != "drop" or not lacking:
-        return sides, None
-    keep = ~np.logical_or.reduce(list(lacking.values()))
-    warn(
-        f"{int((~keep).sum())} of {keep.size} comparisons left out, as they lack a label in "
-        f"{' or '.join(map(repr, lacking))}",
-        DroppedWarning,
-    )
+    lacking = {name: missing for name, (_, missing) in of_columns.items() if missing.any()}
+    if how.policies.missing_labels == "drop" and not how.by_attribute and lacking:
+        keep = ~np.logical_or.reduce(list(lacking.values()))
+        warn(
+            f"{int((~keep).sum())} of {keep.size} comparisons left out, as they lack a label in "
+            f"{' or '.join(map(repr, lacking))}",
+            DroppedWarning,
+        )
     return sides, keep
 
 
@@ -325,12 +318,12 @@ _NEEDS_SAMPLES = (
 _NEEDS_SUBJECTS = "metadata= needs the subjects of the comparisons: name their columns with reference= and probe="
 
 
-def _labels(columns: FrameColumns, name: str, policy: str, unknown: str) -> tuple[Any, NDArray[np.bool_] | None]:
-    """Return the labels of a column, and which are missing; None for none. Missing ones are refused, or get another."""
+def _labels(columns: FrameColumns, name: str, policy: str, unknown: str) -> tuple[Any, NDArray[np.bool_]]:
+    """Return the labels of a column, and which are missing. Missing ones are refused, or get another."""
     texts, codes = columns.texts(name)
     missing = np.array([text is None for text in texts], np.bool_)[codes]
     if not missing.any():
-        return columns.labels(name), None
+        return columns.labels(name), missing
     if policy == "error":
         row = int(missing.argmax())
         raise InputError(
@@ -342,21 +335,18 @@ def _labels(columns: FrameColumns, name: str, policy: str, unknown: str) -> tupl
     return validation.Coded(coded.labels, coded.codes[codes]), missing
 
 
-def _without_attacks(columns: FrameColumns, name: str | None) -> NDArray[np.bool_] | None:
+def _without_attacks(columns: FrameColumns, name: str) -> NDArray[np.bool_]:
     """Leave out the rows of presentation attacks, which are neither mated nor non-mated comparisons."""
-    if name is None:
-        return None
     texts, codes = columns.texts(name)
     attacks = np.array([text is not None for text in texts])[codes]
-    if not attacks.any():
-        return None
-    kinds = ", ".join(repr(text) for text in texts if text is not None)
-    warn(
-        f"{int(attacks.sum())} of {attacks.size} comparisons left out, as they are attacks by {name!r} ({kinds}), and "
-        "so neither mated nor non-mated",
-        DroppedWarning,
-    )
-    return ~attacks
+    if attacks.any():
+        kinds = ", ".join(repr(text) for text in texts if text is not None)
+        warn(
+            f"{int(attacks.sum())} of {attacks.size} comparisons left out, as they are attacks by {name!r} ({kinds}), "
+            "and so neither mated nor non-mated",
+            DroppedWarning,
+        )
+    return np.asarray(~attacks)
 
 
 def _flags(values: Any, mated_value: object) -> NDArray[np.bool_]:
@@ -366,18 +356,15 @@ def _flags(values: Any, mated_value: object) -> NDArray[np.bool_]:
 
 
 def _scored(
-    vectors: NamedVectors | None, table: ScoreTable, named: BothSides | None, keep: NDArray[np.bool_] | None
+    vectors: NamedVectors | None, table: ScoreTable, named: BothSides | None, keep: NDArray[np.bool_]
 ) -> NDArray[np.floating[Any]]:
     """Score the rows of a list of trials that are kept. named: what the list calls both sides, if it is known."""
     assert vectors is not None  # else the table has scores
     if table.reference is None or table.probe is None:
         raise InputError("embeddings= needs the names of vectors: name their columns with reference= and probe=")
-    sides = [
-        as_text(take(side, keep) if keep is not None else side)
-        for side in named or _code(table.frame, (table.reference, table.probe))
-    ]
+    sides = named or _code(table.frame, (table.reference, table.probe))
     with table.placed(keep):
-        return vectors.scores(*sides)
+        return vectors.scores(*(as_text(side.take(keep)) for side in sides))
 
 
 def _code(frame: pl.DataFrame, sides: tuple[str, str]) -> BothSides:

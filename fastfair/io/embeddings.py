@@ -15,7 +15,7 @@ from fastfair._lib.frames import FrameColumns
 from fastfair._lib.warnings import gathered
 from fastfair.data import checks
 from fastfair.data.checks import Similarity
-from fastfair.data.columns import MissingLabels, both_masks
+from fastfair.data.columns import MissingLabels
 from fastfair.data.embeddings import (
     Embeddings,
     FailedVectors,
@@ -156,17 +156,15 @@ def read_embeddings(
     roles = None if role is None else _labels(table, "role", role)
     templates = template if template is None or isinstance(template, int) else _labels(table, "template", template)
     array = file.vectors(vectors)
-    keep, left_out = None, []
-    if described is not None:
+    with files.naming(file.place):
         checks.same_length({"vectors": len(array), "subject": who.codes.size}, "vector")
-        (labels,) = described.groups_of([who])
-        with gathered(DroppedWarning) as left_out:
+    with gathered(DroppedWarning) as left_out:
+        keep = np.ones(len(array), np.bool_)
+        if described is not None:
+            (labels,) = described.groups_of([who])
             keep = described.kept([who], missing_labels, "vectors")
-    with gathered(DroppedWarning) as of_failures:
-        usable = rows_of_vectors(array, similarity, failures)
-    left_out = [*left_out, *of_failures]
-    keep = both_masks(keep, usable)
-    if keep is not None:
+        keep &= rows_of_vectors(array, similarity, failures)
+    if not keep.all():
         array, who, labels, roles = array[keep], take(who, keep), take(labels, keep), take(roles, keep)
         templates = templates if isinstance(templates, int) else take(templates, keep)
     try:
@@ -305,7 +303,7 @@ class _Parts:
         row = error.row if keep is None else int(np.flatnonzero(keep)[error.row])
         start = np.cumsum([0, *self._sizes["vectors"]])
         part = int(np.searchsorted(start, row, side="right")) - 1
-        among = "in all files" if keep is None else "of those with metadata, in all files"
+        among = "in all files" if keep is None or keep.all() else "of those with metadata, in all files"
         return type(error)(
             f"{self._files[part]}, row {row - start[part]} (counted from 0): {error} ({among})", error.row
         )

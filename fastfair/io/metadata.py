@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from fastfair._lib import label_codes, side_columns, validation
 from fastfair._lib.frames import FrameColumns
 from fastfair._lib.warnings import warn
-from fastfair.data.columns import both_masks, plain_label
+from fastfair.data.columns import plain_label
 from fastfair.errors import DroppedWarning, InputError
 
 from . import tables
@@ -119,7 +119,7 @@ class Metadata:
         others: NDArray[Any] | None = None,
         *,
         any_label: bool = False,
-    ) -> NDArray[np.bool_] | None:
+    ) -> NDArray[np.bool_]:
         """Find the entries that have metadata.
 
         Parameters
@@ -137,8 +137,8 @@ class Metadata:
 
         Returns
         -------
-        (n,) ndarray of bool, or None
-            Whether to keep each entry; None if all are kept.
+        (n,) ndarray of bool
+            Whether to keep each entry.
         """
         labelled = [np.array([text is not None for text in texts])[codes] for texts, codes in self._of_groups()]
         complete = np.ones(self._order.size, np.bool_)
@@ -148,12 +148,12 @@ class Metadata:
             texts, codes = self._subject
             complete &= np.array([text is not None for text in texts])[codes]
         elif policy == "unknown":
-            return None
+            return np.ones(sides[0].codes.size, np.bool_)
         rows, of_sides = self._rows(sides)
         known = (rows >= 0) & complete[rows]
-        keep = np.logical_and.reduce([known[of_side] for of_side in of_sides])
+        keep: NDArray[np.bool_] = np.logical_and.reduce([known[of_side] for of_side in of_sides])
         if keep.all():
-            return None
+            return keep
         if self.of_pairs:
             names = [side.labels[side.codes[~keep]].tolist() for side in sides]
             lost = list(dict.fromkeys(f"{reference} with {probe}" for reference, probe in zip(*names, strict=True)))
@@ -196,8 +196,8 @@ class Metadata:
         policy: str,
         told: tuple[FrameColumns, dict[str, tuple[str, str]]],
         sides: Sequence[validation.Coded],
-        keep: NDArray[np.bool_] | None,
-    ) -> NDArray[np.bool_] | None:
+        keep: NDArray[np.bool_],
+    ) -> NDArray[np.bool_]:
         """Find the comparisons whose labels in the score file do not contradict the metadata.
 
         Parameters
@@ -209,13 +209,13 @@ class Metadata:
             labels contradict nothing.
         sides : sequence of Coded
             What the metadata tells the labels of: references and probes.
-        keep : (n,) ndarray of bool, or None
+        keep : (n,) ndarray of bool
             Which comparisons have metadata, and are looked at.
 
         Returns
         -------
-        (n,) ndarray of bool, or None
-            Whether to keep each comparison; None if all are kept.
+        (n,) ndarray of bool
+            Which of these to keep.
         """
         columns, pairs = told
         if policy == "keep" or not pairs:
@@ -228,7 +228,7 @@ class Metadata:
                 known = by_name[name]
                 position = {str(label): k for k, label in enumerate(known.labels)}
                 told_codes = np.array([-1 if text is None else position.get(text, -2) for text in texts])[codes]
-                wrong = (told_codes != known.codes) & (told_codes != -1) & (True if keep is None else keep)
+                wrong = (told_codes != known.codes) & (told_codes != -1) & keep
                 if policy == "raise" and wrong.any():
                     row = int(wrong.argmax())
                     raise InputError(
@@ -249,7 +249,7 @@ class Metadata:
             f"contradict the metadata: rows {named} (counted from 0)",
             DroppedWarning,
         )
-        return both_masks(keep, ~contradicted)
+        return np.asarray(keep & ~contradicted)
 
     def _of_groups(self) -> list[_Column]:
         return [column for pair in self._labels.values() for column in pair]

@@ -206,7 +206,7 @@ class _ReadPart(NamedTuple):
     divided: DividedPart | None  # None where everything was left out
     left_out: tuple[str, ...]  # what was, and why
     rows: tables.Rows  # the place of its rows
-    keep: NDArray[np.bool_] | None  # which of the rows are in it; None for all
+    keep: NDArray[np.bool_]  # which of the rows are in it
 
 
 @dataclass
@@ -248,11 +248,11 @@ class _PartReader:
                 else:
                     rows_of_file = tables.of_parquet(part.file, part.first, part.n_rows)
                     table = formats.choose(rows_of_file, how, formats.FORMATS["parquet"])
-                columns, keep = coded_rows(table, how)
+                columns = coded_rows(table, how)
             rows = tables.Rows(table.place, lines=table.lines, first=table.first)
-            with rows.placed(keep):
+            with rows.placed(columns.keep):
                 found = divided(columns, self.cllr, limits) if columns.values.size else None
-            return _ReadPart(found, columns.left_out, rows, keep)
+            return _ReadPart(found, columns.left_out, rows, columns.keep)
         except InputError as error:  # a scan takes no failed comparisons
             said = str(error).replace(checks.FAILURES_DO, "read_comparisons can leave out or count failed ones")
             raise type(error)(said, error.row) from None

@@ -156,7 +156,7 @@ class Table(Rows):
 
     def told(self, error: InputError, keep: NDArray[np.bool_] | None = None) -> InputError:
         """Return an error about vectors, of which only those of `keep` may have been taken, with the file's name."""
-        among = "" if keep is None else " (of those with metadata)"
+        among = "" if keep is None or keep.all() else " (of those with metadata)"
         return type(error)(f"{self.place}: {error}{among}", error.row)
 
 

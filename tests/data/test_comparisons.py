@@ -315,8 +315,8 @@ def test_samples_follow_their_scores_into_every_part(rows, n):
         ((None, list("abcd")), "probe_sample is given without reference_sample"),
         ((list("abcd"), ["a", "e", None, "f"]), "probe_sample is missing in row 2"),
         ((list("abc"), list("aecf")), "reference_sample has 3, probe_sample has 4"),
-        ((list("abcb"), list("aecf")), r"reference_sample 'b' is of subject 'x' in row 1 .*, but of 'y' in another"),
-        ((list("abcd"), list("aeca")), r"reference_sample 'a' is of subject 'x' in row 0 .*, but of 'z' in another"),
+        ((list("abcb"), list("aecf")), r"reference_sample 'b' is of subject 'y' in row 3 .*, but of 'x' in another"),
+        ((list("abcd"), list("aeca")), r"probe_sample 'a' is of subject 'z' in row 3 .*, but of 'x' in another"),
     ],
 )
 def test_samples_that_cannot_be_are_refused(samples, message):

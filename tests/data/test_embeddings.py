@@ -153,7 +153,7 @@ def test_rows_are_named_across_blocks(monkeypatch):
         ({"subject": [*SUBJECT[:4], 1]}, "subject mixes labels of the types int, str"),
         ({"group": [*SEX[:4], ""]}, r"group 'group' is missing in row 4 \(counted from 0\) and 1 in all"),
         ({"group": {"sex": SEX[:4]}}, "subject has 5, group 'sex' has 4"),
-        ({"group": {"sex": [*SEX[:4], "m"]}}, r"group 'sex': subject 'a' is 'f' in row 1 .*, but 'm' in another"),
+        ({"group": {"sex": [*SEX[:4], "m"]}}, r"group 'sex': subject 'a' is 'm' in row 4 .*, but 'f' in another"),
         ({"similarity": "cosin"}, "did you mean 'cosine'"),
     ],
 )

@@ -249,7 +249,7 @@ ONE_EACH = "one value for each subject, "
         (DECISIONS, ([0, -1], "pq", "ab"), "failed must be whole numbers of at least 0", 1),
         (DECISIONS, ([0, np.nan], "pq", "ab"), "failed must be whole numbers", 1),
         (DECISIONS, (["no", "yes"], "pq", "ab"), "failed must be numbers, but their type", None),
-        (DECISIONS, ([0, 1], "pp", "ab"), "subject 'p' is 'a' in row 0", 0),
+        (DECISIONS, ([0, 1], "pp", "ab"), "subject 'p' is 'b' in row 1", 1),
         (DECISIONS, ([0, 1], "p", "ab"), "one value for each attempt, but failed has 2, subject has 1", None),
         (DECISIONS, ([0, 1], ["p", None], "ab"), "subject is missing in row 1", 1),
         (DECISIONS, ([0, 1], "pq", {}), "group has no attributes", None),
