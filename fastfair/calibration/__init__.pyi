@@ -1,4 +1,4 @@
 """The public names of this room, which stand in no other place."""
 
-from .curves import bayes_error as bayes_error
-from .curves import tippett as tippett
+from .evaluate_calibration import bayes_error as bayes_error
+from .evaluate_calibration import tippett as tippett

@@ -1,4 +1,7 @@
-"""`evaluate_calibration`: what the decisions of log-likelihood ratios cost, and what of it is due to miscalibration."""
+"""`evaluate_calibration`: what decisions of log-likelihood ratios cost, and what of it is due to miscalibration.
+
+`bayes_error` and `tippett` are curves of the ratios: what they are worth at every prior, and how they are distributed.
+"""
 
 from __future__ import annotations
 
@@ -10,18 +13,20 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from fastfair import intervals
-from fastfair._lib import seeds
+from fastfair._lib import seeds, validation
 from fastfair._lib.arguments import Resamples, checked
-from fastfair._lib.plots import GREY, STANDS_OUT, USUAL, Bar, Line, draw_rows, new_axes, row_size
+from fastfair._lib.plots import COLORS, GREY, STANDS_OUT, USUAL, Bar, Line, axes_or_new, draw_rows, explain, new_axes
 from fastfair._lib.tables import columns_of
-from fastfair._lib.text import number_with_interval, p_in_words
+from fastfair._lib.text import p_in_words
 from fastfair._lib.workers import Workers
+from fastfair.data import score_keys
 from fastfair.data.comparisons import Comparisons, keys_of
+from fastfair.data.sorted_scores import ClassKeys
 from fastfair.error_rates.operating_points import at_threshold, threshold_key
-from fastfair.error_rates.rates import rates_at_key
+from fastfair.error_rates.rates import Rates, rates_at_key
 from fastfair.error_rates.score_metrics import (
     Costs,
     least_cost,
@@ -36,8 +41,8 @@ from fastfair.evaluation.summary import sizes_in_words
 from fastfair.measures import MEASURES
 from fastfair.measures._registry import printed_name, quantity_name
 from fastfair.pages.drawings import drawing, svg_of
-from fastfair.pages.parts import Chapter, Picture, Section, Table
-from fastfair.resampling.engine import Metrics, Resampler, different_groups
+from fastfair.pages.parts import Chapter, Picture, Section
+from fastfair.resampling.engine import Metrics, Replicates, Resampler, different_groups
 from fastfair.resampling.units import Unit
 from fastfair.results.result import Result, on_page, printed
 from fastfair.uncertainty.few_errors import SampleSizes
@@ -55,11 +60,243 @@ from fastfair.uncertainty.quantities import (
     sizes_of_groups,
 )
 
-from .curves import BayesError, Tippett, bayes_error_of, draw_bayes_errors, draw_tippetts, tippett_of
-
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+Floats = NDArray[np.float64]
+PRIOR_LOG_ODDS = np.linspace(-10, 10, 201)
+_MOST_DEFAULTS = 1.5  # times the error without scores, up to which a normalised plot reaches
+_QUANTILES = 200  # of either class at which the shares of a Tippett plot are computed
+
+
+@dataclass(frozen=True, eq=False)
+class BayesError:
+    """The probability of a wrong decision over the prior log odds of a mated comparison.
+
+    Attributes
+    ----------
+    prior_log_odds : (p,) ndarray
+        Natural logarithms of prior odds.
+    actual : (p,) ndarray
+        Probability of error where log-likelihood ratios are compared with their Bayes threshold, minus the log odds.
+    minimum : (p,) ndarray
+        That at the best threshold.
+    default : (p,) ndarray
+        That without scores, of accepting or of rejecting everything, whichever is right more often.
+    """
+
+    prior_log_odds: Floats
+    actual: Floats
+    minimum: Floats
+    default: Floats
+
+    @checked
+    def plot(self, ax: Axes | None = None, normalize: bool = False) -> Axes:
+        """Draw the applied probability of error (APE) over the prior log odds.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure by default.
+        normalize : bool, default False
+            Whether to divide by the error without scores, as a plot of the normalised Bayes error rate does.
+
+        Returns
+        -------
+        matplotlib Axes
+        """
+        return draw_bayes_errors({"": self}, ax, normalize=normalize)
+
+
+@dataclass(frozen=True, eq=False)
+class Tippett:
+    """The shares of comparisons with at least so large a log-likelihood ratio.
+
+    Attributes
+    ----------
+    log_likelihood_ratio : (n,) ndarray
+        Ascending natural logarithms of likelihood ratios.
+    mated, nonmated : (n,) ndarray
+        Share of the mated, and of the non-mated, comparisons whose ratio is at least that.
+    """
+
+    log_likelihood_ratio: Floats
+    mated: Floats
+    nonmated: Floats
+
+    @checked
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw both shares over the likelihood ratio, in powers of ten.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure by default.
+
+        Returns
+        -------
+        matplotlib Axes
+        """
+        return draw_tippetts({"": self}, ax)
+
+
+@checked
+def bayes_error(comparisons: Comparisons, prior_log_odds: ArrayLike | None = None) -> BayesError:
+    """Compute the probability of error over the prior, of log-likelihood ratios as they are and at their best.
+
+    Parameters
+    ----------
+    comparisons : Comparisons
+        Comparisons whose scores are declared to be log-likelihood ratios.
+    prior_log_odds : (p,) array_like, optional
+        Natural logarithms of the prior odds of a mated comparison; by default 201 from -10 to 10.
+
+    Returns
+    -------
+    BayesError
+        p FNMR + (1 - p) FMR at each prior p. Where actual and minimum differ, scores are not calibrated; where the
+        actual error is above the default, decisions would be better without them [1]_.
+
+    Raises
+    ------
+    InputError
+        For scores that are not declared to be log-likelihood ratios, and log odds that are not finite.
+
+    References
+    ----------
+    .. [1] Brümmer and du Preez, "Application-independent evaluation of speaker detection", Computer Speech and Language
+       20 (2006).
+
+    Examples
+    --------
+    >>> import fastfair as ff
+    >>> c = ff.Comparisons([3.0, 2.0, -0.5, 0.5, -2.0], [1, 1, 1, 0, 0], score_kind="log-likelihood-ratio")
+    >>> curve = ff.calibration.bayes_error(c, [0.0])
+    >>> curve.actual.round(4), curve.minimum.round(4), curve.default
+    (array([0.4167]), array([0.1667]), array([0.5]))
+    """
+    require_ratios(comparisons, "the Bayes error rate")
+    return bayes_error_of(keys_of(comparisons), _checked_log_odds(prior_log_odds))
+
+
+@checked
+def tippett(comparisons: Comparisons) -> Tippett:
+    """Compute the shares of comparisons with at least so large a log-likelihood ratio, as Tippett plots show them.
+
+    Parameters
+    ----------
+    comparisons : Comparisons
+        Comparisons whose scores are declared to be log-likelihood ratios.
+
+    Returns
+    -------
+    Tippett
+        At 200 quantiles of the mated and of the non-mated ratios.
+
+    Raises
+    ------
+    InputError
+        For scores that are not declared to be log-likelihood ratios.
+
+    Examples
+    --------
+    >>> import fastfair as ff
+    >>> c = ff.Comparisons([3.0, 2.0, -0.5, 0.5, -2.0], [1, 1, 1, 0, 0], score_kind="log-likelihood-ratio")
+    >>> shares = ff.calibration.tippett(c)
+    >>> dict(zip(shares.log_likelihood_ratio.tolist(), shares.nonmated.tolist()))
+    {-2.0: 1.0, -0.5: 0.5, 0.5: 0.5, 2.0: 0.0, 3.0: 0.0}
+    """
+    require_ratios(comparisons, "a Tippett plot")
+    return tippett_of(keys_of(comparisons))
+
+
+def bayes_error_of(keys: ClassKeys, log_odds: Floats = PRIOR_LOG_ODDS) -> BayesError:
+    """Compute the probability of error of sorted keys of both classes over prior log odds."""
+    from fastfair.kernels import curves as kernels
+
+    m, n = keys.sizes
+    thresholds = score_keys.first_keys_at_least(-log_odds, keys.mated)
+    fnmr = np.searchsorted(keys.mated, thresholds) / m
+    fmr = (n - np.searchsorted(keys.nonmated, thresholds)) / n
+    priors = np.exp(-np.logaddexp(0, -log_odds)), np.exp(-np.logaddexp(0, log_odds))
+    false_matches, false_nonmatches = kernels.convex_hull(keys.mated, keys.nonmated)
+    least = (np.outer(priors[0], false_nonmatches / m) + np.outer(priors[1], false_matches / n)).min(axis=1)
+    return BayesError(log_odds, priors[0] * fnmr + priors[1] * fmr, least, np.minimum(*priors))
+
+
+def tippett_of(keys: ClassKeys) -> Tippett:
+    """Compute the shares of sorted keys of both classes."""
+    chosen = np.unique(np.concatenate([_some(keys.mated), _some(keys.nonmated)]))
+    shares = [1 - np.searchsorted(of_class, chosen) / of_class.size for of_class in (keys.mated, keys.nonmated)]
+    return Tippett(score_keys.decode(chosen).astype(np.float64), shares[0], shares[1])
+
+
+def _some(keys: score_keys.Keys) -> score_keys.Keys:
+    return keys[np.linspace(0, keys.size - 1, min(keys.size, _QUANTILES)).round().astype(np.intp)]
+
+
+def _checked_log_odds(values: ArrayLike | None) -> Floats:
+    if values is None:
+        return PRIOR_LOG_ODDS
+    found = np.atleast_1d(validation.numbers_of("prior_log_odds", values))
+    if found.ndim > 1 or not np.isfinite(found).all():
+        raise InputError("prior_log_odds must be finite numbers, in one dimension")
+    return found
+
+
+def draw_bayes_errors(
+    curves: Mapping[str, BayesError], ax: Axes | None, *, normalize: bool = False, marked: Sequence[float] = ()
+) -> Axes:
+    """Draw errors over prior log odds: actual ones as lines, minimum ones dashed, and those without scores grey.
+
+    curves: by the name of a group, which one alone does not need; marked: prior log odds of applications.
+    """
+    ax = axes_or_new(ax)
+    for k, curve in enumerate(curves.values()):
+        unit = curve.default if normalize else np.ones_like(curve.default)
+        color = COLORS[k % len(COLORS)]
+        ax.plot(curve.prior_log_odds, curve.actual / unit, color=color)
+        ax.plot(curve.prior_log_odds, curve.minimum / unit, color=color, linestyle="--")
+    first = next(iter(curves.values()))
+    ax.plot(
+        first.prior_log_odds, np.ones_like(first.default) if normalize else first.default, color=GREY, linestyle=":"
+    )
+    for log_odds in marked:
+        ax.axvline(log_odds, color="0.75", linewidth=0.8, zorder=0)
+    highest = max(float(curve.actual.max()) for curve in curves.values())
+    ax.set_ylim(0, _MOST_DEFAULTS if normalize else 1.15 * max(highest, 1e-3))
+    ax.set_xlabel("Prior log odds of a mated comparison")
+    ax.set_ylabel("Error / error without scores" if normalize else "Probability of error")
+    ax.grid(alpha=0.3)
+    _explain(ax, list(curves), ("actual", "minimum"), [("without scores", {"color": GREY, "linestyle": ":"})])
+    return ax
+
+
+def draw_tippetts(curves: Mapping[str, Tippett], ax: Axes | None) -> Axes:
+    """Draw the shares of mated and of non-mated comparisons whose likelihood ratio is at least so large."""
+    ax = axes_or_new(ax)
+    for k, curve in enumerate(curves.values()):
+        style: dict[str, Any] = {"color": COLORS[k % len(COLORS)], "drawstyle": "steps-pre"}
+        at = curve.log_likelihood_ratio / math.log(10)
+        ax.plot(at, curve.mated, **style)
+        ax.plot(at, curve.nonmated, linestyle="--", **style)
+    ax.axvline(0, color=GREY, linewidth=0.8, linestyle=":", zorder=0)
+    ax.set_ylim(0, 1.02)
+    ax.set_xlabel("Likelihood ratio (power of ten)")
+    ax.set_ylabel("Share with at least that ratio")
+    ax.grid(alpha=0.3)
+    _explain(ax, list(curves), ("mated", "non-mated"))
+    return ax
+
+
+def _explain(ax: Axes, groups: Sequence[str], lines: tuple[str, str], more: Sequence[tuple[str, Any]] = ()) -> None:
+    """Put a legend below: the colours of several groups, what a line and a dashed line are, and more."""
+    several = len(groups) > 1
+    styles: list[Any] = [(name, {"color": COLORS[k % len(COLORS)]}) for k, name in enumerate(groups) if several]
+    usual = "0.2" if several else USUAL
+    explain(ax, [*styles, (lines[0], {"color": usual}), (lines[1], {"color": usual, "linestyle": "--"}), *more])
+
 
 MISCALIBRATED, DIFFERENT, UNDECIDED = "miscalibrated", "different", "undecided"
 _Row = TypeVar("_Row", "ApplicationCost", "CostMeasure")
@@ -435,8 +672,57 @@ class Calibration(Result):
         """
         return draw_tippetts(_shown(self.tippetts), ax)
 
+    @drawing()
     def _chapter(self) -> Chapter:
-        return _chapter_of(self)
+        """Make a chapter of costs and their differences, and of curves over priors and likelihood ratios."""
+        over_priors = "Actual and minimum error over the prior log odds."
+        drawn: tuple[tuple[Any, str, str], ...] = (
+            (self.plot(), "Actual and minimum detection cost of all comparisons and of each group, with intervals. See "
+             "the table.", "What decisions cost at the Bayes threshold, and in grey at the best threshold."),
+            (self.plot_bayes_error(new_axes(_SIZE)), over_priors,
+             "The applied probability of error (APE) over the prior; upright lines are the applications."),
+            (self.plot_bayes_error(new_axes(_SIZE), normalize=True), over_priors, "The same as a share of the error "
+             "without scores: above 1, decisions would be better without them."),
+            (self.plot_tippett(new_axes(_SIZE)), "Tippett plot: shares of mated and of non-mated comparisons over "
+             "likelihood ratios.", "The share of comparisons whose likelihood ratio is at least so large."),
+        )  # fmt: skip
+        costs, *curves = (Picture(svg_of(ax.figure), shows, caption) for ax, shows, caption in drawn)
+        few = len(self.differences) <= 2 * _MOST_DIFFERENCES * len(self.applications)
+        level = f"{100 * self.confidence_level:g} % intervals"
+        listed = (
+            (f"Detection costs with {level} in brackets", self.costs, "application group actual minimum miscalibration "
+             "pvalue_adjusted verdict fnmr fmr n_false_nonmatches n_false_matches"),
+            (f"Differences between groups; {level} that hold for all pairs together",
+             [one for one in self.differences if few or one.verdict == DIFFERENT],
+             "application name first second difference verdict"),
+            (f"Fairness measures with {level}", [one for one in self.measures if one.group is None],
+             "application name estimate note"),
+            (f"Cllr in bits, with {level}", self.ratio_costs, "group cllr minimum loss loss_high"),
+        )  # fmt: skip
+        *tables, of_ratios = (on_page(said, *_cells(rows, names)) for said, rows, names in listed if rows)
+        remarks: dict[str, list[str]] = {}
+        noted: list[Any] = [*self.costs, *self.measures]
+        for row in noted:
+            for note in filter(None, row.note.split("; ")):
+                name = printed_name(getattr(row, "name", "act_dcf"))
+                remarks.setdefault(note, []).append(f"{name} at {row.application}: {visible(row.group or 'all')}")
+        thresholds = [f"At {one} the Bayes threshold is {one.threshold:.4g}." for one in self.applications]
+        sections = (
+            Section("Costs of decisions", thresholds, [costs], tables),
+            Section("Errors over priors, and likelihood ratios", (), curves, [of_ratios]),
+        )
+        sentences = [line for line in self.summary().splitlines() if line]
+        return Chapter(self._title, sentences, sections, self.settings, self.to_json(), remarks)
+
+
+def _cells(rows: Sequence[Any], names: str) -> tuple[list[str], list[list[str]]]:
+    """Write some columns of rows; differences with the intervals that hold for all pairs."""
+    columns = columns_of(rows)
+    if "quantity" in columns:
+        columns["name"] = columns["quantity"]
+        columns |= {f"difference_{end}": columns[f"simultaneous_{end}"] for end in ("low", "high")}
+    _, headings, cells = printed(columns, names.split())
+    return headings, cells
 
 
 def _sentence(row: ApplicationCost) -> str:
@@ -457,83 +743,8 @@ def _shown(curves: Mapping[str | None, _Curve]) -> dict[str, _Curve]:
     return of_groups if 1 < len(of_groups) <= _MOST_CURVES else {"": curves[None]}
 
 
-@drawing()
-def _chapter_of(result: Calibration) -> Chapter:
-    """Make a chapter of costs, errors over priors and shares of likelihood ratios."""
-    level = f"{100 * result.confidence_level:g} %"
-    sections = [_of_application(result, one, level) for one in result.applications]
-    over_priors = "Actual and minimum error over the prior log odds."
-    sections.append(Section("Errors over priors", (), [
-        _picture(
-            result.plot_bayes_error(new_axes(_SIZE)), over_priors,
-            "The applied probability of error (APE) over the prior; upright lines are the applications.",
-        ),
-        _picture(
-            result.plot_bayes_error(new_axes(_SIZE), normalize=True), over_priors,
-            "The same as a share of the error without scores: above 1, decisions would be better without them.",
-        ),
-    ]))  # fmt: skip
-    shares = _picture(
-        result.plot_tippett(new_axes(_SIZE)),
-        "Tippett plot: shares of mated and of non-mated comparisons over likelihood ratios.",
-        "The share of comparisons whose likelihood ratio is at least so large.",
-    )
-    _, headings, cells = printed(columns_of(result.ratio_costs), ("group", "cllr", "minimum", "loss", "loss_high"))
-    table = Table(f"Cllr in bits, with {level} intervals", headings, cells)
-    sections.append(Section("Likelihood ratios", (), [shares], [table]))
-    remarks: dict[str, list[str]] = {}
-    of_costs = [(row.note, f"{row.application}: {visible(row.group or 'all')}") for row in result.costs]
-    of_measures = [
-        (one.note, f"{printed_name(one.name)} at {one.application}: {visible(one.group or 'all')}")
-        for one in result.measures
-    ]
-    for notes, what in of_costs + of_measures:
-        for note in filter(None, notes.split("; ")):
-            remarks.setdefault(note, []).append(what)
-    sentences = [line for line in result.summary().splitlines() if line]
-    return Chapter(result._title, sentences, sections, result.settings, result.to_json(), remarks)
-
-
-def _picture(ax: Axes, shows: str, caption: str) -> Picture:
-    return Picture(svg_of(ax.figure), shows, caption)  # type: ignore[arg-type]  # it is in no sub-figure
-
-
-def _of_application(result: Calibration, application: Costs, level: str) -> Section:
-    """Make a section of what decisions cost in an application: a picture, and tables of costs and their differences."""
-    rows = [row for row in result.costs if row.application == application]
-    picture = _picture(
-        result.plot(new_axes(row_size([row.group or "all" for row in rows], _SIZE[0])), application),
-        "Actual and minimum detection cost of all comparisons and of each group, with intervals. See the table.",
-        "What decisions at the Bayes threshold cost, and below it in grey what they would at the best threshold.",
-    )
-    names = "group actual minimum miscalibration pvalue_adjusted verdict fnmr fmr n_false_nonmatches n_false_matches"
-    _, headings, cells = printed(columns_of(rows), names.split())
-    tables = [on_page(f"Detection costs with {level} intervals in brackets", headings, cells)]
-    named = {"act_dcf": "actual DCF", "miscalibration": "miscalibration"}
-    pairs = [one for one in result.differences if one.application == application]
-    cells = [
-        [
-            f"{named[one.quantity]}: {visible(one.first)} minus {visible(one.second)}",
-            number_with_interval(one.difference, one.simultaneous_low, one.simultaneous_high), one.verdict or "–",
-        ]
-        for one in pairs
-        if len(pairs) <= 2 * _MOST_DIFFERENCES or one.verdict == DIFFERENT
-    ]  # fmt: skip
-    if cells:
-        caption = f"Differences between groups; {level} intervals that hold for all pairs together"
-        tables.append(Table(caption, ("Difference", "Value", "Verdict"), cells, (2,)))
-    measures = [one for one in result.measures if one.application == application and one.group is None]
-    if measures:
-        _, headings, cells = printed(columns_of(measures), ("name", "estimate", "note"))
-        tables.append(on_page(f"Fairness measures with {level} intervals", headings, cells))
-    return Section(
-        f"Decisions at {application}", (f"The Bayes threshold is {application.threshold:.4g}.",), [picture], tables
-    )
-
-
-Floats = NDArray[np.float64]
 _ENOUGH_ERRORS = 5  # of each kind in every group; with fewer, measures' intervals miss the truth more often
-METRICS = ("act_dcf", "min_dcf", "cllr")
+_METRICS = ("act_dcf", "min_dcf", "cllr")
 # What is added to the Bayes threshold where a lower cost is looked for: fixed beforehand, so that nothing is fitted.
 # The farthest accept and reject everything, which ratios that are wrong by orders of magnitude need.
 _NEAR, _FAR = (1.0, 2.0, 4.0), (8.0, 16.0, 64.0, 256.0, 1e9)
@@ -542,208 +753,182 @@ SHIFTS = np.array([sign * shift for shift in (*_NEAR, *_FAR) for sign in (-1, 1)
 _SHARES = np.repeat([0.75 / (2 * len(_NEAR)), 0.25 / (2 * len(_FAR))], [2 * len(_NEAR), 2 * len(_FAR)])
 
 
+@dataclass(frozen=True, eq=False)
 class ReplicatedCosts:
     """The costs of all comparisons and of each group in one application, in the data and in replicates.
 
-    measured are the groups with comparisons of both classes; `at_bayes` has rates and counts at the Bayes threshold.
+    Attributes
+    ----------
+    application : Costs
+        Prior and costs.
+    at_bayes : Rates
+        Rates and counts at the Bayes threshold.
+    weights : pair of float
+        What an FNMR and an FMR of 1 cost.
+    base, drawn : Replicates
+        The data and the replicates, with the metrics "act_dcf", "min_dcf" and "cllr".
+    saved, error : (shifts, 1 + groups) ndarray
+        What shifted thresholds save, and the standard errors where they save nothing.
+    fewest_errors : int
+        The fewest false matches, or false non-matches, of a group that measures compare.
+    maker : IntervalMaker
+        Makes intervals of rates, costs and measures.
     """
 
-    def __init__(
-        self, comparisons: Comparisons, application: Costs, normalize: bool, measured: tuple[int, ...],
-        unit: Unit, n_resamples: int, key: NDArray[np.uint32], workers: Workers,
-    ) -> None:  # fmt: skip
-        self.application, self._measured = application, measured
-        self._costs = costs = replace(application, normalize=normalize)
-        self._prior = application.effective_prior
-        points = [at_threshold(costs.threshold + float(shift)) for shift in (0.0, *SHIFTS)]
-        self._at_points = [rates_at_key(comparisons, point, threshold_key(comparisons, point)) for point in points]
-        self.at_bayes = self._at_points[0]
-        self.groups: tuple[str | None, ...] = (None, *self.at_bayes.groups)  # all comparisons, and the groups
-        metrics = Metrics(("min_dcf", "cllr"), costs=costs, p_target=self._prior)
-        resampler = Resampler(comparisons, points, unit=unit, metrics=metrics, measured=measured, workers=workers)
-        drawn = resampler.replicate(n_resamples, key, workers)
-        cells = different_groups(comparisons) if comparisons.groups else ()
-        base = estimates(self._at_points, self._metrics(comparisons), cells)
-        self._rows = rows = slice(0, 1 + len(comparisons.groups))
-        # (points, 1 + groups) and (points, 1 + groups, r)
-        self._of_points = mean_cost(costs, base.fnmr[:, rows], base.fmr[:, rows])
-        self._drawn_of_points = mean_cost(costs, drawn.fnmr[:, rows], drawn.fmr[:, rows])
-        self._base, self._drawn = (
-            replace(one, metrics={"act_dcf": of_points[0]} | one.metrics)
-            for one, of_points in ((base, self._of_points), (drawn, self._drawn_of_points))
-        )
-        self.uncertainty = self._uncertainty(comparisons, resampler, workers.n_threads)
-
-    def _metrics(self, comparisons: Comparisons) -> dict[str, Floats]:
-        lists = [keys_of(comparisons), *(keys_of(comparisons, k) for k in range(len(comparisons.groups)))]
-        return {
-            "min_dcf": np.array([least_cost(self._costs, keys)[0] if all(keys.sizes) else np.nan for keys in lists]),
-            "cllr": np.array(
-                [log_likelihood_ratio_cost(keys, p_target=self._prior) if all(keys.sizes) else np.nan for keys in lists]
-            ),
-        }
-
-    def _uncertainty(self, comparisons: Comparisons, resampler: Resampler, n_threads: int | None) -> IntervalMaker:
-        measured, both = self._measured, (self._base, self._drawn)
-        of_costs = Selection(comparisons.groups, measured, *sizes_of_groups(comparisons), n_points=1, metrics=METRICS)
-        measures = tuple(name for name, one in MEASURES.items() if "act_dcf" in one.of and len(measured) > 1)
-        of_measures = replace(of_costs, n_points=0, measures=measures)
-        no_points = [replace(one, fmr=one.fmr[:0], fnmr=one.fnmr[:0], threshold=one.threshold[:0]) for one in both]
-        listed, replicates = (
-            [*entries(one, of_costs), *measure_entries(alone, of_measures)]
-            for one, alone in zip(both, no_points, strict=True)
-        )
-        at_bayes = self._at_points[:1]
-        shares = concentrations(comparisons, at_bayes)
-        systems = partial(MovedSystems, no_points[0], no_points[1], of_measures, n_threads)
-        rows = {entry.key: k for k, entry in enumerate(listed)}
-        return IntervalMaker(
-            tuple(described(entry, at_bayes, shares) for entry in listed),
-            np.array([entry.value for entry in replicates]),
-            sizes=SampleSizes.of(listed, resampler),
-            inversion=MeasureInversion(rows, systems) if measures else None,
-            costs=self._costs,
-            n_threads=n_threads,
-        )
+    application: Costs
+    at_bayes: Rates
+    weights: tuple[float, float]
+    base: Replicates
+    drawn: Replicates
+    saved: Floats
+    error: Floats
+    fewest_errors: int
+    maker: IntervalMaker
 
     @property
-    def estimates(self) -> dict[str, Floats]:
-        """(1 + groups,) actual and minimum cost, and their difference."""
-        actual, minimum = self._base.metrics["act_dcf"], self._base.metrics["min_dcf"]
-        return {"act_dcf": actual, "min_dcf": minimum, "miscalibration": np.maximum(actual - minimum, 0)}
-
-    @cached_property
-    def gains(self) -> tuple[Floats, Floats]:
-        """(shifts, 1 + groups) costs that shifted thresholds save, and their standard errors where they save nothing.
-
-        Chance that finds few errors finds a small standard error as well. So errors of one class vary at least as much
-        as they would if there were so many that what the shift saves and what it adds were the same.
-        """
-        saved = self._of_points[0] - self._of_points[1:]
-        drawn = self._drawn_of_points[:1] - self._drawn_of_points[1:]
-        variance = drawn.var(axis=-1, ddof=1)
-        of_classes = zip(self.weights, self._errors, self._sizes, strict=True)
-        changes = [
-            (weight / np.maximum(sizes, 1), np.abs(errors[1:] - errors[0])) for weight, errors, sizes in of_classes
-        ]
-        for (of_each, found), (of_other, others) in (changes, changes[::-1]):
-            wanted = others * of_other / of_each
-            variance = variance + of_each**2 * np.maximum(wanted - found, 0)
-        return saved, np.sqrt(variance)
+    def groups(self) -> tuple[str | None, ...]:
+        """All comparisons, and the groups."""
+        return None, *self.at_bayes.groups
 
     @property
-    def miscalibration_pvalues(self) -> Floats:
-        """(1 + groups,) p-values of the hypothesis that no shifted threshold costs less than the Bayes threshold."""
-        from scipy.special import stdtr
-
-        saved, error = self.gains
-        with np.errstate(invalid="ignore", divide="ignore"):
-            pvalues = np.where(error == 0, 1.0, stdtr(self.freedom, -saved / error))
-        return np.asarray(np.minimum(1.0, (pvalues / _SHARES[:, None]).min(axis=0)))
-
-    @property
-    def _errors(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """(points, 1 + groups) false non-matches and false matches."""
-        counts = [rates.counts for rates in self._at_points]
-        return (
-            np.array([[one.false_nonmatches, *one.group_false_nonmatches] for one in counts]),
-            np.array([[one.false_matches, *one.group_false_matches] for one in counts]),
-        )
-
-    @property
-    def _sizes(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """(1 + groups,) numbers of mated and of non-mated comparisons."""
-        one = self.at_bayes.counts
-        return np.array([one.mated, *one.group_mated]), np.array([one.nonmated, *one.group_nonmated])
-
-    @property
-    def fewest_errors(self) -> int:
-        """The fewest false matches, or false non-matches, of a group that measures compare."""
-        rows = [1 + k for k in self._measured]
-        return min((int(errors[0, rows].min()) for errors in self._errors if rows), default=0)
+    def miscalibration(self) -> Floats:
+        """(1 + groups,) actual minus minimum cost."""
+        return np.maximum(self.base.metrics["act_dcf"] - self.base.metrics["min_dcf"], 0)
 
     @cached_property
     def freedom(self) -> Floats:
         """(1 + groups,) degrees of freedom of costs."""
-        return self.rows_of("act_dcf", self.uncertainty.sizes.degrees_of_freedom)
-
-    def replicates(self, name: str) -> Floats:
-        """Return the (1 + groups, r) replicates of "act_dcf", "min_dcf" or "cllr"."""
-        return self._drawn.metrics[name]
-
-    @cached_property
-    def correlation(self) -> Floats:
-        """(1 + groups,) correlation of FNMR and FMR at the Bayes threshold."""
-        return intervals.correlations_of(np.array([self._drawn.fnmr[0, self._rows], self._drawn.fmr[0, self._rows]]))
-
-    @property
-    def weights(self) -> tuple[float, float]:
-        """What an FNMR and an FMR of 1 cost."""
-        return self._costs.miss / self._costs.unit, self._costs.false_match / self._costs.unit
-
-    def rows_of(self, name: str, values: Any) -> Any:
-        """Return what stands beside a quantity of all comparisons and of each group."""
-        places = {q.key[:2]: k for k, q in enumerate(self.uncertainty.quantities)}
-        return np.array([values[places[name, group]] for group in self.groups])
+        places = {q.key[:2]: k for k, q in enumerate(self.maker.quantities)}
+        return self.maker.sizes.degrees_of_freedom[[places["act_dcf", group] for group in self.groups]]
 
 
-class Limits:
-    """Intervals of the costs of an application, of one confidence level.
+def replicate_costs(
+    comparisons: Comparisons, application: Costs, normalize: bool, measured: tuple[int, ...], unit: Unit,
+    n_resamples: int, key: NDArray[np.uint32], workers: Workers,
+) -> ReplicatedCosts:  # fmt: skip
+    """Compute costs in the data and in replicates; measured: the groups with comparisons of both classes."""
+    costs, prior = replace(application, normalize=normalize), application.effective_prior
+    points = [at_threshold(costs.threshold + float(shift)) for shift in (0.0, *SHIFTS)]
+    at_points = [rates_at_key(comparisons, point, threshold_key(comparisons, point)) for point in points]
+    metrics = Metrics(("min_dcf", "cllr"), costs=costs, p_target=prior)
+    resampler = Resampler(comparisons, points, unit=unit, metrics=metrics, measured=measured, workers=workers)
+    lists = [keys_of(comparisons), *(keys_of(comparisons, k) for k in range(len(comparisons.groups)))]
+    of_lists = [
+        (least_cost(costs, keys)[0], log_likelihood_ratio_cost(keys, p_target=prior)) if all(keys.sizes)
+        else (np.nan, np.nan)
+        for keys in lists
+    ]  # fmt: skip
+    cells = different_groups(comparisons) if comparisons.groups else ()
+    base = estimates(at_points, dict(zip(("min_dcf", "cllr"), np.array(of_lists).T, strict=True)), cells)
+    both = base, resampler.replicate(n_resamples, key, workers)
+    rows = slice(0, len(lists))
+    of_points = [mean_cost(costs, one.fnmr[:, rows], one.fmr[:, rows]) for one in both]
+    base, drawn = (
+        replace(one, metrics={"act_dcf": values[0]} | one.metrics) for one, values in zip(both, of_points, strict=True)
+    )
+    weights = costs.miss / costs.unit, costs.false_match / costs.unit
+    errors = [
+        np.array([[getattr(one.counts, name), *getattr(one.counts, f"group_{name}")] for one in at_points])
+        for name in ("false_nonmatches", "false_matches")
+    ]
+    saved, drawn_saved = (values[:1] - values[1:] for values in of_points)
+    error = _error_of_savings(drawn_saved, weights, errors, at_points[0])
+    compared = [1 + k for k in measured]
+    return ReplicatedCosts(
+        application, at_points[0], weights, base, drawn, saved, error,
+        min((int(one[0, compared].min()) for one in errors if compared), default=0),
+        _interval_maker(comparisons, measured, (base, drawn), at_points[0], resampler, costs, workers.n_threads),
+    )  # fmt: skip
 
-    Attributes
-    ----------
-    rates : two lists of Quantity
-        FNMR and FMR at the Bayes threshold, of all comparisons and of each group.
-    actual, minimum, cllr : (3, 1 + groups) ndarray
-        Estimates, lower and upper limits.
+
+def _error_of_savings(
+    drawn: Floats, weights: tuple[float, float], errors: Sequence[NDArray[np.int64]], at_bayes: Rates
+) -> Floats:
+    """Compute (shifts, 1 + groups) standard errors of what shifted thresholds save, where they save nothing.
+
+    Chance that finds few errors finds a small standard error as well. So errors of one class vary at least as much as
+    they would if there were so many that what the shift saves and what it adds were the same. errors: false non-matches
+    and false matches, (points, 1 + groups) each.
     """
+    variance, counts = drawn.var(axis=-1, ddof=1), at_bayes.counts
+    sizes = np.array([counts.mated, *counts.group_mated]), np.array([counts.nonmated, *counts.group_nonmated])
+    changes = [
+        (weight / np.maximum(n, 1), np.abs(wrong[1:] - wrong[0]))
+        for weight, wrong, n in zip(weights, errors, sizes, strict=True)
+    ]
+    for (of_each, found), (of_other, others) in (changes, changes[::-1]):
+        wanted = others * of_other / of_each
+        variance = variance + of_each**2 * np.maximum(wanted - found, 0)
+    return np.sqrt(variance)
 
-    def __init__(self, of: ReplicatedCosts, confidence_level: float) -> None:
-        self._of, self._level = of, confidence_level
-        self._found = found = of.uncertainty.with_intervals(confidence_level, "auto")
-        self.rates = [[find(found, name, group, None) for group in of.groups] for name in ("fnmr", "fmr")]
-        of_rates = zip(of.weights, self.rates, strict=True)
-        mated, nonmated = (weight * _intervals(quantities) for weight, quantities in of_rates)
-        low, high = intervals.sum_interval(mated, nonmated, of.correlation)
-        self.actual = np.array([of.estimates["act_dcf"], np.maximum(low, 0), high])
-        self._least = [find(found, "min_dcf", group, None) for group in of.groups]
-        self.minimum = _intervals(self._least)
-        self.cllr = _intervals([find(found, "cllr", group, None) for group in of.groups])
 
-    @property
-    def notes(self) -> list[str]:
-        """What there is to say of the rates, and of the minimum, of all comparisons and of each group."""
-        named = zip(("FNMR", "FMR", "minDCF"), (*self.rates, self._least), strict=True)
-        each = [[f"{name}: {one.note}" if one.note else "" for one in quantities] for name, quantities in named]
-        return ["; ".join(filter(None, notes)) for notes in zip(*each, strict=True)]
+def _interval_maker(
+    comparisons: Comparisons, measured: tuple[int, ...], both: tuple[Replicates, Replicates], at_bayes: Rates,
+    resampler: Resampler, costs: Costs, n_threads: int | None,
+) -> IntervalMaker:  # fmt: skip
+    of_costs = Selection(comparisons.groups, measured, *sizes_of_groups(comparisons), n_points=1, metrics=_METRICS)
+    measures = tuple(name for name, one in MEASURES.items() if "act_dcf" in one.of and len(measured) > 1)
+    of_measures = replace(of_costs, n_points=0, measures=measures)
+    no_points = [replace(one, fmr=one.fmr[:0], fnmr=one.fnmr[:0], threshold=one.threshold[:0]) for one in both]
+    listed, replicates = (
+        [*entries(one, of_costs), *measure_entries(alone, of_measures)]
+        for one, alone in zip(both, no_points, strict=True)
+    )
+    shares = concentrations(comparisons, [at_bayes])
+    systems = partial(MovedSystems, no_points[0], no_points[1], of_measures, n_threads)
+    rows = {entry.key: k for k, entry in enumerate(listed)}
+    return IntervalMaker(
+        tuple(described(entry, [at_bayes], shares) for entry in listed),
+        np.array([entry.value for entry in replicates]),
+        sizes=SampleSizes.of(listed, resampler),
+        inversion=MeasureInversion(rows, systems) if measures else None,
+        costs=costs,
+        n_threads=n_threads,
+    )
 
-    @cached_property
-    def miscalibration(self) -> Floats:
-        """(3, 1 + groups) estimates, lower and upper limits of what miscalibration costs.
 
-        The lower limits are what thresholds that were shifted without a look at the data save at least.
-        """
-        from scipy.special import stdtrit
+def limits_of(costs: ReplicatedCosts, level: float) -> tuple[dict[str, Floats], tuple[Quantity, ...]]:
+    """Make intervals of one confidence level.
 
-        of, tail = self._of, (1 - self._level) / 2
-        saved, error = of.gains
-        reach = stdtrit(of.freedom, 1 - tail * _SHARES[:, None])
-        low = np.maximum((saved - reach * error).max(axis=0), 0)
-        correlation = intervals.correlations_of(np.array([of.replicates("act_dcf"), of.replicates("min_dcf")]))
-        _, high = intervals.difference_interval(self.actual, self.minimum, correlation)
-        estimate = of.estimates["miscalibration"]
-        known = ~np.isnan(high)
-        return np.array([estimate, np.where(known, np.minimum(low, estimate), np.nan), np.maximum(high, estimate)])
+    Returned are (3, 1 + groups) estimates, lower and upper limits of "actual", "minimum", "miscalibration" and "cllr",
+    and the quantities that these are made of. The lower limits of miscalibration are what thresholds that were shifted
+    without a look at the data save at least.
+    """
+    from scipy.special import stdtrit
 
-    @property
-    def measures(self) -> tuple[Quantity, ...]:
-        """The fairness measures of costs.
+    quantities = costs.maker.with_intervals(level, "auto")
+    mated, nonmated, minimum, cllr = (
+        _intervals([find(quantities, name, group, None) for group in costs.groups])
+        for name in ("fnmr", "fmr", "min_dcf", "cllr")
+    )
+    drawn, rows = costs.drawn, slice(0, len(costs.groups))
+    of_rates = intervals.correlations_of(np.array([drawn.fnmr[0, rows], drawn.fmr[0, rows]]))
+    low, high = intervals.sum_interval(costs.weights[0] * mated, costs.weights[1] * nonmated, of_rates)
+    actual = np.array([costs.base.metrics["act_dcf"], np.maximum(low, 0), high])
+    reach = stdtrit(costs.freedom, 1 - (1 - level) / 2 * _SHARES[:, None])
+    low = np.maximum((costs.saved - reach * costs.error).max(axis=0), 0)
+    of_costs = intervals.correlations_of(np.array([drawn.metrics["act_dcf"], drawn.metrics["min_dcf"]]))
+    _, high = intervals.difference_interval(actual, minimum, of_costs)
+    lost = costs.miscalibration
+    low = np.where(np.isnan(high), np.nan, np.minimum(low, lost))
+    miscalibration = np.array([lost, low, np.maximum(high, lost)])
+    return {"actual": actual, "minimum": minimum, "miscalibration": miscalibration, "cllr": cllr}, quantities
 
-        In replicates a group without errors of a kind has none, so that its cost hardly varies: measures of the actual
-        cost then have no interval, in which a fair system's value would often be missing.
-        """
-        few = self._of.fewest_errors
-        return tuple(_noted(q, few) if q.name.endswith("(act_dcf)") else q for q in self._found if "(" in q.name)
+
+def _measures_of(costs: ReplicatedCosts, quantities: Sequence[Quantity]) -> list[CostMeasure]:
+    """Return the fairness measures of costs.
+
+    In replicates a group without errors of a kind has none, so that its cost hardly varies: measures of the actual cost
+    then have no interval, in which a fair system's value would often be missing.
+    """
+    few = costs.fewest_errors
+    return [
+        CostMeasure._of(
+            _noted(one, few) if one.name.endswith("(act_dcf)") else one, application=costs.application, name=one.name
+        )
+        for one in quantities
+        if "(" in one.name
+    ]
 
 
 def _noted(measure: Quantity, fewest: int) -> Quantity:
@@ -852,11 +1037,11 @@ def evaluate_calibration(
     differences: list[CostDifference] = []
     measures: list[CostMeasure] = []
     for application in asked:
-        found = ReplicatedCosts(comparisons, application, normalize, measured, unit, n_resamples, key, workers)
-        limits = Limits(found, level)
-        costs += _rows(found, limits, level)
+        found = replicate_costs(comparisons, application, normalize, measured, unit, n_resamples, key, workers)
+        limits, quantities = limits_of(found, level)
+        costs += _rows(found, limits, quantities, level)
         differences += _differences(found, limits, [1 + k for k in measured], level)
-        measures += [CostMeasure._of(one, application=application, name=one.name) for one in limits.measures]
+        measures += _measures_of(found, quantities)
     groups = (None, *(comparisons.groups[k] for k in measured))
     keys = [keys_of(comparisons), *(keys_of(comparisons, k) for k in measured)]
     sizes = len(comparisons.mated), len(comparisons.nonmated)
@@ -887,62 +1072,64 @@ def _ratio_costs(evaluation: Evaluation) -> tuple[RatioCost, ...]:
     return tuple(rows)
 
 
-def _rows(found: ReplicatedCosts, limits: Limits, level: float) -> list[ApplicationCost]:
-    pvalues = found.miscalibration_pvalues
-    adjusted = [pvalues[0], *intervals.holm(pvalues[1:]).tolist()] if pvalues.size > 1 else pvalues.tolist()
-    rates, notes = found.at_bayes, limits.notes
+def _rows(
+    costs: ReplicatedCosts, limits: Mapping[str, Floats], quantities: Sequence[Quantity], level: float
+) -> list[ApplicationCost]:
+    from scipy.special import stdtr
+
+    with np.errstate(invalid="ignore", divide="ignore"):
+        of_shifts = np.where(costs.error == 0, 1.0, stdtr(costs.freedom, -costs.saved / costs.error))
+    pvalues = np.minimum(1.0, (of_shifts / _SHARES[:, None]).min(axis=0))  # that no shifted threshold costs less
+    pvalues[np.isnan(limits["miscalibration"][1])] = np.nan
+    adjusted = [pvalues[0], *intervals.holm(pvalues[1:])]
     rows = []
-    for k, group in enumerate(found.groups):
-        mated, nonmated = limits.rates[0][k], limits.rates[1][k]
-        known = not math.isnan(limits.miscalibration[1, k])
-        pvalue, of_groups = (float(one) if known else math.nan for one in (pvalues[k], adjusted[k]))
-        verdict = MISCALIBRATED if of_groups <= 1 - level else UNDECIDED
+    for k, group in enumerate(costs.groups):
+        mated, nonmated, least = (find(quantities, name, group, None) for name in ("fnmr", "fmr", "min_dcf"))
+        verdict = MISCALIBRATED if adjusted[k] <= 1 - level else UNDECIDED
+        ends = [_named(name, values[:, k]) for name, values in limits.items()]
         rows.append(
             ApplicationCost(
-                found.application, group, rates.threshold, **_named("actual", limits.actual[:, k]),
-                **_named("minimum", limits.minimum[:, k]),
-                **_named("miscalibration", limits.miscalibration[:, k]),
-                **_named("cllr", limits.cllr[:, k]),
-                pvalue=pvalue, pvalue_adjusted=of_groups, verdict="" if math.isnan(of_groups) else verdict,
+                costs.application, group, costs.at_bayes.threshold, **ends[0], **ends[1], **ends[2], **ends[3],
+                pvalue=float(pvalues[k]), pvalue_adjusted=float(adjusted[k]),
+                verdict="" if math.isnan(adjusted[k]) else verdict,
                 fnmr=mated.estimate, fmr=nonmated.estimate, n_mated=mated.n_comparisons or 0,
                 n_nonmated=nonmated.n_comparisons or 0, n_false_nonmatches=mated.n_errors or 0,
-                n_false_matches=nonmated.n_errors or 0, note=notes[k],
+                n_false_matches=nonmated.n_errors or 0,
+                note="; ".join(f"{printed_name(one.name)}: {one.note}" for one in (mated, nonmated, least) if one.note),
             )
         )  # fmt: skip
     return rows
 
 
-def _differences(found: ReplicatedCosts, limits: Limits, rows: Sequence[int], level: float) -> list[CostDifference]:
+def _differences(
+    costs: ReplicatedCosts, limits: Mapping[str, Floats], rows: Sequence[int], level: float
+) -> list[CostDifference]:
     """Compare the costs of each pair of groups, and what miscalibration costs them."""
     pairs = list(itertools.combinations(rows, 2))
     if not pairs:
         return []
-    together = Limits(found, 1 - (1 - level) / len(pairs))  # Bonferroni's
+    together, _ = limits_of(costs, 1 - (1 - level) / len(pairs))  # Bonferroni's
+    first, second = (list(side) for side in zip(*pairs, strict=True))
+    drawn = costs.drawn.metrics["act_dcf"]
+    correlations = {
+        "act_dcf": intervals.correlations_of(np.array([drawn[first], drawn[second]])),
+        "miscalibration": np.zeros(len(pairs)),  # whose lower limits are not those of replicates
+    }
     made = []
-    for name in ("act_dcf", "miscalibration"):
-        alone, at_once = (_of_pairs(found, one, name, pairs) for one in (limits, together))
-        for n, (first, second) in enumerate(pairs):
+    for quantity, name in (("act_dcf", "actual"), ("miscalibration", "miscalibration")):
+        alone, at_once = (
+            intervals.difference_interval(one[name][:, first], one[name][:, second], correlations[quantity])
+            for one in (limits, together)
+        )
+        difference = limits[name][0, first] - limits[name][0, second]
+        for n, (a, b) in enumerate(pairs):
             low, high = (float(end[n]) for end in at_once)
             made.append(CostDifference(
-                found.application, name, str(found.groups[first]), str(found.groups[second]),
-                float(found.estimates[name][first] - found.estimates[name][second]),
+                costs.application, quantity, str(costs.groups[a]), str(costs.groups[b]), float(difference[n]),
                 float(alone[0][n]), float(alone[1][n]), low, high,
                 "" if math.isnan(low) else DIFFERENT if low > 0 or high < 0 else UNDECIDED,
             ))  # fmt: skip
     return made
-
-
-def _of_pairs(
-    found: ReplicatedCosts, limits: Limits, name: str, pairs: Sequence[tuple[int, int]]
-) -> tuple[Floats, Floats]:
-    """Compute intervals of differences between groups in the actual cost, or in what miscalibration costs."""
-    first, second = (list(side) for side in zip(*pairs, strict=True))
-    if name == "act_dcf":
-        ends, replicates = limits.actual, found.replicates("act_dcf")
-        correlation = intervals.correlations_of(np.array([replicates[first], replicates[second]]))
-    else:  # whose lower limits are not those of replicates
-        ends, correlation = limits.miscalibration, np.zeros(len(pairs))
-    return intervals.difference_interval(ends[:, first], ends[:, second], correlation)
 
 
 def _named(name: str, ends: Floats) -> dict[str, Any]:

@@ -11,13 +11,14 @@ from fastfair import datasets, intervals, measures
 from fastfair.bands.fairness import FairnessBand
 from fastfair.bands.roc import RocBand
 from fastfair.calibration.calibrate import CalibratedScores, TrainedTransform
-from fastfair.calibration.curves import BayesError, Tippett
 from fastfair.calibration.evaluate_calibration import (
     ApplicationCost,
+    BayesError,
     Calibration,
     CostDifference,
     CostMeasure,
     RatioCost,
+    Tippett,
 )
 from fastfair.claims import Check, CheckedQuantity, Claim, ClaimedRate
 from fastfair.error_models.error_model import AttributeTest, Effect, ErrorModel
