@@ -51,7 +51,13 @@ PLOTS = {  # of comparisons with two attributes, and of one of these
     "ranks": lambda c, one: ff.compare({"a" * 70: one, "b": one}, None, AT, (), metrics=(), **FEW).plot_ranking(),
     "ranked rates": lambda c, one: ff.compare([one] * len(one.groups), None, AT, (), metrics=(), **FEW).plot(),
     "measure over FMR": lambda c, one: ff.fairness_band(
-        one, "group_to_min_difference", "fnmr", [0.05, 0.1, 0.3], method="percentile", n_resamples=20, rng=0
+        one,
+        "group_to_min_difference",
+        "fnmr",
+        [0.05, 0.1, 0.3],
+        settings=ff.BandSettings(method="percentile"),
+        n_resamples=20,
+        rng=0,
     ).plot(),
     "discarding": lambda c, one: ff.discard_curve(one, AT, quality(one)).plot(),
     "discarded": lambda c, one: ff.discard_curve(one, AT, quality(one)).plot(show="discarded"),

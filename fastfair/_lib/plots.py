@@ -120,33 +120,6 @@ _LINE = 0.18  # inches of a further line of the label
 _LEGEND_DROP = 0.47  # inches from the axes down to a legend below them, beyond the numbers and the label of the axis
 
 
-@dataclass(frozen=True)
-class ForestRow:
-    """A row of a forest plot.
-
-    Attributes
-    ----------
-    label : str
-        Written at the left.
-    value, low, high : float
-        The estimate and its interval; NaN where there is none.
-    is_light : bool
-        Whether the row is drawn lighter.
-    stands_out : bool
-        Whether the row is drawn in another colour and with another mark.
-    instead : str
-        Written in place of an estimate that is not finite.
-    """
-
-    label: str
-    value: float
-    low: float = math.nan
-    high: float = math.nan
-    is_light: bool = False
-    stands_out: bool = False
-    instead: str = "not computable"
-
-
 def line_style(k: int) -> dict[str, Any]:
     """Return colour and line style of the k-th line; lines of one colour differ in style."""
     return {"color": COLORS[k % len(COLORS)], "linestyle": LINES[k // len(COLORS) % len(LINES)]}
@@ -169,59 +142,6 @@ def row_axes(ax: Axes | None, labels: Sequence[str]) -> Axes:
     return ax
 
 
-def draw_forest(rows: Sequence[ForestRow], ax: Axes | None, *, logarithmic: bool = False, **kwargs: Any) -> Axes:
-    """Draw the estimate and the interval of each row.
-
-    Parameters
-    ----------
-    rows : sequence of ForestRow
-        The rows, from top to bottom.
-    ax : matplotlib Axes or None
-        Where to draw; None makes a new figure.
-    logarithmic : bool
-        Whether the scale is logarithmic; an estimate of 0 is then an arrow at the left edge.
-    **kwargs
-        Passed to `Axes.plot` for the marks.
-
-    Returns
-    -------
-    matplotlib Axes
-    """
-    ax = row_axes(ax, [row.label for row in rows])
-    edge = None
-    if logarithmic:
-        # An interval that reaches further down than this goes to the edge; few do, and all others would be squeezed.
-        positive = [x for row in rows for x in (row.value, row.high) if math.isfinite(x) and x > 0]
-        edge = min(positive, default=1e-6) / 10
-        ax.set_xscale("log")
-    for y, row in enumerate(rows):
-        _draw_row(ax, y, row, edge, kwargs)
-    if edge is not None:
-        ax.set_xlim(left=edge)
-    return ax
-
-
-def _draw_row(ax: Axes, y: int, row: ForestRow, edge: float | None, kwargs: dict[str, Any]) -> None:
-    if not math.isfinite(row.value):
-        ax.text(0.06, y, row.instead, transform=ax.get_yaxis_transform(), va="center", color=GREY, fontsize="small")
-        return
-    style: dict[str, Any] = {"color": STANDS_OUT if row.stands_out else USUAL}
-    style["alpha"] = LIGHTER if row.is_light else 1.0
-    at_edge = edge is not None and row.value <= 0
-    place = row.value if edge is None else max(row.value, edge)
-    if math.isfinite(row.low) and row.high > row.low:
-        right = row.high if math.isfinite(row.high) else ax.get_xlim()[1]
-        ax.plot(
-            [row.low if edge is None else max(row.low, edge), right],
-            [y, y],
-            linewidth=1.0 if row.is_light else 1.6,
-            **style,
-        )
-    marker = "<" if at_edge else "D" if row.stands_out else "o"
-    style |= {"marker": marker, "markersize": 5, "markerfacecolor": "none" if row.is_light else style["color"]}
-    ax.plot([place], [y], clip_on=not at_edge, **(style | {"linestyle": ""} | kwargs))
-
-
 def explain(ax: Axes, entries: Sequence[tuple[str, dict[str, Any]]]) -> None:
     """Put a legend below the axes: each entry's text, and the style of its line and mark."""
     from matplotlib.lines import Line2D
@@ -229,8 +149,8 @@ def explain(ax: Axes, entries: Sequence[tuple[str, dict[str, Any]]]) -> None:
     legend_below(ax, [Line2D([], [], label=drawn(text), **style) for text, style in entries])
 
 
-def legend_below(ax: Axes, handles: Sequence[Any]) -> None:
-    """Put a legend of what is drawn below the axes, out of the way of it."""
+def legend_below(ax: Axes, handles: Sequence[Any], labels: Sequence[str] | None = None) -> None:
+    """Put a legend below the axes, out of the way of what is drawn; by default the labels are those of the handles."""
     from matplotlib.transforms import ScaledTranslation
 
     figure = ax.get_figure(root=True)
@@ -238,7 +158,8 @@ def legend_below(ax: Axes, handles: Sequence[Any]) -> None:
     below = _LEGEND_DROP + _LINE * ax.get_xlabel().count("\n")
     drop = ScaledTranslation(0, -below, figure.dpi_scale_trans)
     ax.legend(
-        handles=list(handles), loc="upper left", bbox_to_anchor=(0, 0), bbox_transform=ax.transAxes + drop,
+        handles=list(handles), labels=labels or [one.get_label() for one in handles], loc="upper left",
+        bbox_to_anchor=(0, 0), bbox_transform=ax.transAxes + drop,
         fontsize="small", frameon=False, borderaxespad=0,
     )  # fmt: skip
 
@@ -337,6 +258,10 @@ class Bar:
         What the legend calls bars like this one; the first of them stands there.
     limit : float
         A limit, drawn as an upright tick; the line runs from the estimate to it.
+    is_light : bool
+        Whether it rests on few errors, and is drawn lighter.
+    instead : str
+        Written in place of an estimate that is not finite.
     """
 
     row: float
@@ -348,6 +273,8 @@ class Bar:
     width: float = 1.6
     label: str = ""
     limit: float = math.nan
+    is_light: bool = False
+    instead: str = ""
 
 
 @dataclass(frozen=True)
@@ -370,6 +297,7 @@ def draw_rows(
     logarithmic: bool = False,
     per_cent: bool = True,
     least: float = 0.0,
+    **kwargs: Any,
 ) -> Axes:
     """Draw bars in named rows, with upright lines and a legend below.
 
@@ -384,11 +312,13 @@ def draw_rows(
     xlabel : str
         What the axis shows.
     logarithmic : bool
-        Whether its scale is logarithmic. What is 0 or below `least` is then drawn at the left edge, as an arrow.
+        Whether its scale is logarithmic. What is below `least` is then at the left edge, an estimate as an arrow.
     per_cent : bool
         Whether the numbers of the axis are in per cent.
     least : float
         The left edge of a logarithmic scale; by default a third of the least positive number.
+    **kwargs
+        Passed to `Axes.plot` for the marks of estimates.
 
     Returns
     -------
@@ -398,43 +328,48 @@ def draw_rows(
     handles: dict[str, Any] = {}
     for line in lines:
         if math.isfinite(line.value):
-            drawn = ax.axvline(line.value, color=line.color, linestyle=line.style, linewidth=1.2, zorder=0)
-            if line.label:
-                handles[line.label] = drawn
+            upright = ax.axvline(line.value, color=line.color, linestyle=line.style, linewidth=1.2, zorder=0)
+            handles |= {line.label: upright} if line.label else {}
     if logarithmic:
         ax.set_xscale("log")
+        # An interval that reaches further down goes to the edge; few do, and all others would be squeezed.
         numbers = [x for bar in bars for x in (bar.value, bar.high, bar.limit) if 0 < x < math.inf]
         least = least or min([*numbers, *(line.value for line in lines if line.value > 0)], default=1.0) / 3
     for bar in bars:
-        for drawn in _draw(ax, bar, least if logarithmic else -math.inf):
-            if bar.label and (bar.label not in handles or bar.marker):
-                handles.setdefault(bar.label, drawn)
+        shown = _draw(ax, bar, least if logarithmic else -math.inf, kwargs)
+        if bar.label and shown and (bar.label not in handles or bar.marker):
+            handles.setdefault(bar.label, shown)
     rate_ticks(ax.xaxis)
     if not per_cent:
         ax.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
     ax.set_xlabel(xlabel)
     if handles:
-        for label, drawn in handles.items():
-            drawn.set_label(label)
-        legend_below(ax, list(handles.values()))
+        legend_below(ax, [*handles.values()], list(map(drawn, handles)))
     return ax
 
 
-def _draw(ax: Axes, bar: Bar, least: float) -> list[Any]:
-    """Draw a bar; return its mark first, if it has one."""
+def _draw(ax: Axes, bar: Bar, least: float, style: dict[str, Any]) -> tuple[Any, ...]:
+    """Draw a bar, and return the line and the mark that a legend shows of it."""
+    if bar.instead and not math.isfinite(bar.value):
+        ax.text(
+            0.06, bar.row, bar.instead, transform=ax.get_yaxis_transform(), va="center", color=GREY, fontsize="small"
+        )
+        return ()
+    look: dict[str, Any] = {"color": bar.color, "alpha": LIGHTER if bar.is_light else None}
     low, high = (bar.value, bar.limit) if math.isfinite(bar.limit) else (bar.low, bar.high)
-    drawn: list[Any] = []
-    if math.isfinite(low) and math.isfinite(high):
-        ends = [max(low, least), max(high, least)]
-        drawn += ax.plot(ends, [bar.row, bar.row], color=bar.color, linewidth=bar.width)
+    parts: list[Any] = []
+    if math.isfinite(low) and not math.isnan(high):
+        high = min(high, ax.get_xlim()[1]) if math.isinf(high) else high
+        width = 1.0 if bar.is_light else bar.width
+        parts += ax.plot([max(low, least), max(high, least)], [bar.row, bar.row], linewidth=width, **look)
     if math.isfinite(bar.limit):
         ax.plot(max(bar.limit, least), bar.row, "|", color=bar.color, markersize=11, markeredgewidth=1.6)
     if bar.marker and math.isfinite(bar.value):
-        marker = bar.marker if bar.value > least else "<"
-        drawn[:0] = ax.plot(
-            max(bar.value, least), bar.row, marker, color=bar.color, markersize=5, clip_on=marker != "<"
-        )
-    return drawn
+        marker, place = (bar.marker, bar.value) if bar.value > least else ("<", least)
+        look |= {"marker": marker, "linestyle": "", "markersize": 5, "clip_on": marker != "<"}
+        look |= {"markerfacecolor": "none"} if bar.is_light else {}
+        parts += ax.plot([place], [bar.row], **look | style)
+    return tuple(parts)
 
 
 def verdict_bars(

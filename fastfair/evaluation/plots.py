@@ -12,14 +12,13 @@ from scipy.special import ndtri
 
 from fastfair._lib import validation
 from fastfair._lib.plots import (
-    LIGHTER,
     LONGEST_IN_LEGEND,
     STANDS_OUT,
     USUAL,
-    ForestRow,
+    Bar,
+    Line,
     axes_or_new,
-    draw_forest,
-    explain,
+    draw_rows,
     legend_below,
     line_style,
     probit_axes,
@@ -50,7 +49,6 @@ _PANEL, _LEFT, _BOTTOM = 1.7, 0.62, 0.55  # inches of a small plot with what sur
 _LONGEST_TITLE = 24  # characters of a group's name above a small plot
 _INVISIBLE_IN_SMALL = 0.012  # normal deviates between a curve and its lines, a fifth of a point in a small plot
 _POINT_LINES = ("-", ":", "-.", "--")  # of thresholds
-_MARK = {"color": USUAL, "marker": "o", "markersize": 5, "linewidth": 1.6}
 _CLASSES = (("mated", USUAL, "-"), ("non-mated", STANDS_OUT, "--"))
 
 
@@ -253,47 +251,31 @@ _ON_LIGHT = "#111111"  # not black, which pages turn into the colour of their te
 _MOST_WRITTEN = 10  # with more groups the numbers do not fit the cells of a matrix
 
 
-def forest_rows(evaluation: Evaluated, rate: str, rates: Rates) -> list[ForestRow]:
-    """Return all comparisons and each group with their rate and its interval."""
-    found = [find(evaluation.quantities, rate, group, rates.at) for group in (None, *evaluation.groups)]
-    return [
-        ForestRow(
-            "all" if one.group is None else one.group, one.estimate, *ends_of(one),
-            is_light=(one.n_errors or 0) < ENOUGH_ERRORS, instead="no comparisons",
-        )
-        for one in found
-    ]  # fmt: skip
-
-
 def draw_rates(evaluation: Evaluated, rate: str, rates: Rates, ax: Axes | None, **kwargs: Any) -> Axes:
     """Draw a rate of each group with its interval; those that rest on few errors are lighter."""
-    rows = forest_rows(evaluation, rate, rates)
-    positive = [row.value for row in rows if row.value > 0]
-    logarithmic = rate == "fmr" and bool(positive)  # FMRs of groups are often powers of ten apart
-    ax = draw_forest(rows, ax, logarithmic=logarithmic, **kwargs)
-    ax.axvline(rows[0].value, color="black", linestyle="--", linewidth=1, zorder=0)
-    if len(rows) > 1:
-        ax.axhline(0.5, color="0.7", linewidth=0.8)
-    rate_ticks(ax.xaxis)
-    ax.set_xlabel(f"{METRICS[rate].long_title} at {rates.at}")
-    explain(ax, _legend(evaluation, rows, logarithmic))
-    return ax
-
-
-def _legend(evaluation: Evaluated, rows: Sequence[ForestRow], logarithmic: bool) -> list[tuple[str, dict[str, Any]]]:
+    found = [find(evaluation.quantities, rate, group, rates.at) for group in (None, *evaluation.groups)]
+    logarithmic = rate == "fmr" and any(
+        one.estimate > 0 for one in found
+    )  # those of groups are often powers of ten apart
+    few = [(one.n_errors or 0) < ENOUGH_ERRORS for one in found]
     name = interval_name(evaluation.settings)
     about = f"estimate and {name}" if name else "estimate"
-    mark = _MARK | {"linewidth": 1.6 if name else 0}
-    light = mark | {"alpha": LIGHTER, "markerfacecolor": "none", "linewidth": 1.0 if name else 0}
-    found: list[tuple[str, dict[str, Any]]] = []
-    if not all(row.is_light for row in rows):
-        found.append((about, mark))
-    if any(row.is_light for row in rows):
-        found.append((f"{'the same' if found else about}, from fewer than {ENOUGH_ERRORS} errors", light))
-    if logarithmic and any(row.value == 0 for row in rows):
-        found.append(("no errors: the estimate is 0, left of the axis", light | {"marker": "<"}))
-    found.append(("all comparisons", {"color": "black", "linestyle": "--", "linewidth": 1}))
-    return found
+    of_few = f"{about if all(few) else 'the same'}, from fewer than {ENOUGH_ERRORS} errors"
+    none = "no errors: the estimate is 0, left of the axis"
+    bars = [
+        Bar(
+            y, one.estimate, *ends_of(one), is_light=light, instead="no comparisons",
+            label=none if logarithmic and one.estimate == 0 else of_few if light else about,
+        )
+        for y, (one, light) in enumerate(zip(found, few, strict=True))
+    ]  # fmt: skip
+    ax = draw_rows(
+        ax, ["all", *evaluation.groups], bars, [Line(found[0].estimate, "all comparisons")],
+        xlabel=f"{METRICS[rate].long_title} at {rates.at}", logarithmic=logarithmic, **kwargs,
+    )  # fmt: skip
+    if len(bars) > 1:
+        ax.axhline(0.5, color="0.7", linewidth=0.8)
+    return ax
 
 
 def draw_fmr_matrix(evaluation: Evaluated, rates: Rates, ax: Axes | None, **kwargs: Any) -> Axes:
@@ -347,19 +329,20 @@ def draw_measures(evaluation: Evaluated, rates: Rates | None, ax: Axes | None, *
     found = measures_at(evaluation, rates)
     if not found:
         raise InputError("the evaluation has no fairness measures: evaluate comparisons with groups, and measures")
-    rows = []
-    for quantity in found:
+    bars = []
+    for y, quantity in enumerate(found):
         *away, largest = distances_from_fair(quantity)
         value, low, high = (x / largest for x in away)
-        rows.append(ForestRow(printed_name(quantity.name), value, low, high, instead="not computable: see its note"))
-    ax = draw_forest(rows, ax, **kwargs)
-    ax.axvline(0, color="black", linestyle="--", linewidth=1.2, zorder=0)
+        bars.append(Bar(y, value, low, high, instead="not computable: see its note"))
+    ax = draw_rows(
+        ax, [printed_name(one.name) for one in found], bars, [Line(0)],
+        xlabel="Distance from the value of a fair system; each row has its own scale", **kwargs,
+    )  # fmt: skip
     ax.set_xlim(-0.04, 1.04)
     ax.set_xticks([0, 1], ["fair", "farthest of\nthe row"])
     for y, quantity in enumerate(found):
         text = number_with_interval(quantity.estimate, quantity.low, quantity.high)
         ax.text(1.03, y, text, transform=ax.get_yaxis_transform(), va="center", fontsize="small")
-    ax.set_xlabel("Distance from the value of a fair system; each row has its own scale")
     return ax
 
 
@@ -377,49 +360,50 @@ def draw_det_of_systems(systems: Mapping[str, Evaluated], ax: Axes | None) -> Ax
 
 def draw_differences(contrasts: Sequence[Contrast], level: float, ax: Axes | None, **kwargs: Any) -> Axes:
     """Draw the difference in one rate, of all comparisons and of each group."""
-    differ = [one.verdict in ("first", "second") for one in contrasts]
-    rows = [
-        ForestRow(one.group or "all", one.difference, one.low, one.high, stands_out=differs)
-        for one, differs in zip(contrasts, differ, strict=True)
+    usual = f"difference and {100 * level:g} % interval"
+    standing_out = f"{usual}; the adjusted p-value is at most {1 - level:.3g}"
+    bars = [
+        _bar(y, (one.difference, one.low, one.high), usual, standing_out, one.verdict in ("first", "second"))
+        for y, one in enumerate(contrasts)
     ]
-    ax = draw_forest(rows, ax, **kwargs)
-    ax.axvline(0, color="black", linestyle="--", linewidth=1, zorder=0)
+    label = f"{contrasts[0].name.upper()} at {contrasts[0].at},\nfirst minus second (percentage points)"
+    ax = draw_rows(ax, [one.group or "all" for one in contrasts], bars, [Line(0)], xlabel=label, **kwargs)
     ax.xaxis.set_major_formatter(lambda value, position: f"{100 * value:g}")
-    ax.set_xlabel(f"{contrasts[0].name.upper()} at {contrasts[0].at},\nfirst minus second (percentage points)")
-    told = f"the same, and the adjusted p-value is at most {1 - level:.3g}"
-    _explain(ax, f"difference and {100 * level:g} % interval", told if any(differ) else "")
     return ax
 
 
-def _explain(ax: Axes, usual: str, standing_out: str) -> None:
-    """Put a legend below the axes, with a line for rows that stand out unless there are none."""
-    entries = [(usual, _MARK), (standing_out, _MARK | {"color": STANDS_OUT, "marker": "D"})]
-    explain(ax, entries[: 2 if standing_out else 1])
+def _bar(y: int, ends: tuple[float, float, float], usual: str, standing_out: str, stands_out: bool) -> Bar:
+    if stands_out:
+        return Bar(y, *ends, color=STANDS_OUT, marker="D", label=standing_out)
+    return Bar(y, *ends, label=usual)
 
 
 def draw_ranks(ranking: Sequence[RankedSystem], level: float, ax: Axes | None) -> Axes:
     """Draw the rank of each system with the ranks that the data leave possible."""
     from matplotlib.ticker import MaxNLocator
 
-    rows = [
-        ForestRow(one.system, one.rank, one.best_rank, one.worst_rank, stands_out=one.best_rank == 1) for one in ranking
+    usual = f"rank, and ranks possible at {100 * level:g} % for all together"
+    best = f"{usual}; may be the best"
+    bars = [
+        _bar(y, (one.rank, one.best_rank, one.worst_rank), usual, best, one.best_rank == 1)
+        for y, one in enumerate(ranking)
     ]
-    ax = draw_forest(rows, ax)
+    label = f"rank by {quantity_in_words(ranking[0])}"
+    ax = draw_rows(ax, [one.system for one in ranking], bars, xlabel=label, per_cent=False)
     ax.set_xlim(0.5, len(ranking) + 0.5)
     ax.xaxis.set_major_locator(MaxNLocator(integer=True))
-    ax.set_xlabel(f"rank by {quantity_in_words(ranking[0])}")
-    usual = f"rank, and ranks possible at {100 * level:g} % for all together"
-    _explain(ax, usual, "the same, of systems that may be the best")
     return ax
 
 
 def draw_estimates(ranking: Sequence[RankedSystem], level: float, ax: Axes | None) -> Axes:
     """Draw the quantity of each system with its own interval, from the best to the worst."""
-    rows = [ForestRow(one.system, one.estimate, one.low, one.high, stands_out=one.best_rank == 1) for one in ranking]
-    ax = draw_forest(rows, ax)
+    about = f"estimate and its own {100 * level:g} % interval"
+    bars = [
+        _bar(y, (one.estimate, one.low, one.high), about, about, one.best_rank == 1) for y, one in enumerate(ranking)
+    ]
     is_rate = ranking[0].name in IN_PER_CENT
+    label = quantity_in_words(ranking[0]) + (" (%)" if is_rate else "")
+    ax = draw_rows(ax, [one.system for one in ranking], bars, xlabel=label, per_cent=False)
     if is_rate:
         ax.xaxis.set_major_formatter(lambda value, position: f"{100 * value:g}")
-    ax.set_xlabel(quantity_in_words(ranking[0]) + (" (%)" if is_rate else ""))
-    _explain(ax, f"estimate and its own {100 * level:g} % interval", "")
     return ax
