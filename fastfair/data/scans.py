@@ -572,8 +572,8 @@ def divided(columns: CheckedColumns, cllr: bool, limits: Limits) -> DividedPart:
         pairs = list(zip(both, codes, strict=True))
         of_subjects = one_of_each(subjects.size, pairs)
         if of_subjects is None:
-            k, row, *both_labels = first_conflict(subjects.size, pairs)
-            raise _labelled_twice(name, subjects.item(both[k][row]), *map(labels.item, both_labels), row)
+            k, row, here, earlier = first_conflict(subjects.size, pairs)
+            raise _labelled_twice(name, subjects.item(both[k][row]), labels.item(here), labels.item(earlier), row)
         own[name] = labels, of_subjects
     reference, probe = (codes.astype(smallest_integers(subjects.size), copy=False) for codes in both)
     if cllr:

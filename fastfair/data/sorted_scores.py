@@ -267,8 +267,8 @@ def only_used(
     size: int, names: tuple[str, str], sides: list[SortedSide]
 ) -> tuple[NDArray[np.bool_], NDArray[np.int32], list[SortedSide]]:
     """Find which labels two columns still use; return them as a mask, their new positions, and the sides with these."""
-    used, position = in_use(size, *(getattr(side, name) for side in sides for name in names))
-    position = position.astype(np.int32)
+    used, of_used = in_use(size, *(getattr(side, name) for side in sides for name in names))
+    position = of_used.astype(np.int32)
     return used, position, [replace(s, **{name: position[getattr(s, name)] for name in names}) for s in sides]
 
 
