@@ -25,7 +25,7 @@ from fastfair.resampling.dependence import CountModel
 from fastfair.resampling.engine import NO_METRICS, Replicates, Resampler, Scheme
 from fastfair.resampling.units import UNITS, VECTOR_UNITS, require_units
 from fastfair.resampling.vector_replicates import WEIGHTINGS, Draws, PairResampler
-from fastfair.uncertainty.few_errors import MOST_PER_ERROR, FewHeldErrors, SampleSizes, degrees_of_freedom, raised_rate
+from fastfair.uncertainty.few_errors import MOST_PER_ERROR, FewHeldErrors, SampleSizes, raised_rate
 from fastfair.uncertainty.quantities import Entry, estimates
 
 Floats = NDArray[np.float64]
@@ -246,8 +246,7 @@ def _of_comparisons(data: Comparisons, levels: Floats, settings: BandRequest, wi
         return Replicates(influences(found.threshold), influences(found.fmr), influences(found.fnmr))
 
     def sizes(name: str, row: int) -> SampleSizes:
-        rows = _entries(name, row, rates)
-        return SampleSizes.of([*rows, *_entries("fmr", 0, rates)], resampler, len(rows))
+        return SampleSizes.of(_entries(name, row, rates), resampler)
 
     def concentrated(level: int) -> float:
         return concentration(data, rates[level], mated=False, most_per_error=MOST_PER_ERROR)[0]
@@ -321,8 +320,7 @@ def _of_embeddings(
         if n and counted is not None and (rates == 0).any():
             effective[rates == 0] = counted.effective_sample_size(mated, (row - 1, row - 1) if row else None)
         if counted is not None and few.size:
-            entries = [*_entries(name, row, at_few), *_entries("fmr", 0, at_few)]
-            few_held = FewHeldErrors(entries, counted, degrees_of_freedom(entries, counted, of_held=False))
+            few_held = FewHeldErrors(_entries(name, row, at_few), counted)
             numbers[few] = np.arange(few.size)
         return SampleSizes(freedom, effective, raised, few_held, numbers.tolist(), settings.unit)
 

@@ -558,13 +558,10 @@ class Resampler(Engine):
         of_all = keys_of(comparisons)
         if all_kept:
             of_all.require_all(" and ".join(metrics.names))
+        exact: Any = (None, None)
         if "cllr" in metrics.names:
             comparisons._require("costs")
-        exact = (
-            exact_costs(of_all, score_metrics.prior_log_odds(self.p_target))
-            if "cllr" in metrics.names
-            else (None, None)
-        )
+            exact = exact_costs(of_all, score_metrics.prior_log_odds(self.p_target))
         n_kept = (of_all.mated.size, of_all.nonmated.size) if all_kept else self._numbers_to_keep(with_eer)
         self._require_memory(sum(n_kept))
         of_classes = zip(comparisons.pairs, self._sources, exact, strict=True)
@@ -572,10 +569,11 @@ class Resampler(Engine):
         self._complete: dict[bool, ErrorLists] = {}
         self.y, self.x = self._lists(*n_kept)
         self.guesses = self.x.count_errors(self.eer_keys[: self.eer_lists])
-        if self.hull_eer or "min_cllr" in metrics.names:
+        if all_kept:
             self._find_blocks()
         if "cllr" in metrics.names:
-            self._find_costs()
+            self.ratio_costs = [RatioCosts(side, 1 + n_groups) for side in self._sides]
+            self.mean_costs = [costs.means for costs in self.ratio_costs]
         self.shrinkage = self._find_shrinkage(scheme)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -664,7 +662,7 @@ class Resampler(Engine):
 
     def complete(self, mated: bool) -> ErrorLists:
         """Return the lists of a class with all of its comparisons, or with all that a scan has kept."""
-        lists, k = self.y if mated else self.x, 0 if mated else 1
+        lists, k = self.lists(mated), 0 if mated else 1
         if lists.complete:
             return lists
         if mated not in self._complete:
@@ -693,13 +691,9 @@ class Resampler(Engine):
         from fastfair.kernels import replicated_hull
 
         lists = range(1 + self.n_groups)
-        found = [replicated_hull.find_blocks(self._list(self.y, k), self._list(self.x, k)) for k in lists]
+        found = [replicated_hull.find_blocks(self.y.keys_of(k), self.x.keys_of(k)) for k in lists]
         first, above = map(np.concatenate, zip(*found, strict=True))
         self.blocks = first, above, np.cumsum([first.size for first, _ in found])
-
-    @staticmethod
-    def _list(lists: ErrorLists, k: int) -> score_keys.Keys:
-        return lists.keys[lists.start[k] : lists.end[k]]
 
     def _find_shrinkage(self, scheme: str) -> Shrinkage:
         dyadic = scheme == "dyadic" and self.units.unit == "subject"
@@ -719,11 +713,6 @@ class Resampler(Engine):
             costs["min_cllr"] = mated, nonmated
         return find_shrinkage(self.y, self.x, self.thresholds, keys, costs, 1 + self.n_groups, dyadic=dyadic)
 
-    def _find_costs(self) -> None:
-        """Find what comparisons cost in Cllr, and its means over lists."""
-        y, x = (RatioCosts(side, 1 + self.n_groups) for side in self._sides)
-        self.ratio_costs, self.mean_costs = (y, x), (y.means, x.means)
-
     def _calibrated_pair_costs(self) -> tuple[Floats, Floats]:
         """Sum the costs after the best calibration of the data over each distinct pair.
 
@@ -731,7 +720,7 @@ class Resampler(Engine):
         """
         y_costs, x_costs = np.zeros(self.y.keys.size), np.zeros(self.x.keys.size)
         for k in range(1 + self.n_groups):
-            mated, nonmated = self._list(self.y, k), self._list(self.x, k)
+            mated, nonmated = self.y.keys_of(k), self.x.keys_of(k)
             if mated.size and nonmated.size:
                 of_mated, of_nonmated = score_metrics.calibrated_costs(read_only(mated), read_only(~nonmated[::-1]))
                 y_costs[self.y.start[k] : self.y.end[k]] = np.repeat(*of_mated)
@@ -776,7 +765,7 @@ class Resampler(Engine):
         n, k = self.n_comparisons(mated, cell), self.position(cell)
         if self.units.unit != "subject":
             return float(n)
-        lists = self.complete(mated) if nothing_but_errors else self.y if mated else self.x
+        lists = self.complete(mated) if nothing_but_errors else self.lists(mated)
         keys, *units = _of_list(lists, k, backwards=nothing_but_errors)
         n_errors = kernels.errors_of_pairs(keys, *units, ENOUGH_PAIRS)
         if n_errors == keys.size < n and not nothing_but_errors:  # more comparisons are needed than are kept
@@ -796,7 +785,11 @@ class Resampler(Engine):
 
     def n_comparisons(self, mated: bool, cell: tuple[int, int] | None = None) -> int:
         """Return the number of mated or non-mated comparisons, of all or of a cell of groups."""
-        return int((self.y if mated else self.x).sizes[self.position(cell)])
+        return int(self.lists(mated).sizes[self.position(cell)])
+
+    def lists(self, mated: bool) -> ErrorLists:
+        """Return the mated, or the non-mated, lists."""
+        return self.y if mated else self.x
 
     def freedom(self, point: int, cell: tuple[int, int] | None = None) -> float:
         """Return the degrees of freedom of the dyadic-robust variance of an FMR.

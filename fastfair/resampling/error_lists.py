@@ -105,6 +105,10 @@ class ErrorLists:
         """(strata,) the number of units in each."""
         return self.source.stratum_size
 
+    def keys_of(self, k: int) -> score_keys.Keys:
+        """Return the keys of list k."""
+        return self.keys[self.start[k] : self.end[k]]
+
     def reach(self, limits: NDArray[np.int64]) -> bool:
         """Tell whether all comparisons with keys below each limit are kept."""
         return self.complete or bool((limits <= self.keys[self.end[0] - 1]).all())

@@ -97,9 +97,9 @@ class PairSide(ABC):
     def weigh(self, block: int, weights: NDArray[np.uint8], largest: int, totals: NDArray[np.int64]) -> None:
         """As in `Totals`."""
 
-    @abstractmethod
     def unit_counts(self, k: int) -> NDArray[np.int64]:
         """Return the number of comparisons of each unit in list k, (rows,)."""
+        raise NotImplementedError
 
     @abstractmethod
     def variances(self, errors: Errors) -> tuple[Floats, Floats]:
@@ -109,9 +109,9 @@ class PairSide(ABC):
         freedom as `kernels.dyadic` writes them, and (points, lists, sums), as `kernels.pair_walk` names them.
         """
 
-    @abstractmethod
     def variance(self, k: int, rows: tuple[Integers, Integers], part: slice) -> tuple[Floats, Floats]:
         """Compute (3,) and (sums,) of the rate of list k alone, whose errors are that part of the rows."""
+        raise NotImplementedError
 
     def totals(
         self, units: Units, starts: range, key: NDArray[np.uint32], n_costs: int, told: Callable[[int], None]

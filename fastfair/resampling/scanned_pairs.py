@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import secrets
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,30 +43,31 @@ _MOST_TASKS = 16
 _NUMBER, _TYPES = "comparisons done", "types"  # beside the arrays of a task
 
 
-class Pass(Protocol):
-    """What is summed over the comparisons of all buckets, part by part, in whole numbers. It can be pickled."""
-
-    @property
-    def n_parts(self) -> int:
-        """Number of parts, such as lists, that several threads may sum at once."""
-
-    def zeros(self) -> Arrays:
-        """Return sums of nothing, whatever their type; those of other buckets can be added to them."""
-
-    def add(self, grouped: Grouped, k: int, sums: Arrays, lock: threading.Lock) -> None:
-        """Add part k of the comparisons of a bucket; sums are written under the part's lock."""
+Add = Callable[[Grouped, int, Arrays, threading.Lock], None]
 
 
-def _adding(work: Pass, arrays: Arrays, n_threads: int | None) -> Callable[[Grouped], int]:
-    """Return what adds the comparisons of a bucket to sums, in several threads at once, and counts them."""
-    locks = [threading.Lock() for _ in range(work.n_parts)]
+class Pass(NamedTuple):
+    """What is summed over the comparisons of all buckets, part by part, in whole numbers. It can be pickled.
 
-    def add(grouped: Grouped) -> int:
-        n = grouped.n_comparisons
-        in_threads(n, lambda k: work.add(grouped, k, arrays, locks[k]), range(len(locks)), n_threads)
-        return n
+    n_parts: how many parts, such as lists, there are, which several threads may sum at once; shapes: of the sums, with
+    their types; begin: returns, once in a process, what adds part k of a bucket to the sums, under the part's lock.
+    """
 
-    return add
+    n_parts: int
+    shapes: Mapping[str, tuple[tuple[int, ...], Any]]
+    begin: Callable[[], Add]
+
+    def adding(self, n_threads: int | None) -> tuple[Arrays, Callable[[Grouped], int]]:
+        """Return sums of nothing, and what adds a bucket to them in several threads at once and counts it."""
+        sums = {name: np.zeros(*shape) for name, shape in self.shapes.items()}
+        add, locks = self.begin(), [threading.Lock() for _ in range(self.n_parts)]
+
+        def add_all(grouped: Grouped) -> int:
+            n = grouped.n_comparisons
+            in_threads(n, lambda k: add(grouped, k, sums, locks[k]), range(len(locks)), n_threads)
+            return n
+
+        return sums, add_all
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,8 +124,7 @@ class _Passing:
 
     def run(self, steps: range, n_threads: int | None, told: Report | None) -> Arrays:
         """Sum over some buckets; as in `Job`."""
-        arrays = self.work.zeros()
-        add = _adding(self.work, arrays, n_threads)
+        arrays, add = self.work.adding(n_threads)
         n = sum(add(self._grouped(k, n_threads)) for k in steps)
         types = np.array([array.dtype.str for array in arrays.values()])
         return {**{name: _narrow(array) for name, array in arrays.items()}, _NUMBER: np.array(n), _TYPES: types}
@@ -202,13 +202,12 @@ class GroupedBuckets:
         Returns
         -------
         dict of ndarray
-            As `Pass.zeros` has them.
+            By their names in `Pass.shapes`.
         """
         n = len(self._grouping.readers)
         if self._workers.executor is not None:
             return self._sum_in_tasks(work, n, told)
-        arrays = work.zeros()
-        add = _adding(work, arrays, self._workers.n_threads)
+        arrays, add = work.adding(self._workers.n_threads)
         for n_more in in_order(lambda k: add(self._get(k)), range(n), self._n_threads):
             told(n_more)
         return arrays
@@ -295,7 +294,10 @@ class ScannedSide(CountedSide):
             f"the weights of {units.n_units:,} subjects in {len(starts) * BLOCK:,} replicates",
             "use fewer resamples",
         )
-        found = self._buckets.sum(_TotalPass(units, starts, key, self._row, self.sizes.size, n_costs), told)
+        n = len(starts)
+        totals, costs = (n, self.sizes.size, BLOCK), (n, n_costs, cost_sums.WORDS, BLOCK)
+        shapes = {"totals": (totals, np.int64), "costs": (costs, np.int64)}
+        found = self._buckets.sum(Pass(n, shapes, partial(_add_totals, units, starts, key, self._row)), told)
         if not n_costs:
             return SummedBlocks(found["totals"], None)
         for block in found["costs"]:
@@ -316,8 +318,15 @@ class ScannedSide(CountedSide):
             begin, at = np.zeros((2, n_units), np.int64), np.empty(stops[k] - start[k], np.int64)
             pair_walk.group_errors(a, b, start[k], stops[k], begin, at)
             grouped.append((a, b, begin, at, start[k]))
-        work = _PairPass(grouped, self.stratum_of_numbers, self.varies[self._row], self.stratum_size.size)
-        found = self._buckets.sum(work)
+        shapes = {
+            "comparisons": ((n_lists, n_units), np.float64),
+            "repeats_squared": ((n_lists, n_units), np.float64),
+            "inside": ((n_lists, self.stratum_size.size), np.float64),
+            "of_pairs": ((n_lists, 1, pair_walk.N_SUMS), np.float64),
+            "repeats": ((int((stops - start).sum()),), np.int32),  # those of a pair are found in one bucket alone
+        }
+        add_pairs = partial(_add_pairs, grouped, self.stratum_of_numbers, self.varies[self._row])
+        found = self._buckets.sum(Pass(n_lists, shapes, add_pairs))
         comparisons, repeats_squared = (
             self.in_order_of_rows(found[name].T).T.copy() for name in ("comparisons", "repeats_squared")
         )
@@ -328,22 +337,25 @@ class ScannedSide(CountedSide):
         """As in `PairSide`."""
         from fastfair.kernels import cost_sums
 
-        words = self._buckets.sum(_CostPass(n_lists))["words"]
+        shapes = {"words": ((cost_sums.WORDS, n_lists), np.int64)}
+        words = self._buckets.sum(Pass(1, shapes, partial(_add_costs, n_lists)))["words"]
         cost_sums.carry(words)
         return words
 
     def cost_variances(self, means: Floats, scale: float) -> Floats:
         """As in `PairSide`."""
-        from fastfair.kernels import cost_sums
+        from fastfair.kernels import cost_sums, pair_walk
 
         memory.require(
             _BYTES_OF_COSTS * means.size * self.stratum.size,
             f"sums over the costs of {self.stratum.size:,} subjects in {means.size:,} groups",
             "use fewer groups, or leave Cllr out",
         )
-        varies, in_rows = self.varies[self._row], self.in_order_of_rows
-        work = _PairCostPass(means, scale, self.stratum_of_numbers, varies, self.stratum_size.size)
-        arrays, found = self._buckets.sum(work), np.empty((means.size, 3))
+        in_rows, n_units, found = self.in_order_of_rows, self.stratum.size, np.empty((means.size, 3))
+        of_list = *pair_walk.new_sums(1, n_units, self.stratum_size.size), *cost_sums.new_costs(n_units)
+        shapes = {str(k): ((means.size, *array.shape), array.dtype) for k, array in enumerate(of_list)}
+        begin = partial(_add_pair_costs, means, scale, self.stratum_of_numbers, self.varies[self._row])
+        arrays = self._buckets.sum(Pass(means.size, shapes, begin))
         for k in range(means.size):
             counts, costs = pair_and_cost_sums([array[k] for array in arrays.values()])
             counts = counts._replace(
@@ -371,49 +383,21 @@ class SummedBlocks:
         return self.costs[block]
 
 
-@dataclass(frozen=True, eq=False)
-class _TotalPass:
-    """A pass that sums the weights, and the weighted costs, of all comparisons in blocks of replicates.
+def _add_totals(units: Units, starts: range, key: NDArray[np.uint32], row: Integers) -> Add:
+    """Draw weights, and sum those of all comparisons, and their weighted costs, in blocks of replicates.
 
-    Each process draws the weights for itself, once; `row` is the row of weights of each unit, as buckets number units.
+    row: that of the weights of each unit, as buckets number units.
     """
+    from fastfair.kernels import sweep
 
-    units: Units
-    starts: range
-    key: NDArray[np.uint32]
-    row: Integers
-    n_lists: int
-    n_costs: int
+    blocks = []
+    for start in starts:
+        drawn = units.new_weights()
+        units.draw(start, key, drawn)
+        blocks.append((np.ascontiguousarray(drawn[row]), sweep.largest_weight(drawn)))
 
-    @cached_property
-    def blocks(self) -> list[tuple[NDArray[np.uint8], int]]:
-        """(units, 64) weights of each block, and the largest of them."""
-        from fastfair.kernels import sweep
-
-        blocks = []
-        for start in self.starts:
-            drawn = self.units.new_weights()
-            self.units.draw(start, self.key, drawn)
-            blocks.append((np.ascontiguousarray(drawn[self.row]), sweep.largest_weight(drawn)))
-        return blocks
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Leave out the weights."""
-        return {name: value for name, value in vars(self).items() if name != "blocks"}
-
-    @property
-    def n_parts(self) -> int:
-        return len(self.starts)
-
-    def zeros(self) -> Arrays:
-        from fastfair.kernels import cost_sums
-
-        n = len(self.blocks)  # drawn before threads need them
-        totals, costs = (n, self.n_lists, BLOCK), (n, self.n_costs, cost_sums.WORDS, BLOCK)
-        return {"totals": np.zeros(totals, np.int64), "costs": np.zeros(costs, np.int64)}
-
-    def add(self, grouped: Grouped, k: int, sums: Arrays, lock: threading.Lock) -> None:
-        weights, largest = self.blocks[k]
+    def add(grouped: Grouped, k: int, sums: Arrays, lock: threading.Lock) -> None:
+        weights, largest = blocks[k]
         totals, costs = np.empty_like(sums["totals"][k]), np.empty_like(sums["costs"][k])
         grouped.total_weights(weights, largest, totals)
         if costs.size:
@@ -422,98 +406,54 @@ class _TotalPass:
             sums["totals"][k] += totals
             sums["costs"][k] += costs
 
+    return add
 
-@dataclass(frozen=True, eq=False)
-class _PairPass:
-    """A pass over the pairs of units of each list, as `kernels.pair_walk` sums over them."""
 
-    grouped: list[tuple[Any, ...]]  # the errors of each list, but for the numbers of comparisons of their pairs
-    stratum: Integers  # (units,)
-    varies: NDArray[np.bool_]  # (units,)
-    n_strata: int
+def _add_pairs(errors: list[tuple[Any, ...]], stratum: Integers, varies: NDArray[np.bool_]) -> Add:
+    """Sum over the pairs of units of each list, as `kernels.pair_walk` does.
 
-    @property
-    def n_parts(self) -> int:
-        return len(self.grouped)
+    errors: those of each list, but for the numbers of comparisons of their pairs; stratum, varies: of each unit.
+    """
+    from fastfair.kernels import pair_walk
 
-    @cached_property
-    def ends(self) -> Integers:
-        """(lists,) where the errors of each list end among those of all."""
-        return np.cumsum([errors[3].size for errors in self.grouped])
+    ends, no_errors = np.cumsum([of_list[3].size for of_list in errors]), np.empty((0, 3, stratum.size))
 
-    def zeros(self) -> Arrays:
-        from fastfair.kernels import pair_walk
-
-        n_lists, n_units = self.n_parts, self.stratum.size
-        return {
-            "comparisons": np.zeros((n_lists, n_units)),
-            "repeats_squared": np.zeros((n_lists, n_units)),
-            "inside": np.zeros((n_lists, self.n_strata)),
-            "of_pairs": np.zeros((n_lists, 1, pair_walk.N_SUMS)),
-            "repeats": np.zeros(self.ends[-1], np.int32),  # those of a pair are found in one bucket alone
-        }
-
-    def add(self, grouped: Grouped, k: int, sums: Arrays, lock: threading.Lock) -> None:
-        from fastfair.kernels import pair_walk
-
-        n_units, no_errors = self.stratum.size, np.empty((0, 3, self.stratum.size))
+    def add(grouped: Grouped, k: int, sums: Arrays, lock: threading.Lock) -> None:
         comparisons, squared, inside = (sums[name][k] for name in ("comparisons", "repeats_squared", "inside"))
         of_list = pair_walk.Sums(comparisons, squared, inside, no_errors, sums["of_pairs"][k])
-        errors = *self.grouped[k], sums["repeats"][self.ends[k] - self.grouped[k][3].size : self.ends[k]]
-        own, seen = grouped.runs_of_list(k), np.empty(n_units, np.int64)
+        of_errors = *errors[k], sums["repeats"][ends[k] - errors[k][3].size : ends[k]]
+        own, seen = grouped.runs_of_list(k), np.empty(stratum.size, np.int64)
         with lock:
-            pair_walk.add_runs(grouped.runs, own, errors, self.stratum, self.varies, of_list, seen)
+            pair_walk.add_runs(grouped.runs, own, of_errors, stratum, varies, of_list, seen)
+
+    return add
 
 
-@dataclass(frozen=True, eq=False)
-class _CostPass:
-    """A pass that sums the costs of lists, in words."""
+def _add_costs(n_lists: int) -> Add:
+    """Sum the costs of lists, in words."""
 
-    n_lists: int
-
-    n_parts = 1
-
-    def zeros(self) -> Arrays:
-        from fastfair.kernels import cost_sums
-
-        return {"words": np.zeros((cost_sums.WORDS, self.n_lists), np.int64)}
-
-    def add(self, grouped: Grouped, k: int, sums: Arrays, lock: threading.Lock) -> None:
-        words = grouped.cost_words(self.n_lists)
+    def add(grouped: Grouped, k: int, sums: Arrays, lock: threading.Lock) -> None:
+        words = grouped.cost_words(n_lists)
         with lock:
             sums["words"] += words
 
+    return add
 
-@dataclass(frozen=True, eq=False)
-class _PairCostPass:
-    """A pass over the pairs of units of each list, as `kernels.cost_sums` sums their costs."""
 
-    means: Floats
-    scale: float
-    stratum: Integers  # (units,)
-    varies: NDArray[np.bool_]  # (units,)
-    n_strata: int
+def _add_pair_costs(means: Floats, scale: float, stratum: Integers, varies: NDArray[np.bool_]) -> Add:
+    """Sum the costs of the pairs of units of each list, as `kernels.cost_sums` does."""
+    from fastfair.kernels import cost_sums, pair_walk
 
-    @property
-    def n_parts(self) -> int:
-        return self.means.size
+    no_errors = without_errors(stratum.size)
 
-    def zeros(self) -> Arrays:
-        from fastfair.kernels import cost_sums, pair_walk
-
-        n_units = self.stratum.size
-        of_list = *pair_walk.new_sums(1, n_units, self.n_strata), *cost_sums.new_costs(n_units)
-        return {str(k): np.zeros((self.means.size, *array.shape), array.dtype) for k, array in enumerate(of_list)}
-
-    def add(self, grouped: Grouped, k: int, sums: Arrays, lock: threading.Lock) -> None:
-        from fastfair.kernels import cost_sums, pair_walk
-
-        n_units, chosen, of_list = self.stratum.size, grouped.runs_of_list(k), (self.means[k], self.scale)
+    def add(grouped: Grouped, k: int, sums: Arrays, lock: threading.Lock) -> None:
+        chosen, of_list, seen = grouped.runs_of_list(k), (means[k], scale), np.empty(stratum.size, np.int64)
         counts, costs = pair_and_cost_sums([array[k] for array in sums.values()])
-        no_errors, seen = without_errors(n_units), np.empty(n_units, np.int64)
         with lock:
-            pair_walk.add_runs(grouped.runs, chosen, no_errors, self.stratum, self.varies, counts, seen)
-            cost_sums.add_costs(grouped.runs, grouped.words, chosen, of_list, self.varies, costs)
+            pair_walk.add_runs(grouped.runs, chosen, no_errors, stratum, varies, counts, seen)
+            cost_sums.add_costs(grouped.runs, grouped.words, chosen, of_list, varies, costs)
+
+    return add
 
 
 @side_of.register(SpilledPairs)

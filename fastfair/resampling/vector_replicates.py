@@ -116,14 +116,6 @@ class FoundSide(PairSide):
         """As in `PairSide`; floats with a scale."""
         totals[:] = self._sums(self._units.subject_weights(weights))
 
-    def unit_counts(self, k: int) -> NDArray[np.int64]:
-        """As in `PairSide`; not known of samples."""
-        raise NotImplementedError
-
-    def variance(self, k: int, rows: tuple[Any, Any], part: slice) -> tuple[Floats, Floats]:
-        """As in `PairSide`; not asked for."""
-        raise NotImplementedError
-
     def variances(self, errors: Errors) -> tuple[Floats, Floats]:
         """As in `PairSide`, of subjects and ascending ends; without sums over pairs."""
         of_lists = self._variances_of_weighted(errors) if self.scale else self._variances_of_counts(errors)
@@ -143,16 +135,12 @@ class FoundSide(PairSide):
         inside[members] = 1
         return sizes[0] * inside, sizes[1] * inside
 
-    def _strata(self) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-        stratum = np.unique(self._units.group, return_inverse=True)[1].astype(np.int32)
-        return stratum, np.bincount(stratum)
-
     def _variances_of_counts(self, errors: Errors) -> Floats:
         """Compute (lists, points, 3) where all pairs weigh alike, so that any order of them gives the same integers."""
         from fastfair.kernels import dyadic, unit_errors
         from fastfair.kernels.partners import Runs
 
-        sizes, (stratum, stratum_size) = self._sizes_of_subjects, self._strata()
+        sizes, stratum, stratum_size = self._sizes_of_subjects, self.stratum[:-1], self.stratum_size[:-1]
         n_units, stops = stratum.size, np.ascontiguousarray(errors[3][:, 0])
         a, b = (rows[: stops[-1]] for rows in errors[:2])
         listed = np.empty(n_units + 1, np.int64), np.empty(a.size, np.int32), np.empty(a.size, np.int64)
@@ -181,7 +169,7 @@ class FoundSide(PairSide):
         from fastfair.kernels.comparison_lists import number_pairs
 
         rows_a, rows_b, start, stops = errors
-        sizes, strata = self._sizes_of_subjects, self._strata()
+        sizes, strata = self._sizes_of_subjects, (self.stratum[:-1], self.stratum_size[:-1])
         found = np.empty((len(self._members), stops.shape[0], 3))
         for k, members in enumerate(self._members):
             part = slice(start[k], stops[-1, k])

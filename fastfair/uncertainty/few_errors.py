@@ -30,7 +30,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,7 +41,7 @@ from fastfair.data.comparisons import keys_of
 from fastfair.data.sorted_scores import ClassKeys, NotKeptError, not_kept
 from fastfair.error_rates.operating_points import FEWEST_ERRORS, allowed_errors
 from fastfair.error_rates.score_metrics import Costs, least_cost, mean_cost
-from fastfair.measures._registry import METRICS
+from fastfair.measures._registry import MATED, METRICS
 from fastfair.resampling.dependence import ENOUGH_PAIRS, CountModel, typical_attempts
 from fastfair.resampling.engine import Resampler
 from fastfair.resampling.error_lists import ErrorLists
@@ -155,16 +155,16 @@ class FewHeldErrors:
         The entries of the evaluation.
     resampler : Resampler
         Its resampler.
-    freedom : (entries,) ndarray
-        Their degrees of freedom at given thresholds.
     """
 
-    def __init__(self, entries: Sequence[Entry], resampler: Resampler, freedom: Floats) -> None:
-        self._entries, self._resampler, self._freedom = entries, resampler, freedom
+    def __init__(self, entries: Sequence[Entry], resampler: Resampler) -> None:
+        self._entries, self._resampler = entries, resampler
+        self._freedom = degrees_of_freedom(entries, resampler, of_held=False)
         self._errors: dict[tuple[bool, int, int], tuple[float, float, float]] = {}
-        rows = {entry.point: k for k, entry in enumerate(entries) if self._is_held(entry)}
-        held = {point: self._held_rate(point, float(freedom[k])) for point, k in rows.items() if point is not None}
-        self._held = {point: one for point, one in held.items() if one.expected < FEWEST_ERRORS}
+        points = {k: at.rate for k, at in enumerate(resampler.points) if at.rate}
+        freedom = degrees_of_freedom([Entry(rate, None, k, None) for k, rate in points.items()], resampler)
+        held = {k: self._held_rate(k, of_rate) for k, of_rate in zip(points, freedom.tolist(), strict=True)}
+        self._held = {k: rate for k, rate in held.items() if rate.expected < FEWEST_ERRORS}
 
     def holds(self, point: int) -> bool:
         """Return whether the limits at an operating point allow for its few errors."""
@@ -215,7 +215,7 @@ class FewHeldErrors:
         """Return the rate that an operating point holds, as chance makes it vary at the population's threshold."""
         resampler, at = self._resampler, self._resampler.points[point]
         mated = at.rate == "fnmr"
-        lists = resampler.y if mated else resampler.x
+        lists = resampler.lists(mated)
         n, errors = int(lists.sizes[0]), self._count(lists, 0, int(resampler.thresholds[point]))
         binomial = at.value * (1 - at.value) / n
         if errors > _LOOKED_AT:  # and so more than ten are independent
@@ -227,14 +227,10 @@ class FewHeldErrors:
         rate = at.value if at.value > 1e-300 else 0.0  # the squares of less are 0, and no data hold it
         return _Held(mated, n, rate, spread, freedom)
 
-    def _lists(self, mated: bool) -> ErrorLists:
-        return self._resampler.y if mated else self._resampler.x
-
     @staticmethod
     def _count(lists: ErrorLists, k: int, key: int) -> int:
         """Count the errors of a list at a threshold key."""
-        limit = key if lists.mated else -key
-        return int(np.searchsorted(lists.keys[lists.start[k] : lists.end[k]], limit))
+        return int(np.searchsorted(lists.keys_of(k), key if lists.mated else -key))
 
     def _error(self, mated: bool, lists: ErrorLists, k: int, errors: int) -> tuple[float, float, float]:
         """Return the standard error of a rate with so many errors, its degrees of freedom, and one more's attempts.
@@ -256,11 +252,10 @@ class FewHeldErrors:
     def _at_held_threshold(self, row: int, held: _Held, half: float) -> Limits:
         """Return the limits of a rate where another one is held."""
         few, many = held.errors((1 - half) / 2)
-        lists = self._lists(held.mated)
-        keys = lists.keys[: lists.end[0]]
+        lists = self._resampler.lists(held.mated)
+        keys = lists.keys_of(0)
         if many < held.n and many >= keys.size:
-            lists = self._resampler.complete(held.mated)
-            keys = lists.keys[: lists.end[0]]
+            keys = self._resampler.complete(held.mated).keys_of(0)
         if many < held.n and many >= keys.size:
             self._require_more()
             many = held.n
@@ -301,12 +296,11 @@ class FewHeldErrors:
         Where errors of the kind are as many, an upper limit is sought where the others are fewest, and a lower one
         where they are most.
         """
-        lists = self._lists(mated)
-        errors, best = self._count(lists, k, key), value(key)
+        lists = self._resampler.lists(mated)
+        keys, errors, best = lists.keys_of(k), self._count(lists, k, key), value(key)
         for step in (-1, 1):
             for n in range(errors, max(errors + step * _MOST_STEPS, -1), step):
                 place = n if upper else n - 1
-                keys = lists.keys[lists.start[k] : lists.end[k]]
                 if not 0 <= place < keys.size:
                     continue
                 other = int(keys[place]) + (not upper)  # keys of non-mated comparisons are inverted
@@ -317,7 +311,7 @@ class FewHeldErrors:
         return best
 
     def _has_few(self, mated: bool, k: int, cell: Cell, key: int) -> bool:
-        lists = self._lists(mated)
+        lists = self._resampler.lists(mated)
         errors, n = self._count(lists, k, key), int(lists.sizes[k])
         if not n or errors > _LOOKED_AT:
             return False
@@ -330,7 +324,7 @@ class FewHeldErrors:
         """Return the limits of a rate of an entry's comparisons at a given threshold, as evaluations have them."""
         cell = self._entries[row].cell
         k = self._resampler.position(cell)
-        lists = self._lists(mated)
+        lists = self._resampler.lists(mated)
         limit = np.array([key if mated else -key])
         if not lists.reach(limit):
             lists = self._resampler.complete(mated)
@@ -468,17 +462,14 @@ class SampleSizes:
         return cls(np.full(n, np.inf), np.full(n, np.nan), np.full(n, np.nan))
 
     @classmethod
-    def of(cls, entries: Sequence[Entry], resampler: Resampler, n: int | None = None) -> SampleSizes:
-        """Compute those of the first n entries, by default of all; the others hold the thresholds of these."""
-        some = slice(n)
-        attempts = attempts_of_one_more(entries[some], resampler)
-        at_given = degrees_of_freedom(entries, resampler, of_held=False)
+    def of(cls, entries: Sequence[Entry], resampler: Resampler) -> SampleSizes:
+        """Compute those of the entries of an evaluation."""
         return cls(
-            degrees_of_freedom(entries[some], resampler),
-            effective_sample_sizes(entries[some], resampler),
-            raised_by_one_more(entries[some], attempts, resampler),
-            FewHeldErrors(entries, resampler, at_given),
-            range(len(entries[some])),
+            degrees_of_freedom(entries, resampler),
+            effective_sample_sizes(entries, resampler),
+            raised_by_one_more(entries, resampler),
+            FewHeldErrors(entries, resampler),
+            range(len(entries)),
             resampler.units.unit,
             resampler.count_models,
         )
@@ -512,40 +503,38 @@ def degrees_of_freedom(entries: Sequence[Entry], resampler: Resampler, *, of_hel
     -------
     (entries,) ndarray
     """
-    found, units, comparisons = np.full(len(entries), np.inf), resampler.units, resampler.comparisons
-    if units.unit == "sample":
+    found, comparisons = np.full(len(entries), np.inf), resampler.comparisons
+    if resampler.units.unit == "sample":
         return found
-    alone = units.unit == "comparison"  # drawn in a stratum for each class
-    stratum, group_of_subject = units.stratum_of_subject, comparisons.group_of_subject
-    n_all = 1 if stratum is None else int(stratum.max()) + 1
-    has_some = None  # (groups, strata) whether a group has subjects in a stratum
-    if stratum is not None and group_of_subject is not None:
-        has_some = np.zeros((len(comparisons.groups), n_all), np.bool_)
-        has_some[group_of_subject, stratum] = True
-    overall: dict[str, Any] = dict(zip(("mated", "non-mated"), comparisons.subject_counts, strict=True))
-    if alone:
-        overall = {"mated": len(comparisons.mated), "non-mated": len(comparisons.nonmated)}
-    cells: dict[str, Any] = {}
-    if comparisons.groups:
-        by_group = {"mated": comparisons.mated_by_group, "non-mated": comparisons.nonmated_by_group}
-        cells = {side: grouped.cells if alone else grouped.subjects for side, grouped in by_group.items()}
+    stratum = resampler.units.stratum_of_subject  # None where comparisons are drawn, in a stratum for each class
+    n_all, has_some = 1 if stratum is None else int(stratum.max()) + 1, None
+    if stratum is not None and comparisons.group_of_subject is not None:
+        has_some = np.zeros((len(comparisons.groups), n_all), np.bool_)  # whether a group has subjects in a stratum
+        has_some[comparisons.group_of_subject, stratum] = True
+
+    def count(mated: bool, cell: Cell) -> int:
+        if stratum is None:
+            return resampler.n_comparisons(mated, cell)
+        if cell is None:
+            return int(comparisons.subject_counts[0 if mated else 1] or 0)
+        subjects = (comparisons.mated_by_group if mated else comparisons.nonmated_by_group).subjects
+        assert subjects is not None
+        return int(subjects[cell])
+
     for k, entry in enumerate(entries):
-        cell = entry.cell
-        name = base_metric_of_ratio(entry.name) or entry.name
+        cell, name = entry.cell, base_metric_of_ratio(entry.name) or entry.name
         if name not in _SIDES:
             continue
-        size, n_strata = min(overall[side] for side in _SIDES[name]), n_all
-        if cell is not None:
-            size = min(int(cells[side][cell]) for side in _SIDES[name])
-            n_strata = len(set(cell))
-            if has_some is not None:
-                n_strata = int((has_some[cell[0]] | has_some[cell[1]]).sum())
-        found[k] = max(1, size - n_strata)
+        n_strata = n_all if cell is None else len(set(cell))
+        if cell is not None and has_some is not None:
+            n_strata = int((has_some[cell[0]] | has_some[cell[1]]).sum())
+        own, most = min(count(side == MATED, cell) for side in _SIDES[name]) - n_strata, math.inf
         if _SIDES[name] == ("non-mated",):
             assert entry.point is not None
-            found[k] = max(1, min(found[k], resampler.freedom(entry.point, cell)))
+            most = resampler.freedom(entry.point, cell)
         elif of_held and name == "fnmr" and entry.point is not None and resampler.points[entry.point].rate == "fmr":
-            found[k] = max(1, min(found[k], resampler.freedom(entry.point)))
+            most = resampler.freedom(entry.point)
+        found[k] = max(1, min(own, most))
     return found
 
 
@@ -615,27 +604,17 @@ def attempts_of_one_more(entries: Sequence[Entry], resampler: Resampler) -> Floa
     return found
 
 
-def raised_by_one_more(entries: Sequence[Entry], attempts: Floats, resampler: Resampler) -> Floats:
-    """Compute by how much one more subject raises each FNMR, EER and minDCF that rests on failures.
+def raised_by_one_more(entries: Sequence[Entry], resampler: Resampler) -> Floats:
+    """Compute by how much one more subject raises each FNMR, EER and minDCF that rests on failures; NaN for others.
 
-    Parameters
-    ----------
-    entries, resampler
-        As `attempts_of_one_more` takes them.
-    attempts : (entries,) ndarray
-        As it returns them.
-
-    Returns
-    -------
-    (entries,) ndarray
-        NaN for other entries.
+    entries, resampler: as `attempts_of_one_more` takes them. Returns (entries,).
     """
-    found, comparisons = np.full(len(entries), np.nan), resampler.comparisons
-    for row, (entry, more) in enumerate(zip(entries, attempts.tolist(), strict=True)):
+    found = np.full(len(entries), np.nan)
+    for row, (entry, more) in enumerate(zip(entries, attempts_of_one_more(entries, resampler).tolist(), strict=True)):
         value = float(entry.value)
         if math.isnan(more) or not value > 0:
             continue
-        keys = keys_of(comparisons, None if entry.cell is None else entry.cell[0])
+        keys = keys_of(resampler.comparisons, None if entry.cell is None else entry.cell[0])
         if entry.name == "fnmr":
             found[row] = raised_rate(value, keys.sizes[0], more)
         elif entry.name == "eer":
