@@ -23,7 +23,7 @@ from .data.embeddings import Embeddings as Embeddings
 from .data.embeddings import NamedVectors as NamedVectors
 from .data.scans import ScannedComparisons as ScannedComparisons
 from .error_models.error_model import error_model as error_model
-from .error_models.stratified_rates import stratified_rates as stratified_rates
+from .error_models.error_model import stratified_rates as stratified_rates
 from .error_rates.curves import act_dcf as act_dcf
 from .error_rates.curves import cllr as cllr
 from .error_rates.curves import det as det
@@ -63,10 +63,10 @@ from .planning.fnmr import plan_power as plan_power
 from .planning.fnmr import plan_subjects as plan_subjects
 from .quality import discard_curve as discard_curve
 from .small_groups import shrunken_rates as shrunken_rates
+from .synthesis.hill_climbing import biased_system as biased_system
 from .synthesis.hill_climbing import synthesize as synthesize
 from .synthesis.simulators import VonMisesFisherIdentities as VonMisesFisherIdentities
 from .synthesis.simulators import correlated_decisions as correlated_decisions
 from .synthesis.simulators import von_mises_fisher_embeddings as von_mises_fisher_embeddings
-from .synthesis.systems import biased_system as biased_system
 from .thresholds import apply_threshold as apply_threshold
 from .written_results import read_results as read_results

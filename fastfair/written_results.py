@@ -20,7 +20,7 @@ _BEFORE, _AFTER = '<script type="application/json" id="numbers">', "</script>"  
 # Where classes of results are.
 _HOMES = (
     "bands.all_bands", "calibration.calibrate", "calibration.evaluate_calibration", "claims",
-    "error_models.error_model", "error_models.stratified_rates", "evaluation.result", "evaluation.system_comparison",
+    "error_models.error_model", "evaluation.result", "evaluation.system_comparison",
     "evaluation.worst_comparisons", "group_tests.equal_rates",
     "planning.fmr", "planning.fnmr", "quality", "small_groups", "thresholds",
 )  # fmt: skip

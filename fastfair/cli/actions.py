@@ -31,8 +31,7 @@ from fastfair.io.failure_counts import read_rates
 from fastfair.measures._registry import measure_of, printed_name
 from fastfair.planning.fnmr import SETTINGS
 from fastfair.results.result import measures_table, printed
-from fastfair.synthesis.hill_climbing import Synthesis
-from fastfair.synthesis.systems import figures_of_scores
+from fastfair.synthesis.hill_climbing import Synthesis, figures_of_scores
 from fastfair.uncertainty.quantities import Quantity
 
 from .run import Run, default_of

@@ -1,35 +1,512 @@
-"""`error_model`: a logit of errors on several attributes at once."""
+"""`error_model`: a logit of errors on several attributes at once; `stratified_rates`: rates by one within others.
+
+Where rates overall and within strata contradict each other, as groups are made up differently, a warning says so.
+"""
 
 from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fastfair import intervals
 from fastfair._lib import validation
 from fastfair._lib.arguments import checked
-from fastfair._lib.plots import COLORS, Bar, Line, draw_rows
-from fastfair._lib.text import p_in_words
+from fastfair._lib.plots import COLORS, LONGEST_LABEL, Bar, Line, axes_or_new, draw_rows, row_size
+from fastfair._lib.text import drawn, p_in_words, shortened
 from fastfair._lib.warnings import warn
 from fastfair.data.comparisons import Comparisons
-from fastfair.data.group_labels import chosen
+from fastfair.data.group_labels import INTERSECTION, chosen
 from fastfair.error_rates.operating_points import OperatingPoint, threshold_key
 from fastfair.error_rates.rates import ErrorRate
-from fastfair.errors import InputError, NotComputableWarning
+from fastfair.errors import ContradictingStrataWarning, InputError, NotComputableWarning
 from fastfair.measures._registry import METRICS
-from fastfair.results.result import Result
+from fastfair.results.result import Printed, Result, printed
+from fastfair.uncertainty.quantities import Estimate, in_words
 
 from . import fitting
-from .fitting import Cells, Fit, Term, Unit
-from .stratified_rates import StratifiedDifference, contradictions_in, stratify, warn_of_contradictions
+from .fitting import Cells, Fit, Floats, StudentEstimate, Term, Unit
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+
+ENOUGH_ERRORS = 10  # of two values in a stratum, for their order to count
+_PAIRS_OF_LIMIT = 5  # of subjects that err, where the variance stands for that of a rate without errors
+
+
+@dataclass(frozen=True, kw_only=True)
+class StratifiedRate(Estimate):
+    """A rate of errors of one value of an attribute: an `Estimate`, whose `group` is the value, and its stratum.
+
+    Attributes
+    ----------
+    group : str
+        The value, which of non-mated comparisons both sides have.
+    stratum : str or None
+        The stratum; None for all comparisons of the value.
+    standardised : bool
+        Whether it is the mean over strata with the mix that all values share.
+    """
+
+    stratum: str | None = None
+    standardised: bool = False
+
+    _unused = ("n_subjects",)
+
+
+@dataclass(frozen=True)
+class StratifiedDifference:
+    """How the rates of two values of an attribute compare, in the margin and within strata of others.
+
+    Attributes
+    ----------
+    by, strata : str
+        The attribute, and those that make the strata.
+    value, baseline : str
+        The two values.
+    margin_ratio, margin_low, margin_high : float
+        The rate of the value over that of the baseline, each of all of its comparisons, and its interval.
+    margin_pvalue : float
+        The p-value of the two being alike, adjusted for the number of pairs of values by Holm's procedure.
+    ratio, low, high, pvalue : float
+        The same of standardised rates.
+    higher_in, lower_in : tuple of str
+        Strata in which the rate of the value is higher, and lower.
+    contradicts : bool
+        Whether margin and strata say different things: the ratio in the margin is outside the interval of that of
+        standardised rates, and either only one of them tells detectably which rate is higher (or they tell the
+        opposite), or the order in the margin is the opposite of that in every stratum with errors enough.
+    """
+
+    by: str
+    strata: str
+    value: str
+    baseline: str
+    margin_ratio: float
+    margin_low: float
+    margin_high: float
+    margin_pvalue: float
+    ratio: float
+    low: float
+    high: float
+    pvalue: float
+    higher_in: tuple[str, ...]
+    lower_in: tuple[str, ...]
+    contradicts: bool
+
+
+def contradictions_in(differences: Sequence[StratifiedDifference], rate: str) -> list[str]:
+    """Say, in a sentence each, where rates overall and within strata contradict each other."""
+    return [
+        f"Rates by {one.by} overall and within {one.strata} contradict each other: {rate.upper()} of {one.value} over "
+        f"that of {one.baseline} is {one.margin_ratio:.3g} overall [{one.margin_low:.3g}, {one.margin_high:.3g}], but "
+        f"{one.ratio:.3g} with the same mix of {one.strata} [{one.low:.3g}, {one.high:.3g}]; it is higher in "
+        f"{len(one.higher_in)} and lower in {len(one.lower_in)} of {len(one.higher_in) + len(one.lower_in)} strata."
+        for one in differences
+        if one.contradicts
+    ]
+
+
+def warn_of_contradictions(differences: Sequence[StratifiedDifference], rate: str) -> None:
+    """Warn of each difference whose margin and strata contradict each other."""
+    for told in contradictions_in(differences, rate):
+        warn(told, ContradictingStrataWarning)
+
+
+@dataclass(frozen=True, eq=False)
+class Stratification:
+    """Cells of one attribute and others that make strata, with fits of a rate for each value and stratum.
+
+    Attributes
+    ----------
+    by, strata : str
+        The attribute, and those that make the strata.
+    cells : Cells
+        Those in which both sides have the same value.
+    values : tuple of str
+        The values of the attribute.
+    names : tuple of str
+        The strata.
+    value, stratum : (cells,) ndarray of int
+        The value and the stratum of each cell.
+    n, errors : (values, strata) ndarray of int
+        Numbers of comparisons and of errors.
+    mix : (strata,) ndarray
+        The share of each stratum; 0 for those in which some value has no comparisons.
+    """
+
+    by: str
+    strata: str
+    cells: Cells
+    values: tuple[str, ...]
+    names: tuple[str, ...]
+    value: NDArray[np.intp]
+    stratum: NDArray[np.intp]
+    n: NDArray[np.int64]
+    errors: NDArray[np.int64]
+    mix: Floats
+
+    def rates(self, level: float) -> list[StratifiedRate]:
+        """Return the rates of each value: of all its comparisons, standardised, and in each stratum."""
+        margins, inside = self._fits
+        shared, rows = self.mix > 0, []
+        for v in range(len(self.values)):
+            of_value = self.value == v
+            limits = self._limits(np.eye(1, len(self.values), v)[0], margins, of_value, level)
+            rows.append(self._row(v, slice(None), limits))
+            mean, limits, note = math.nan, (math.nan, math.nan), ""
+            if shared.any():
+                mean = float((self.errors[v, shared] / self.n[v, shared]) @ self.mix[shared])
+                limits = (
+                    self._standardised(inside, v).rate_interval(level)
+                    if mean
+                    else self._upper_limit(of_value & shared[self.stratum], level)
+                )
+                empty = ", ".join(self.names[s] for s in np.flatnonzero(shared & (self.errors[v] == 0)))
+                note = f"no errors in {empty}, so the interval is likely too narrow" if empty else ""
+            rows.append(self._row(v, shared, limits, estimate=mean, standardised=True, note=note))
+            for s in np.flatnonzero(self.n[v]).tolist():
+                contrast = np.eye(1, self.n.size, v * len(self.names) + s)[0]
+                limits = self._limits(contrast, inside, of_value & (self.stratum == s), level)
+                rows.append(self._row(v, s, limits, stratum=self.names[s]))
+        return rows
+
+    def _row(self, v: int, strata: Any, limits: tuple[float, float], **more: Any) -> StratifiedRate:
+        """Make the row of a value in some strata, whose rate is errors over comparisons unless it is given."""
+        n, errors = int(self.n[v, strata].sum()), int(self.errors[v, strata].sum())
+        more.setdefault("estimate", errors / max(n, 1))
+        low, high = limits
+        return StratifiedRate(group=self.values[v], low=low, high=high, n_comparisons=n, n_errors=errors, **more)
+
+    def differences(self, level: float) -> list[StratifiedDifference]:
+        """Compare each two values."""
+        margins, inside = self._fits
+        pairs = list(itertools.combinations(range(len(self.values)), 2))
+        both = []
+        for v, w in pairs:
+            margin = _log_ratio(
+                margins, *(fitting.mean_chance(margins, np.eye(1, len(self.values), k), np.ones(1)) for k in (v, w))
+            )
+            within = _log_ratio(inside, *(self._mean(inside, k) for k in (v, w)))
+            both.append((margin, within))
+        adjusted = [intervals.holm([row[k].pvalue for row in both]) for k in (0, 1)]
+        return [
+            self._difference(v, w, estimates, (float(p), float(q)), level)
+            for (v, w), estimates, p, q in zip(pairs, both, *adjusted, strict=True)
+        ]
+
+    def _difference(
+        self, v: int, w: int, both: tuple[StudentEstimate, StudentEstimate], pvalues: tuple[float, float], level: float
+    ) -> StratifiedDifference:
+        with np.errstate(invalid="ignore", divide="ignore"):
+            rates = self.errors / self.n
+        shared = np.flatnonzero((self.n[v] > 0) & (self.n[w] > 0))
+        order = {s: float(np.sign(rates[v, s] - rates[w, s])) for s in shared}
+        enough = [order[s] for s in shared if self.errors[v, s] + self.errors[w, s] >= ENOUGH_ERRORS]
+        margin = float(np.sign(self.errors[v].sum() / self.n[v].sum() - self.errors[w].sum() / self.n[w].sum()))
+        reversed_in_all = len(enough) > 1 and margin != 0 and all(one == -margin for one in enough)
+        verdicts = [float(np.sign(one.value)) if p <= 1 - level else 0.0 for one, p in zip(both, pvalues, strict=True)]
+        ends = [one.ratio_interval(level) for one in both]
+        ratios = [one.exponential for one in both]
+        apart = not ends[1][0] <= ratios[0] <= ends[1][1] and not math.isnan(ratios[0] + ratios[1])
+        return StratifiedDifference(
+            self.by, self.strata, self.values[v], self.values[w],
+            ratios[0], *ends[0], pvalues[0], ratios[1], *ends[1], pvalues[1],
+            tuple(self.names[s] for s in shared if order[s] > 0), tuple(self.names[s] for s in shared if order[s] < 0),
+            bool(apart and (reversed_in_all or verdicts[0] != verdicts[1])),
+        )  # fmt: skip
+
+    @cached_property
+    def _fits(self) -> tuple[Fit, Fit]:
+        """Fit a rate for each value, and one for each value and stratum."""
+        codes = self.value, self.value * len(self.names) + self.stratum
+        sizes = len(self.values), self.n.size
+        return tuple(  # type: ignore[return-value]
+            fitting.fit(self.cells, np.eye(size)[code]) for code, size in zip(codes, sizes, strict=True)
+        )
+
+    def _mean(self, inside: Fit, v: int) -> tuple[float, Floats]:
+        """Return the standardised rate of a value, and its gradient."""
+        own = np.arange(self.n.size).reshape(self.n.shape)[v]
+        log_odds, gradient = inside.values(np.eye(self.n.size)[own]), np.zeros(self.n.size)
+        # Where all comparisons are errors, or none, the data determine no log odds.
+        chances = np.where(np.isnan(log_odds), self.errors[v] > 0, 1 / (1 + np.exp(-log_odds)))
+        gradient[own] = self.mix * (chances * (1 - chances))
+        return float(np.cumsum(self.mix * chances)[-1]), gradient
+
+    def _standardised(self, inside: Fit, v: int) -> StudentEstimate:
+        mean, gradient = self._mean(inside, v)
+        if not 0 < mean < 1:
+            return StudentEstimate()
+        return fitting.of_function(inside, math.log(mean / (1 - mean)), gradient / (mean * (1 - mean)))
+
+    def _limits(self, contrast: Floats, fitted: Fit, which: NDArray[np.bool_], level: float) -> tuple[float, float]:
+        """Return the interval of one rate, whose log odds are a coefficient."""
+        found = fitting.estimate(fitted, contrast)
+        return self._upper_limit(which, level) if math.isnan(found.value) else found.rate_interval(level)
+
+    def _upper_limit(self, which: NDArray[np.bool_], level: float) -> tuple[float, float]:
+        """Return the interval of a rate without errors, or with nothing else, whose errors come together by subject.
+
+        The number of comparisons is divided by the design effect at the strictest threshold with a few errors.
+        """
+        cells = self.cells.only(which)
+        n = float(cells.n.sum())
+        if cells.errors.any():
+            return 0.0, 1.0  # nothing but errors: whoever wants a limit of those may ask for the opposite rate
+        laxer = cells.with_errors(_PAIRS_OF_LIMIT)
+        one = np.ones((laxer.n.size, 1))
+        fitted = fitting.fit(laxer, one)
+        variance = 0.0 if math.isnan(fitted.value(one[0])) else float(fitted.covariance_of(one[:1])[0, 0])
+        if variance > 0:
+            chance = float(laxer.errors.sum() / n)
+            n = min(n, 1 / (chance * (1 - chance) * variance))
+        elif laxer.n_subjects is not None:
+            n = min(n, laxer.n_subjects / (2 if laxer.rate == "fmr" else 1))
+        return 0.0, intervals.upper_limit_without_errors(max(1.0, n), level)
+
+
+def stratify(
+    cells: Cells, attributes: Sequence[str], by: str, strata: Sequence[str], mix: str = "pooled"
+) -> Stratification:
+    """Divide cells of some attributes by the values of one of them and, as strata, those of others.
+
+    Non-mated comparisons of different strata are one more stratum. With the mix "pooled" strata have the share that
+    they have of the comparisons of all values together, with "equal" all the same.
+    """
+    a, others = attributes.index(by), [attributes.index(name) for name in strata]
+    cells = cells.only(cells.first[:, a] == cells.second[:, a])
+    same = (cells.first[:, others] == cells.second[:, others]).all(axis=1)
+    labels = [cells.labels[k] for k in others]
+    of_cell = [
+        INTERSECTION.join(one[k] for one, k in zip(labels, row, strict=True)) if is_same else None
+        for row, is_same in zip(cells.first[:, others], same, strict=True)
+    ]
+    known = sorted({name for name in of_cell if name is not None})
+    names = (*known, f"{fitting.DIFFERENT} {INTERSECTION.join(strata)}") if not same.all() else tuple(known)
+    position = {name: k for k, name in enumerate(known)} | {None: len(known)}
+    used, value = np.unique(cells.first[:, a], return_inverse=True)
+    stratum = np.array([position[name] for name in of_cell], np.intp)
+    n, errors = np.zeros((2, used.size, len(names)), np.int64)
+    np.add.at(n, (value, stratum), cells.n)
+    np.add.at(errors, (value, stratum), cells.errors)
+    shared = (n > 0).all(axis=0)
+    weights = np.where(shared, n.sum(axis=0) if mix == "pooled" else 1, 0).astype(np.float64)
+    total = weights.sum()
+    return Stratification(
+        by, INTERSECTION.join(strata), cells, tuple(cells.labels[a][k] for k in used), names,
+        value, stratum, n, errors, weights / total if total else weights,
+    )  # fmt: skip
+
+
+def _log_ratio(fitted: Fit, one: tuple[float, Floats], other: tuple[float, Floats]) -> StudentEstimate:
+    if not (one[0] > 0 and other[0] > 0):
+        return StudentEstimate()
+    return fitting.of_function(fitted, math.log(one[0] / other[0]), one[1] / one[0] - other[1] / other[0])
+
+
+_MARKERS = ("o", "D", "s", "^")  # of values that share a colour
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class StratifiedRates(Result):
+    """The result of `stratified_rates`.
+
+    Attributes
+    ----------
+    rate : {"fmr", "fnmr"}
+        Which rate.
+    at : OperatingPoint
+        The operating point.
+    threshold : float
+        The threshold there, which is taken as given.
+    by, strata : str
+        The attribute whose values are compared, and those that make the strata.
+    mix : tuple of (str, float)
+        The share of each stratum in standardised rates; 0 for those in which some value has no comparisons.
+    rates : tuple of StratifiedRate
+        For each value its rate overall, the standardised one, and those within strata.
+    differences : tuple of StratifiedDifference
+        Each two values compared.
+    confidence_level : float
+        Of the intervals.
+    n_subjects : int or None
+        Number of subjects; None where every comparison was taken for independent.
+    settings : dict
+        The arguments of the call.
+    """
+
+    rate: str
+    at: OperatingPoint
+    threshold: float
+    by: str
+    strata: str
+    mix: tuple[tuple[str, float], ...]
+    rates: tuple[StratifiedRate, ...]
+    differences: tuple[StratifiedDifference, ...]
+    confidence_level: float
+    n_subjects: int | None
+    settings: dict[str, Any]
+
+    _title = "Rates within strata"
+    _rows = "rates"
+    _printed = "group stratum n_comparisons n_errors estimate"
+
+    def _tables(self) -> list[Printed]:
+        places = [row.stratum or ("same mix" if row.standardised else "overall") for row in self.rates]
+        return [printed(self._columns() | {"stratum": places}, self._printed.split())]
+
+    @property
+    def contradictions(self) -> tuple[StratifiedDifference, ...]:
+        """The differences in which the margin and the strata contradict each other."""
+        return tuple(one for one in self.differences if one.contradicts)
+
+    def _sentences(self) -> list[str]:
+        """Return the sentences of the summary."""
+        text = [f"{self.rate.upper()} by {self.by} at {self.at}, overall and with the same mix of {self.strata}:"]
+        for value in dict.fromkeys(row.group for row in self.rates):
+            margin, same = (row for row in self.rates if row.group == value and row.stratum is None)
+            text.append(f"{value}: {in_words(margin)} overall, {in_words(same)} with the same mix.")
+        lost = [name for name, share in self.mix if not share]
+        if lost:
+            text.append(f"Strata left out of the mix, as some value has no comparisons there: {', '.join(lost)}.")
+        told = contradictions_in(self.differences, self.rate)
+        text += told or ["Rates overall and within strata do not contradict each other."]
+        return text
+
+    @checked
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw the rates of each value overall, with the same mix, and in each stratum.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure by default.
+
+        Returns
+        -------
+        matplotlib Axes
+        """
+        values = list(dict.fromkeys(str(row.group) for row in self.rates))
+        strata = dict.fromkeys(row.stratum for row in self.rates if row.stratum)
+        places = ["overall", f"same mix of {self.strata}", *strata]
+        width, height = row_size(places)
+        ax = axes_or_new(ax, (width, height + 0.12 * len(values) * len(places) + 0.2 * len(values)))
+        steps = np.linspace(-0.25, 0.25, len(values)) if len(values) > 1 else np.zeros(1)
+        bars = []
+        for k, (value, step) in enumerate(zip(values, steps, strict=True)):
+            color, marker = COLORS[k % len(COLORS)], _MARKERS[k // len(COLORS) % len(_MARKERS)]
+            for row in self.rates:
+                if row.group == value and not math.isnan(row.estimate):
+                    y = places.index(row.stratum or places[int(row.standardised)]) + step
+                    ends = row.estimate, row.low, row.high
+                    bars.append(Bar(y, *ends, color=color, marker=marker, label=drawn(shortened(value, LONGEST_LABEL))))
+        logarithmic = self.rate == "fmr" and any(bar.value > 0 for bar in bars)
+        ax = draw_rows(ax, places, bars, xlabel=METRICS[self.rate].long_title, logarithmic=logarithmic)
+        ax.axhline(1.5, color="0.7", linewidth=0.8)
+        return ax
+
+
+Mix = Literal["pooled", "equal"]
+
+
+@checked
+def stratified_rates(
+    comparisons: Comparisons,
+    by: str,
+    strata: str | list[str],
+    at: OperatingPoint,
+    *,
+    rate: ErrorRate = "fmr",
+    mix: Mix = "pooled",
+    unit: Unit = "subject",
+    confidence_level: float = 0.95,
+) -> StratifiedRates:
+    """Compute error rates by one attribute within strata of another, and with the same mix of strata for all.
+
+    Where groups are made up differently by another attribute, rates of all their comparisons may hide, or make, a
+    difference between them. A `ContradictingStrataWarning` says where they do.
+
+    Parameters
+    ----------
+    comparisons : Comparisons
+        The comparisons, with these attributes.
+    by : str
+        The attribute whose values are compared. Of non-mated comparisons those count whose two sides have one value.
+    strata : str or list of str
+        The attributes whose values make the strata. Non-mated comparisons of two strata are one more stratum.
+    at : OperatingPoint
+        The operating point, whose threshold is found from all comparisons.
+    rate : {"fmr", "fnmr"}
+        The error rate.
+    mix : {"pooled", "equal"}
+        What all values are standardised to: the shares that strata have of the comparisons of all values together, or
+        the same share for each. Strata in which a value has no comparisons are left out of it.
+    unit : {"subject", "comparison"}
+        What is independent. Where subjects are not known, "comparison" gives intervals that are likely too narrow.
+    confidence_level : float, default 0.95
+        Confidence level of the intervals, in (0, 1).
+
+    Returns
+    -------
+    StratifiedRates
+
+    Raises
+    ------
+    InputError
+        For an unknown attribute, or one with a single value; and without subjects.
+
+    Warns
+    -----
+    ContradictingStrataWarning
+        Where the order of two values is another within strata than in the margin.
+
+    Notes
+    -----
+    Variances are dyadic-robust for FMR and clustered by subject for FNMR, with the small-sample correction of
+    `error_model`. The threshold is taken as given, even where it is found from the same comparisons. Standardised rates
+    are means of the strata's rates, by direct standardisation.
+
+    Examples
+    --------
+    >>> import fastfair as ff
+    >>> c = ff.datasets.voxceleb1_h("resnetse34v2", groups=("Gender", "Nationality"))
+    >>> found = ff.stratified_rates(c, "Gender", "Nationality", ff.at_threshold(-1.1))
+    >>> one = found.differences[0]
+    >>> one.value, one.baseline, round(one.margin_ratio, 2), round(one.ratio, 2), one.contradicts
+    ('f', 'm', 1.51, 1.54, False)
+    """
+    level = intervals.level(confidence_level)
+    others = [strata] if isinstance(strata, str) else list(strata)
+    if not others or by in others:
+        raise InputError(f"strata must name attributes other than {by!r}")
+    key = threshold_key(comparisons, at)
+    cells = fitting.count_cells(comparisons, [by, *others], key, rate, unit)
+    found = stratify(cells, [by, *others], by, others, mix)
+    if len(found.values) < 2:
+        raise InputError(f"there are no comparisons of two values of {by!r}, so there is nothing to compare")
+    if not found.mix.any():
+        warn(
+            f"no stratum of {found.strata} has comparisons of every value of {by!r}: there are no standardised rates",
+            NotComputableWarning,
+        )
+    differences = found.differences(level)
+    warn_of_contradictions(differences, rate)
+    shares = tuple(zip(found.names, found.mix.tolist(), strict=True))
+    settings = {
+        "by": by, "strata": others, "at": str(at), "rate": rate, "mix": mix, "unit": unit, "confidence_level": level,
+    }  # fmt: skip
+    return StratifiedRates(
+        rate, at, comparisons.to_threshold(key), by, found.strata, shares, tuple(found.rates(level)),
+        tuple(differences), level, found.cells.n_subjects, settings,
+    )  # fmt: skip
 
 
 @dataclass(frozen=True)

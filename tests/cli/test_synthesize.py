@@ -10,7 +10,7 @@ import pytest
 from helpers.command_line import PLOTS, run, succeeded
 
 import fastfair as ff
-from fastfair.synthesis.systems import figures_of_scores
+from fastfair.synthesis.hill_climbing import figures_of_scores
 
 SMALL = ["--n-mated", 200, "--n-nonmated", 200, "--rate", 0.01, "--seed", 3]
 OVERALL = ["--overall-mated", 200, "--overall-nonmated", 1000, "--overall-fmr", 0.002]

@@ -228,7 +228,7 @@ def test_a_contradiction_is_told_unasked():
     data = table(
         {("f", "A"): (40, 2000), ("m", "A"): (5, 500), ("f", "B"): (40, 200), ("m", "B"): (200, 2000)}, subjects=60
     )
-    with pytest.warns(ContradictingStrataWarning, match="'gender' and 'region' contradict each other"):
+    with pytest.warns(ContradictingStrataWarning, match="by gender overall and within region contradict each other"):
         model = ff.error_model(data, NAMES, AT, baseline={"gender": "m"})
     gender = model.effects[0]
     assert gender.low > 1

@@ -13,7 +13,7 @@ from helpers.quiet import quietly
 from helpers.refusals import refused
 
 import fastfair as ff
-from fastfair.error_models.stratified_rates import StratifiedRate, StratifiedRates
+from fastfair.error_models.error_model import StratifiedRate, StratifiedRates
 from fastfair.errors import ContradictingStrataWarning, NotComputableWarning
 
 # Most pairs of the region with most errors are men, and women have twice the odds in each region.

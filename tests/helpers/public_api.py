@@ -21,8 +21,14 @@ from fastfair.calibration.evaluate_calibration import (
     Tippett,
 )
 from fastfair.claims import Check, CheckedQuantity, Claim, ClaimedRate
-from fastfair.error_models.error_model import AttributeTest, Effect, ErrorModel
-from fastfair.error_models.stratified_rates import StratifiedDifference, StratifiedRate, StratifiedRates
+from fastfair.error_models.error_model import (
+    AttributeTest,
+    Effect,
+    ErrorModel,
+    StratifiedDifference,
+    StratifiedRate,
+    StratifiedRates,
+)
 from fastfair.error_rates import curves, rates
 from fastfair.evaluation.contrasts import Contrast, RankedSystem
 from fastfair.evaluation.result import Evaluation
@@ -34,8 +40,7 @@ from fastfair.planning.fnmr import MarginPlan, PowerPlan, SubjectsPlan
 from fastfair.quality import DiscardArea, DiscardCurve, DiscardedRate
 from fastfair.small_groups import ShrunkenRates
 from fastfair.synthesis.coverage import CoverageExperiment
-from fastfair.synthesis.hill_climbing import Synthesis
-from fastfair.synthesis.systems import BiasedSystem
+from fastfair.synthesis.hill_climbing import BiasedSystem, Synthesis
 from fastfair.thresholds import (
     AppliedRate,
     AppliedThreshold,

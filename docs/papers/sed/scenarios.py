@@ -7,8 +7,7 @@ from typing import Literal
 import numpy as np
 
 from fastfair.synthesis import synthesize_each
-from fastfair.synthesis.hill_climbing import Synthesis
-from fastfair.synthesis.systems import BiasedSystem
+from fastfair.synthesis.hill_climbing import BiasedSystem, Synthesis
 
 from .printed import OVERALL_FMR, SET_SIZE, TABLES
 

@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 
 from fastfair import Comparisons, OperatingPoint, at_fmr, eer
 from fastfair.errors import TargetMissedWarning
-from fastfair.synthesis.hill_climbing import Synthesis
-from fastfair.synthesis.systems import BiasedSystem
+from fastfair.synthesis.hill_climbing import BiasedSystem, Synthesis
 from papers.quantities import measure_of
 from papers.settings import Settings
 
