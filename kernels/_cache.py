@@ -25,6 +25,7 @@ from numba.core.serialize import dumps
 
 from . import _ahead
 from ._aside import WRITING, end_if_the_process_does
+from ._linking import Helper
 from ._sources import digest_of
 
 _VERSIONS = (numba.__version__, sys.implementation.cache_tag)
@@ -98,7 +99,8 @@ class KernelCache(_Cache):
 
     def save_overload(self, sig: Any, data: Any) -> None:
         """Write a compiled kernel to its file, whole or not at all."""
-        if not self._enabled or data.lifted or data.library.has_dynamic_globals:
+        is_helper = isinstance(data.entry_point, Helper)
+        if not self._enabled or is_helper or data.lifted or data.library.has_dynamic_globals:
             return
         key, path = self._place(sig, data.codegen)
         content = dumps(data._reduce())

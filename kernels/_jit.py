@@ -10,13 +10,13 @@ import threading
 import warnings
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numba
 from numba.core import event
 from numba.core.registry import CPUDispatcher
 
-from . import _ahead
+from . import _ahead, _linking
 from ._aside import aside, end_if_the_process_does
 from ._cache import KernelCache, files_of
 from ._sources import HERE, OPTIONS
@@ -109,7 +109,7 @@ class _Kernel(CPUDispatcher):
     def __call__(self, *args: Any, **kws: Any) -> Any:
         function = self.py_func
         name = function.__module__.rpartition(".")[2], function.__name__
-        if not self.overloads and _ahead.runs_as_python(*name, args) and not self._is_kept():
+        if not self._has_machine_code() and _ahead.runs_as_python(*name, args) and not self._is_kept():
             return function(*args, **kws)
         try:
             return _call(self, *args, **kws)
@@ -119,6 +119,14 @@ class _Kernel(CPUDispatcher):
                 raise KeyboardInterrupt from None
             raise
 
+    @property
+    def _results(self) -> dict[Any, Any]:
+        """What was compiled, by the types of the arguments."""
+        return cast("dict[Any, Any]", self.overloads)
+
+    def _has_machine_code(self) -> bool:
+        return any(not isinstance(one.entry_point, _linking.Helper) for one in self._results.values())
+
     def _is_kept(self) -> bool:
         """Tell whether the kernel was compiled before; looked for once."""
         if self._kept is None:
@@ -127,6 +135,26 @@ class _Kernel(CPUDispatcher):
 
     def enable_caching(self) -> None:
         self._cache = KernelCache(self.py_func, CACHE_FOLDER)
+
+    def compile(self, sig: Any) -> Any:
+        kernel: Any = super()
+        if not _linking.IS_TRIED:
+            return kernel.compile(sig)
+        with _linking.compiling(self.targetctx):
+            types = tuple(sig)
+            if _linking.depth() > 1:
+                return kernel.compile(sig)
+            if types in self._results and isinstance(self._results[types].entry_point, _linking.Helper):
+                del self._results[types]  # it was compiled as a helper, and is now called from Python
+            found = kernel.compile(sig)
+            _linking.place_environments(self._results[types])
+            return found
+
+    def add_overload(self, result: Any) -> None:
+        if isinstance(result.entry_point, _linking.Helper):
+            self._results[tuple(result.signature.args)] = result
+        else:
+            super().add_overload(result)
 
     def _compile_for_args(self, *args: Any, **kws: Any) -> Any:
         kernel: Any = super()  # type checkers cannot see its methods
@@ -140,11 +168,15 @@ class _Kernel(CPUDispatcher):
         return aside(compile_for_args)
 
 
+_MADE_OF = ("py_func", "targetdescr", "targetoptions", "locals", "pipeline_class")
+
+
 def jit(function: Callable[..., Any]) -> Any:
     """Compile a kernel: cached, without the interpreter's lock, and dividing by zero as NumPy does."""
     if config.DISABLE_JIT:
         return function
-    kernel = _Kernel(function, targetoptions=dict(OPTIONS))
+    kernel: Any = _Kernel(function, targetoptions=dict(OPTIONS))
+    kernel._compiler = _linking.KernelCompiler(*(getattr(kernel._compiler, name) for name in _MADE_OF))
     if CACHE_FOLDER:
         kernel.enable_caching()
     return kernel
