@@ -292,11 +292,12 @@ def _of_embeddings(
     replicates = as_asked(resampler.replicate(settings.n_resamples, settings.key, settings.workers))
     estimate = replace(estimate, threshold=resampler.typed(estimate.threshold))
     estimate, expected = map(as_asked, (estimate, replace(estimate, fnmr=expected_fnmr)))
-    pairing, inside = data.pairing, np.ones((1, data.subjects.size), bool)
+    of_mated, inside = data.pairs[0].of_subjects(), np.ones((1, data.subjects.size), bool)
     if with_groups:
         inside = np.concatenate((inside, data.subject_group == np.arange(len(data.groups))[:, None]))
-    comparisons = {"fmr": pairing.nonmated(inside), "fnmr": inside @ pairing.mated}
-    have_some = {"fmr": data.n_samples > 0, "fnmr": pairing.mated > 0}
+    n_nonmated = np.array([data.pairs[1].of_subjects(some).sum() // 2 for some in inside])
+    comparisons = {"fmr": n_nonmated, "fnmr": inside @ of_mated}
+    have_some = {"fmr": data.n_samples > 0, "fnmr": of_mated > 0}
     subjects = {name: np.count_nonzero(inside & some, axis=1) for name, some in have_some.items()}
     draws_subjects = settings.unit != "sample"
     few = np.flatnonzero(levels * data.n_nonmated < ENOUGH_ERRORS)
@@ -314,7 +315,7 @@ def _of_embeddings(
         effective = np.where((rates > 0) & (rates < 1), np.nan, n)
         raised, few_held, numbers = np.full(levels.size, np.nan), None, np.full(levels.size, -1)
         if n and mated and draws_subjects:
-            of_subjects = pairing.mated[inside[row]].astype(np.float64)
+            of_subjects = of_mated[inside[row]].astype(np.float64)
             attempts = float((of_subjects**2).sum()) / n
             raised = np.array([raised_rate(x, n, attempts) for x in rates.tolist()])
         if n and counted is not None and (rates == 0).any():

@@ -419,8 +419,12 @@ def require_the_same_vectors(first: Embeddings, second: Embeddings) -> None:
     """
     _require_the_same_groups(first, second)
     _require_the_same_labels("subjects", first.subjects, second.subjects)
-    pairs = [PairsOfVectors(one.subject, one.is_probe, False) for one in (first, second)]
-    _require_the_same_rows(pairs, first.subjects, first.groups, (first.subject_group, second.subject_group))
+    _require_the_same_rows(
+        [one.pairs[1] for one in (first, second)],
+        first.subjects,
+        first.groups,
+        (first.subject_group, second.subject_group),
+    )
 
 
 def _require_the_same_groups(first: Comparisons | Embeddings, second: Comparisons | Embeddings) -> None:

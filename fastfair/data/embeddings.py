@@ -202,7 +202,9 @@ class Embeddings(Shown):
     subject_group : (k,) ndarray of int32
         The group of each subject, as a position in `groups`; -1 where there are none.
     pairing : Pairing
-        Which vectors are compared: an order of them, and the number of references and probes of each subject.
+        Which vectors are compared, as an order of them.
+    pairs : tuple of two PairsOfVectors
+        All mated, and all non-mated, pairs, as numbers of them.
     is_probe : (m,) ndarray of bool or None
         Whether each vector is a probe, and not a reference; None without roles.
     n_samples : (k,) ndarray of int64
@@ -249,6 +251,7 @@ class Embeddings(Shown):
     grouping: tuple[str, ...]
     subject_group: NDArray[np.int32]
     pairing: Pairing
+    pairs: tuple[PairsOfVectors, PairsOfVectors]
     is_probe: NDArray[np.bool_] | None
     n_samples: NDArray[np.int64]
     n_mated: int
@@ -540,10 +543,7 @@ class Embeddings(Shown):
             sides.append(replace(side, rows=None, reference_sample=None, probe_sample=None, not_kept=not_kept))
         numbers = np.arange(self.subjects.size, dtype=np.int32)
         of_subjects = Subjects(self.subjects, numbers, self.attributes, self._subject_codes)
-        all_pairs = (
-            PairsOfVectors(self.subject, self.is_probe, True), PairsOfVectors(self.subject, self.is_probe, False)
-        )  # fmt: skip
-        kept = KeptComparisons(sides[0], sides[1], of_subjects, "similarity", self.left_out, all_pairs, self.grouping)
+        kept = KeptComparisons(sides[0], sides[1], of_subjects, "similarity", self.left_out, self.pairs, self.grouping)
         return ScannedComparisons(kept)
 
     def _side_of(self, pairs: Pairs, *, mated: bool) -> SortedSide:
@@ -590,20 +590,21 @@ class Embeddings(Shown):
         inside = self.subject_group == np.arange(len(self.groups))[:, None]
         columns["subjects"] = inside.sum(axis=1).tolist()
         columns["vectors" if self.template is None else "templates and probes"] = (inside @ self.n_samples).tolist()
-        columns["mated pairs"] = (inside @ self.pairing.mated).tolist()
+        columns["mated pairs"] = (inside @ self.pairs[0].of_subjects()).tolist()
         return said, columns
 
     def _choose_groups(self, names: tuple[str, ...]) -> None:
         groups, codes = group_labels.intersections(names, self.attributes, [self._subject_codes])
         of_subject = codes[0].astype(np.int32) if codes else np.full(self.subjects.size, -1, np.int32)
-        pairing = Pairing.of(self.subject, of_subject, self.is_probe)
+        mated, nonmated = (PairsOfVectors(self.subject, self.is_probe, of_class) for of_class in (True, False))
         self.__dict__.update(
             groups=groups,
             grouping=names,
             subject_group=read_only(of_subject),
-            pairing=pairing,
-            n_mated=int(pairing.mated.sum()),
-            n_nonmated=int(pairing.nonmated(np.ones((1, of_subject.size), bool))[0]),
+            pairing=Pairing.of(self.subject, of_subject, self.is_probe),
+            pairs=(mated, nonmated),
+            n_mated=int(mated.of_subjects().sum()),
+            n_nonmated=int(nonmated.of_subjects().sum() // 2),
         )
 
     def _require_both_kinds(self) -> None:

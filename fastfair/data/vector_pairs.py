@@ -28,15 +28,11 @@ class Pairing:
         The subject of each vector, in that order.
     n_references : int or None
         How many vectors are references, all others being probes; None where every two vectors are compared.
-    references, probes : (k,) int64
-        Number of references, and of probes, of each subject; of all vectors where every two are compared.
     """
 
     order: NDArray[np.intp]
     subject: NDArray[np.int32]
     n_references: int | None
-    references: Counts
-    probes: Counts
 
     @classmethod
     def of(cls, subject: NDArray[np.int32], group: NDArray[np.int32], is_probe: NDArray[np.bool_] | None) -> Pairing:
@@ -55,41 +51,15 @@ class Pairing:
         -------
         Pairing
         """
-        if is_probe is None:
-            order = np.lexsort((subject, group[subject]))
-            n_samples = np.bincount(subject, minlength=group.size)
-            return cls(read_only(order), read_only(subject[order]), None, n_samples, n_samples)
-        order = np.lexsort((subject, group[subject], is_probe))
-        probes = np.bincount(subject[is_probe], minlength=group.size)
-        references = np.bincount(subject[~is_probe], minlength=group.size)
-        return cls(read_only(order), read_only(subject[order]), int(references.sum()), references, probes)
+        by = (subject, group[subject])
+        order = np.lexsort(by if is_probe is None else (*by, is_probe))
+        n_references = None if is_probe is None else int(np.count_nonzero(~is_probe))
+        return cls(read_only(order), read_only(subject[order]), n_references)
 
     @property
     def two_sets(self) -> bool:
         """Whether references and probes are different vectors."""
         return self.n_references is not None
-
-    @cached_property
-    def mated(self) -> Counts:
-        """(k,) number of mated pairs of each subject."""
-        if self.two_sets:
-            return self.references * self.probes
-        return self.references * (self.references - 1) // 2
-
-    def nonmated(self, inside: NDArray[np.bool_]) -> Counts:
-        """Count the non-mated pairs of sets of subjects.
-
-        Parameters
-        ----------
-        inside : (sets, k) bool
-            Whether each subject is in each set.
-
-        Returns
-        -------
-        (sets,) int64
-        """
-        references, probes = (np.where(inside, n, 0).T for n in (self.references, self.probes))
-        return pairs_of_two_subjects(references, probes, self.two_sets)
 
     @cached_property
     def columns(self) -> NDArray[np.int64]:
@@ -102,13 +72,13 @@ class Pairing:
             last = np.flatnonzero(np.diff(self.subject, append=-1)) + 1
             begin = np.arange(1, n + 1)
             return np.stack((begin, begin, np.repeat(last, np.diff(last, prepend=0))), axis=1)
-        rank = np.empty(self.references.size, np.int64)  # of subjects, in the order in which probes have them
-        probe = self.subject[self.n_references :]
+        probe, row = self.subject[self.n_references :], self.subject[: self.n_references]
+        probes = np.bincount(probe, minlength=int(self.subject.max()) + 1)
         seen = probe[np.diff(probe, prepend=-1) != 0]
-        rank[seen] = np.cumsum(self.probes[seen]) - self.probes[seen] + self.n_references
-        row = self.subject[: self.n_references]
-        begin = np.where(self.probes[row] > 0, rank[row], n)
-        return np.stack((np.full(row.size, self.n_references), begin, begin + self.probes[row]), axis=1)
+        rank = np.full(probes.size, n)  # of subjects, in the order in which probes have them; of those without, the end
+        rank[seen] = np.cumsum(probes[seen]) - probes[seen] + self.n_references
+        begin = rank[row]
+        return np.stack((np.full(row.size, self.n_references), begin, begin + probes[row]), axis=1)
 
 
 def pairs_of_two_subjects(references: NDArray[Any], probes: NDArray[Any], two_sets: bool) -> NDArray[np.int64]:

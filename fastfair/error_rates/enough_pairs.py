@@ -13,7 +13,6 @@ from fastfair.data.comparisons import keys_of
 from fastfair.data.embeddings import ROLES, Embeddings
 from fastfair.data.scans import ScannedComparisons
 from fastfair.data.sorted_scores import ClassKeys, NotKeptError
-from fastfair.data.vector_pairs import PairsOfVectors
 from fastfair.errors import InputError
 
 from .operating_points import OperatingPoint, threshold_key
@@ -85,8 +84,7 @@ def _smallest_cell(embeddings: Embeddings) -> int:
     """Return the number of non-mated pairs of the two groups that have the fewest."""
     if not embeddings.groups:
         return embeddings.n_nonmated
-    pairs = PairsOfVectors(embeddings.subject, embeddings.is_probe, False)
-    cells = pairs.count(embeddings.subject_group.astype(np.uint16), len(embeddings.groups))[0]
+    cells = embeddings.pairs[1].count(embeddings.subject_group.astype(np.uint16), len(embeddings.groups))[0]
     return int(cells[cells > 0].min())
 
 
@@ -113,7 +111,7 @@ def _fmr_at(keys: ClassKeys, key: np.signedinteger) -> float:
 def _some_of(embeddings: Embeddings) -> Embeddings:
     """Take the vectors of some subjects, from each group in turn and those with mated pairs first."""
     group, n = embeddings.subject_group, np.minimum(embeddings.n_samples, _OF_A_SUBJECT)
-    order = np.lexsort((embeddings.pairing.mated == 0, group))
+    order = np.lexsort((embeddings.pairs[0].of_subjects() == 0, group))
     place = np.empty(group.size, np.intp)
     place[order] = np.arange(group.size)
     in_group = place - np.searchsorted(group[order], group)

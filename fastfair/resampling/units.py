@@ -272,7 +272,7 @@ class VectorUnits(Units):
         number[order] = np.arange(order.size, dtype=np.int32)
         self.subject = number[pairing.subject]
         self.group = embeddings.subject_group[order]
-        self.references, self.probes = pairing.references[order], pairing.probes[order]
+        self.references, self.probes = (counts[order] for counts in embeddings.pairs[0].vectors)
         self._n_samples = embeddings.n_samples[order]
         subjects = Draw.of(SUBJECTS, np.unique(self.group, return_inverse=True)[1])
         if unit == "subject":
