@@ -38,7 +38,7 @@ _SIZE = 4.9, 3.6  # inches of a plot that a phone shows in its own size
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Curve:
+class Curve(Result):
     """What all curves over FMR have in common; the quantity itself has another name in each kind of curve.
 
     Attributes
@@ -75,10 +75,6 @@ class Curve:
     n_resamples: int
     confidence_level: float = 0.95
     note: str = ""
-
-
-class ShownCurve(Result, Curve):
-    """A curve that shows itself in notebooks and on pages."""
 
     @abstractmethod
     def _values(self) -> tuple[str, Floats, Sequence[str]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -30,14 +31,13 @@ from fastfair.uncertainty.inversion import (
     CountedSystems,
     MeasureInversion,
     MovedSystems,
-    points_without_errors,
 )
 from fastfair.uncertainty.quantities import BELOW_RESOLUTION, RATIOS, EntryKey, Quantity, Selection, noted
 
 from .curve import (
     Banded,
     BandQuantity,
-    ShownCurve,
+    Curve,
     banded,
     curve_by_quantiles,
     ends_of,
@@ -59,7 +59,7 @@ FAIR_OUTSIDE = "these intervals leave out the value of a fair system, so they do
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class FairnessBand(ShownCurve):
+class FairnessBand(Curve):
     """A fairness measure at many FMRs, with its uncertainty.
 
     Attributes
@@ -340,13 +340,11 @@ def _inverted(
         needless = {name: getattr(centred, name)[..., :1] for name in ERROR_RATES if name not in names}
         return MovedSystems(found.estimate, replace(centred, **needless), selection, settings.workers.n_threads)
 
-    def counted_systems() -> CountedSystems | None:
-        models = [{name: of_point[name] for name in names} for of_point in found.count_models()]
-        if not points_without_errors(models, selection.measured):
-            return None
-        drawing = settings.n_resamples, settings.key, settings.workers.n_threads
-        return CountedSystems(found.estimate, selection, models, ["fmr"] * len(models), *drawing)
-
+    counted_systems = partial(
+        CountedSystems.where_needed, found.estimate, selection,
+        lambda: [{name: of_point[name] for name in names} for of_point in found.count_models()],
+        ["fmr"] * found.levels.size, settings.n_resamples, settings.key, settings.workers.n_threads,
+    )  # fmt: skip
     places: dict[EntryKey, int] = {(q.name, q.group, None, k // n_each): k for k, q in enumerate(quantities)}
     maker = IntervalMaker(
         tuple(quantities), about_estimate, inversion=MeasureInversion(places, moved_systems, counted_systems),

@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 Floats = NDArray[np.floating[Any]]
 _EDGE = 1e-6
 _PANEL, _COLUMNS = 1.75, 3  # inches of a small plot, and how many stand side by side
-_MOST_CURVES = 3  # more filled bands than this bury the curves
 _LONGEST_TITLE = 24  # characters of a group's name above a small plot
 
 
@@ -96,33 +95,15 @@ def draw_measure(band: Any, ax: Axes | None, **kwargs: Any) -> Axes:
     return ax
 
 
-def figures_of(bands: Any) -> dict[str, Figure]:
+def figures_of(bands: Any) -> dict[str, Any]:
     """Draw the ROC of all pairs and of groups, and the fairness measures that are computable, of a `Bands`."""
-    figures = {"roc": _roc_figure(bands)}
-    if len(bands.groups) > _MOST_CURVES:
+    figures = {"roc": bands.roc.plot()}
+    if bands.groups:
         figures["roc_by_group"] = draw_roc_panels(bands.roc, bands.group_roc)
     computable = [band for band in bands.fairness if np.isfinite(band.value).any()]
     if computable:
         figures["fairness"] = _fairness_figure(computable)
     return figures
-
-
-def _roc_figure(bands: Any) -> Figure:
-    """Draw the FNMR of all pairs, and to its right that of each group."""
-    from matplotlib.figure import Figure
-
-    with_groups = 1 < len(bands.groups) <= _MOST_CURVES
-    figure = Figure(figsize=(11 if with_groups else 5.5, 4.5), layout="constrained")
-    axes = figure.subplots(1, 1 + with_groups, sharey=True, squeeze=False)[0]
-    bands.roc.plot(axes[0], label="all", color="black")
-    if with_groups:
-        for group, band in bands.group_roc.items():
-            band.plot(axes[1], label=drawn(group))
-        axes[1].set(xlabel="False match rate of all pairs", ylabel="")
-    for ax in axes:
-        ax.set_ylim(bottom=0)
-        legend_below(ax, ax.get_legend_handles_labels()[0])
-    return figure
 
 
 def _fairness_figure(bands: Sequence[Any]) -> Figure:

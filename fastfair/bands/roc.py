@@ -16,7 +16,7 @@ from fastfair.data.comparisons import Comparisons
 from fastfair.data.embeddings import Embeddings
 from fastfair.resampling.units import Unit
 
-from .curve import ShownCurve, rate_curve
+from .curve import Curve, rate_curve
 from .rates_at_levels import BandOptions, BandRequest, BandSettings, RatesOverLevels, over_levels
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class RocBand(ShownCurve):
+class RocBand(Curve):
     """FNMR over FMR, with its uncertainty.
 
     Attributes

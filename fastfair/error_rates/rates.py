@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,10 +16,6 @@ from fastfair.data.comparisons import Comparisons
 from fastfair.errors import EmptyGroupWarning, visible
 
 from .operating_points import ENOUGH_ERRORS, OperatingPoint, threshold_key
-
-if TYPE_CHECKING:
-    pass
-
 
 Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]

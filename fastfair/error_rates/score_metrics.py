@@ -102,23 +102,8 @@ def exact_costs(keys: ClassKeys, log_odds: float = 0.0) -> tuple[ExactCosts, Exa
 
 
 def _costs(keys: score_keys.Keys, mated: bool, log_odds: float) -> NDArray[np.float64]:
-    return log_likelihood_ratio_costs(score_keys.decode(keys).astype(np.float64) + log_odds, mated)
-
-
-def log_likelihood_ratio_costs(ratios: NDArray[np.float64], mated: bool) -> NDArray[np.float64]:
-    """Compute the cost of each comparison, in nats, from its log-likelihood ratio.
-
-    Parameters
-    ----------
-    ratios : (n,) ndarray
-        Natural logarithms of likelihood ratios.
-    mated : bool
-        Whether the comparisons are mated.
-
-    Returns
-    -------
-    (n,) ndarray
-    """
+    """Compute the cost of each comparison, in nats, from its log-likelihood ratio."""
+    ratios = score_keys.decode(keys).astype(np.float64) + log_odds
     return np.asarray(np.logaddexp(0, -ratios if mated else ratios))
 
 

@@ -44,7 +44,6 @@ from fastfair.resampling.engine import (
     NO_METRICS,
     Metric,
     Metrics,
-    Replicates,
     Resampler,
     Scheme,
     different_groups,
@@ -67,7 +66,7 @@ from fastfair.uncertainty.interval_maker import (
     has_few_effective_errors,
     require_method,
 )
-from fastfair.uncertainty.inversion import CountedSystems, MeasureInversion, MovedSystems, points_without_errors
+from fastfair.uncertainty.inversion import CountedSystems, MeasureInversion, MovedSystems
 from fastfair.uncertainty.quantities import (
     HELD,
     NARROW,
@@ -535,10 +534,14 @@ def _evaluated(
             more = failures.replicates(request.n_resamples, key, workers, drawn)
             quantities, replicates = (*quantities, *failures.quantities), np.concatenate([replicates, more])
             sizes = failures.with_sizes(listed, sizes)
+        counted = partial(
+            CountedSystems.where_needed, base, selection, resampler.count_models,
+            [point.rate or "" for point in points], request.n_resamples, key, n_threads,
+        )  # fmt: skip
         inversion = MeasureInversion(
             {entry.key: k for k, entry in enumerate(listed)},
             partial(MovedSystems, base, drawn, selection, n_threads),
-            partial(_counted, resampler, base, selection, points, (request.n_resamples, key, n_threads)),
+            counted,
         )
         uncertainty = IntervalMaker(
             quantities, replicates, sizes=sizes, costs=request.costs, n_threads=n_threads,
@@ -624,19 +627,6 @@ def _jackknife(resampler: Resampler, selection: Selection, n_threads: int | None
     if failures is not None:
         left_out = np.concatenate([left_out, failures.left_out(without, n_threads)])
     return resampler.influences(left_out)
-
-
-def _counted(
-    resampler: Resampler,
-    base: Replicates,
-    selection: Selection,
-    points: Sequence[OperatingPoint],
-    drawing: tuple[int, NDArray[np.uint32], int | None],
-) -> CountedSystems | None:
-    models = resampler.count_models()[: len(points)]
-    if not points_without_errors(models, selection.measured):
-        return None
-    return CountedSystems(base, selection, models, [point.rate or "" for point in points], *drawing)
 
 
 def evaluate_at_thresholds(comparisons: Comparisons, thresholds: Sequence[float], level: float = 0.95) -> Evaluation:

@@ -404,6 +404,17 @@ class CountedSystems(MovedSystems):
         self._ratio = {name: self._ratios(name) for name in ERROR_RATES}
         self._start = {name: np.array([self._smooth(name, p) for p in range(len(self.points))]) for name in ERROR_RATES}
 
+    @classmethod
+    def where_needed(
+        cls, estimates: Replicates, selection: Selection, models: Callable[[], list[dict[str, CountModel]]],
+        held: Sequence[str], *drawing: Any,
+    ) -> CountedSystems | None:  # fmt: skip
+        """Make such systems; None where no group is without errors, or numbers cannot be drawn."""
+        of_points = models()[: len(held)]
+        if not points_without_errors(of_points, selection.measured):
+            return None
+        return cls(estimates, selection, of_points, held, *drawing)
+
     def key_of(self, key: EntryKey) -> EntryKey:
         """Return the key of a measure with the operating point as all points count."""
         name, group, probe_group, point = key
