@@ -325,6 +325,7 @@ class Claim(Result):
     _title = "Do the data support the claim?"
     _printed = "group n_comparisons n_errors n_subjects estimate limit independent_limit pvalue pvalue_adjusted verdict"
     _derived = ("holds_in_every_group",)
+    _properties = "limit rule_of_3 meets_rule_of_30"
 
     @property
     def holds_in_every_group(self) -> bool:
@@ -373,10 +374,6 @@ class Claim(Result):
     def rows(self) -> tuple[ClaimedRate, ...]:
         """That of all comparisons, and those of groups."""
         return self.overall, *self.groups
-
-    def _columns(self) -> dict[str, list[Any]]:
-        more = ("limit", "rule_of_3", "meets_rule_of_30")
-        return super()._columns() | {name: [getattr(row, name) for row in self.rows] for name in more}
 
     @checked
     def plot(self, ax: Axes | None = None) -> Axes:
@@ -822,6 +819,7 @@ class Check(Result):
     _title = "Are the requirements met?"
     _printed = "title relation bound estimate limit n_comparisons n_errors n_subjects verdict"
     _derived = ("passed", "verdict", "verdicts")
+    _properties = "limit opposite_limit title"
 
     @property
     def passed(self) -> bool:
@@ -915,10 +913,6 @@ class Check(Result):
         ax.xaxis.set_major_locator(FixedLocator([step * 10.0**k for k in range(-3, 7) for step in steps]))
         ax.xaxis.set_minor_formatter(NullFormatter())
         return ax
-
-    def _columns(self) -> dict[str, list[Any]]:
-        more = ("limit", "opposite_limit", "title")
-        return super()._columns() | {name: [getattr(row, name) for row in self.rows] for name in more}
 
 
 def _worst(verdicts: list[str]) -> str:

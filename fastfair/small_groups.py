@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -157,6 +157,7 @@ class ShrunkenRates(Result):
     _title = "Rates of groups that borrow from the others"
     _printed = "group n_comparisons n_errors raw shrunken borrowed"
     _estimate = "shrunken"
+    _per_group = "n_comparisons n_errors n_effective raw raw_low raw_high shrunken low high borrowed"
 
     def _sentences(self) -> list[str]:
         """Return the sentences of the summary."""
@@ -174,13 +175,6 @@ class ShrunkenRates(Result):
             f"The intervals hold {100 * self.confidence_level:g} % of the groups' true rates, on average over groups; "
             "that of a group unlike all others misses more often.",
         ]
-
-    def _columns(self) -> dict[str, list[Any]]:
-        names = (
-            "n_comparisons", "n_errors", "n_effective", "raw", "raw_low", "raw_high", "shrunken", "low", "high",
-            "borrowed",
-        )  # fmt: skip
-        return {"group": list(self.groups), **{name: getattr(self, name).tolist() for name in names}}
 
     @checked
     def plot(self, ax: Axes | None = None) -> Axes:

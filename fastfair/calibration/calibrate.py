@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -334,7 +334,7 @@ class CalibratedScores(Result):
                 f"the transform was trained on scores of the kind {self.settings['score_kind']}, and these are of the "
                 f"kind {comparisons.score_kind}"
             )
-        return apply_transforms(comparisons, self._for_others)
+        return with_ratios(comparisons, *(ratios_of(self._for_others, comparisons, mated) for mated in (True, False)))
 
     @property
     def _for_others(self) -> list[TrainedTransform]:
@@ -395,14 +395,7 @@ class CalibratedScores(Result):
         return ax
 
 
-def apply_transforms(comparisons: Comparisons, trained: Sequence[TrainedTransform]) -> Comparisons:
-    """Give comparisons the ratios of one training."""
-    mated, nonmated = (ratios_of(trained, comparisons, mated) for mated in (True, False))
-    return with_ratios(comparisons, mated, nonmated)
-
-
 _Method = Literal["logistic", "pav"]
-METHODS: tuple[_Method, ...] = get_args(_Method)
 
 
 @checked
@@ -471,7 +464,7 @@ def calibrate(
     ('log-likelihood-ratio', 0.096, 0.091)
     """
     source = comparisons if development is None else development
-    if _is_distance(source) != _is_distance(comparisons):
+    if (source.score_kind == "distance") != (comparisons.score_kind == "distance"):
         raise InputError(
             f"development has scores of the kind {source.score_kind}, but the comparisons of the kind "
             f"{comparisons.score_kind}"
@@ -484,25 +477,21 @@ def calibrate(
     settings = {
         "method": method, "p_target": p_target, "group_wise": group_wise, "score_kind": comparisons.score_kind,
     }  # fmt: skip
-    if development is not None:
-        trained = _trained(source, everything, ALL_FOLDS, *how)
+    parts: list[Part] = []
+    if development is None:
+        seed = seeds.fixed(rng)
+        settings |= {"by": by, "n_folds": n_folds, "rng": seed if isinstance(seed, int) else str(seed)}
+        parts += parts_of(comparisons, by, n_folds, np.random.default_rng(seed))
+    else:
         settings |= {"development": repr(development)}
-        return CalibratedScores(tuple(trained), settings, comparisons=apply_transforms(comparisons, trained))
-    seed = seeds.fixed(rng)
-    settings |= {"by": by, "n_folds": n_folds, "rng": seed if isinstance(seed, int) else str(seed)}
-    parts = list(parts_of(comparisons, by, n_folds, np.random.default_rng(seed)))
     trained = _trained(source, everything, ALL_FOLDS, *how)
-    mated, nonmated = np.empty(len(comparisons.mated)), np.empty(len(comparisons.nonmated))
+    ratios = [ratios_of(trained, comparisons, mated) for mated in (True, False)]
     for part in parts:
         own = _trained(source, part.trained, part.name, *how)
-        for ratios, is_mated, tested in zip((mated, nonmated), (True, False), part.tested, strict=True):
-            ratios[tested] = ratios_of(own, comparisons, is_mated, tested)
+        for of_class, mated, tested in zip(ratios, (True, False), part.tested, strict=True):
+            of_class[tested] = ratios_of(own, comparisons, mated, tested)
         trained += own
-    return CalibratedScores(tuple(trained), settings, comparisons=with_ratios(comparisons, mated, nonmated))
-
-
-def _is_distance(comparisons: Comparisons) -> bool:
-    return comparisons.score_kind == "distance"
+    return CalibratedScores(tuple(trained), settings, comparisons=with_ratios(comparisons, *ratios))
 
 
 def _trained(

@@ -199,6 +199,10 @@ class GroupTest(Result):
     replicates: Floats = field(default_factory=nothing, repr=False, metadata=UNWRITTEN)
 
     _derived = ("different",)
+    _per_group = (
+        "n_subjects n_trials n_errors group_rate low high simultaneous_low simultaneous_high bootstrap_low "
+        "bootstrap_high standard_error difference group_pvalue group_pvalue_adjusted"
+    )
 
     @property
     def trials(self) -> str:
@@ -226,15 +230,11 @@ class GroupTest(Result):
         return [printed(self._columns(), names.split(), of=self.rate_name)]
 
     def _columns(self) -> dict[str, list[Any]]:
-        names = (
-            "n_subjects", "n_trials", "n_errors", "group_rate", "low", "high", "simultaneous_low", "simultaneous_high",
-            "bootstrap_low", "bootstrap_high", "standard_error", "difference", "group_pvalue", "group_pvalue_adjusted",
-        )  # fmt: skip
         called = {"n_trials": f"n_{self.trials}", "group_rate": self.rate_name}
-        columns = {called.get(name, name): getattr(self, name).tolist() for name in names}
         of_failures = {"icc": self.icc, "design_effect": self.design_effect}
-        more = {name: values.tolist() for name, values in of_failures.items() if values is not None}
-        return {"group": list(self.groups), **columns, **more}
+        return {called.get(name, name): values for name, values in super()._columns().items()} | {
+            name: values.tolist() for name, values in of_failures.items() if values is not None
+        }
 
     def _question(self) -> str:
         return f"Do {rate_title(self.rate_name).lower()}s differ between groups?"
@@ -760,6 +760,8 @@ class MarginOfError(Result):
     counts: FailureCounts | None = field(default=None, repr=False, metadata=UNWRITTEN)
     replicates: Floats = field(default_factory=nothing, repr=False, metadata=UNWRITTEN)
 
+    _per_group = "n_subjects n_attempts n_failures"
+
     def _question(self) -> str:
         return f"Do {rate_title(self.rate_name).lower()}s of groups differ by more than the margin of error?"
 
@@ -791,11 +793,8 @@ class MarginOfError(Result):
         return text + list(self.remarks)
 
     def _columns(self) -> dict[str, list[Any]]:
-        return {
-            "group": list(self.groups), "n_subjects": self.n_subjects.tolist(), "n_attempts": self.n_attempts.tolist(),
-            "n_failures": self.n_failures.tolist(), self.rate_name: self.group_rate.tolist(),
-            "outside": [group in self.outside for group in self.groups],
-        }  # fmt: skip
+        rates = {self.rate_name: self.group_rate.tolist()}
+        return super()._columns() | rates | {"outside": [group in self.outside for group in self.groups]}
 
     @checked
     def plot(self, ax: Axes | None = None) -> Axes:

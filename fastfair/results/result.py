@@ -49,6 +49,8 @@ class Result(Shown):
     _page_title: ClassVar[str] = TITLE
     _title: ClassVar[str] = ""  # of its chapter, a question that the result answers
     _rows: ClassVar[str] = "rows"  # the attribute that the table is made of
+    _properties: ClassVar[str] = ""  # of these rows, which the table has, too
+    _per_group: ClassVar[str] = ""  # or the attributes with a number of each group that it is made of
     _derived: ClassVar[tuple[str, ...]] = ()  # properties that JSON has, too
     _printed: ClassVar[str] = ""  # columns that the terminal prints; by default all
     _estimate: ClassVar[str] = "estimate"  # the column whose interval is from "low" to "high"
@@ -76,7 +78,11 @@ class Result(Shown):
 
     def _columns(self) -> dict[str, list[Any]]:
         """Return the columns of the table."""
-        return columns_of(getattr(self, self._rows))
+        if self._per_group:
+            arrays = {name: getattr(self, name).tolist() for name in self._per_group.split()}
+            return {"group": list(vars(self)["groups"])} | arrays
+        rows = getattr(self, self._rows)
+        return columns_of(rows) | {name: [getattr(row, name) for row in rows] for name in self._properties.split()}
 
     def _tables(self) -> list[Printed]:
         """Return the tables that the terminal prints below the summary."""
