@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from pathlib import Path
 
@@ -27,3 +28,10 @@ def test_sentences_are_plain():
         text = re.sub(r"\s+(# )?", " ", path.read_text("utf-8"))
         found += [f"{path.relative_to(ROOT)}: {words}" for words in RETIRED if words in text]
     assert found == []
+
+
+def test_examples_are_short():
+    for path in ROOT.glob("docs/examples/plot_*.py"):
+        tree = ast.parse(path.read_text("utf-8"))
+        lines = {line for node in tree.body[1:] for line in range(node.lineno, (node.end_lineno or 0) + 1)}
+        assert len(lines) <= 40, path.name

@@ -34,16 +34,13 @@ print(f"in {rates.counts.nonmated:,} non-mated comparisons")
 # matches come together, as the same people cause several.
 
 thresholds = np.linspace(rates.threshold, rates.threshold + 0.025, 6)
+points = [ff.at_threshold(float(threshold)) for threshold in thresholds]
 claims = [
-    ff.claim(
-        comparisons, "fmr <= 0.01 %", ff.at_threshold(float(t)), rng=0
-    )
-    for t in thresholds
+    ff.claim(comparisons, "fmr <= 0.01 %", at, rng=0) for at in points
 ]
-for threshold, claim in zip(thresholds, claims, strict=True):
-    found = claim.overall
-    fnmr = ff.rates(comparisons, ff.at_threshold(float(threshold))).fnmr
-    print(f"{threshold:.3f}: FMR {found.estimate:.4%}", end=", ")
+for at, claim in zip(points, claims, strict=True):
+    found, fnmr = claim.overall, ff.rates(comparisons, at).fnmr
+    print(f"{at}: FMR {found.estimate:.4%}", end=", ")
     print(f"at most {found.limit:.4%}: {found.verdict}. FNMR {fnmr:.1%}")
 
 # %%
@@ -51,18 +48,10 @@ for threshold, claim in zip(thresholds, claims, strict=True):
 # threshold on, its upper limit only later.
 
 figure, ax = plt.subplots(figsize=(6.5, 3.5), layout="constrained")
-ax.plot(
-    thresholds,
-    [100 * claim.overall.limit for claim in claims],
-    "v-",
-    label="upper limit (95 %)",
-)
-ax.plot(
-    thresholds,
-    [100 * claim.overall.estimate for claim in claims],
-    "o-",
-    label="estimate",
-)
+limits = [100 * claim.overall.limit for claim in claims]
+estimates = [100 * claim.overall.estimate for claim in claims]
+ax.plot(thresholds, limits, "v-", label="upper limit (95 %)")
+ax.plot(thresholds, estimates, "o-", label="estimate")
 ax.axhline(0.01, color="black", linestyle="--", label="what is claimed")
 ax.set(xlabel="threshold", ylabel="FMR (%)", yscale="log")
 ax.legend()
@@ -79,11 +68,7 @@ ax.legend()
 # data at hand tell how strongly false matches come together.
 
 plan = ff.plan_fmr(
-    claimed=1e-4,
-    fmr=5e-5,
-    pilot=comparisons,
-    at=ff.at_fmr(1e-3),
-    rng=0,
+    claimed=1e-4, fmr=5e-5, pilot=comparisons, at=ff.at_fmr(1e-3), rng=0
 )
 print(plan.summary())
 

@@ -42,12 +42,9 @@ embeddings
 
 figure, ax = plt.subplots(figsize=(6.5, 4), layout="constrained")
 for group, label in (("f", "women"), ("m", "men")):
+    fmrs = np.geomspace(1e-3, 0.1, 15)
     band = ff.roc_band(
-        embeddings,
-        np.geomspace(1e-3, 0.1, 15),
-        group=group,
-        n_resamples=200,
-        rng=0,
+        embeddings, fmrs, group=group, n_resamples=200, rng=0
     )
     band.plot(ax, label=label)
 ax.legend()
@@ -68,13 +65,9 @@ for fmr, fnmr, low, high in zip(
 # The max-geomean ratio of FNMR is 1 where all groups have the same FNMR at the
 # common threshold.
 
+fmrs = np.geomspace(1e-3, 0.02, 7)
 fairness = ff.fairness_band(
-    embeddings,
-    "max_geomean_ratio",
-    "fnmr",
-    np.geomspace(1e-3, 0.02, 7),
-    n_resamples=500,
-    rng=0,
+    embeddings, "max_geomean_ratio", "fnmr", fmrs, n_resamples=500, rng=0
 )
 fairness.plot()
 

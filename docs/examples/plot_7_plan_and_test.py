@@ -14,19 +14,15 @@ in the end?
 # one person are alike, with a correlation of 0.2. A group with an :term:`FNMR`
 # of 10 % is to be found in four studies of five.
 
+from typing import Any
+
 import numpy as np
 
 import fastfair as ff
 
-plan = ff.plan_subjects(
-    n_groups=5,
-    n_attempts=4,
-    fnmr=0.05,
-    correlation=0.2,
-    difference=0.05,
-    power=0.8,
-    rng=0,
-)
+expected: dict[str, Any] = {"n_groups": 5, "n_attempts": 4}
+expected |= {"fnmr": 0.05, "correlation": 0.2}
+plan = ff.plan_subjects(**expected, difference=0.05, power=0.8, rng=0)
 n = int(plan.n_subjects)
 print(f"{n} people in each group")
 
@@ -34,14 +30,8 @@ print(f"{n} people in each group")
 # More people make smaller differences visible. The margin is what five groups
 # treated alike may differ from the overall FNMR by chance:
 
-margins = ff.plan_margin(
-    n_subjects=[50, 100, 200, 400, 800],
-    n_groups=5,
-    n_attempts=4,
-    fnmr=0.05,
-    correlation=0.2,
-    method="exact",
-)
+sizes = [50, 100, 200, 400, 800]
+margins = ff.plan_margin(n_subjects=sizes, **expected, method="exact")
 margins.plot(over="n_subjects")
 
 # %%
