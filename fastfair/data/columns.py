@@ -18,7 +18,7 @@ from fastfair.errors import DroppedWarning, InputError, LookAlikeWarning
 
 from . import checks, group_labels
 from .score_keys import Floats
-from .sorted_scores import Attributes, BothSides, read_only
+from .sorted_scores import Attributes, BothSides, CheckedColumns, read_only
 
 Failures = Literal["error", "exclude", "non-match"]
 FAILURES: tuple[Failures, ...] = get_args(Failures)
@@ -103,54 +103,6 @@ class Policies:
 
 
 USUAL = Policies()
-
-
-@dataclass
-class CheckedColumns:
-    """Comparisons in the caller's order.
-
-    Attributes
-    ----------
-    values : (n,) ndarray of float32 or float64
-        Scores, which may not be finite; those of failed comparisons are the infinity that no threshold accepts.
-    flags : (n,) ndarray of bool
-        Whether each comparison is mated.
-    subjects, samples : tuple of ndarray, or None
-        Labels, and for each comparison their positions for the reference and the probe.
-    attributes : dict of tuple
-        The same for each attribute.
-    score_kind : str
-        As in `Comparisons`.
-    left_out : tuple of str
-        What was left out, and why.
-    keep : (rows,) ndarray of bool
-        Which of the rows that were given are among them.
-    failed : (n,) ndarray of bool, or None
-        Which comparisons failed; None where failures are refused.
-    """
-
-    values: Floats
-    flags: NDArray[np.bool_]
-    subjects: BothSides | None
-    samples: BothSides | None
-    attributes: Attributes
-    score_kind: str
-    left_out: tuple[str, ...]
-    keep: NDArray[np.bool_]
-    failed: NDArray[np.bool_] | None = None
-
-    def require_both_classes(self) -> None:
-        """Raise an error where there are no mated, or no non-mated, comparisons."""
-        flags = self.flags if self.failed is None else self.flags[~self.failed]
-        n_mated = int(np.count_nonzero(flags))
-        if n_mated in (0, flags.size):
-            missing = "mated" if n_mated == 0 else "non-mated"
-            names = "" if self.subjects is None or n_mated else label_codes.advice_on_samples(self.subjects[0])
-            which = "" if flags is self.flags else " that have a score"
-            raise InputError(
-                f"there are no {missing} comparisons among the {flags.size}{which}; both classes are needed"
-                + (f". {names}" if names else "")
-            )
 
 
 def row_of_arrays(row: int) -> str:

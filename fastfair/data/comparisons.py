@@ -22,7 +22,6 @@ from . import checks, group_labels, score_keys
 from .checks import ScoreKind
 from .columns import (
     USUAL,
-    CheckedColumns,
     Policies,
     checked_columns,
     columns_of_matrix,
@@ -32,6 +31,7 @@ from .columns import (
 )
 from .score_keys import typed_threshold
 from .sorted_scores import (
+    CheckedColumns,
     ClassKeys,
     FailedComparisons,
     GroupedSide,
@@ -191,12 +191,8 @@ class Comparisons(Shown):
         self.attributes = {name: group_labels.attribute(name, sides[0]) for name, sides in attributes.items()}
         of_subject = labels_of_subjects(subjects, attributes)
         others = {name: sides for name, sides in attributes.items() if name not in of_subject}
-        values, flags, with_failed = columns.values, columns.flags, columns.failed is not None
-        del columns, attributes  # not needed while the scores are sorted
-        sides = sort_sides(
-            values, flags, self.score_kind, subjects, samples, others, of_subject, with_failed=with_failed
-        )
-        if with_failed:
+        sides = sort_sides(replace(columns, attributes=others), of_subject)
+        if columns.failed is not None:
             with gathered(DroppedWarning) as told:
                 sides, self.failed = parted(sides, failures)
             self.left_out += tuple(told)

@@ -63,25 +63,6 @@ def way() -> str | None:
     return known[0] if known and kernels.is_compiled() else None
 
 
-@dataclass(frozen=True)
-class Reach:
-    """When a pair reaches a bound: where the product of its vectors is at least a sum of three numbers.
-
-    Attributes
-    ----------
-    base : float
-        Of all pairs.
-    own : (m,) ndarray of float64 or None
-        Of each of the two vectors, and as many more as `Prefilter` has rows; None for zeros.
-    in_float32 : bool
-        Whether the product is that of `kernels.dot_products`, and not the exact one.
-    """
-
-    base: float
-    own: NDArray[np.float64] | None
-    in_float32: bool
-
-
 def choose_scale(vectors: Floats, largest: int = 127) -> tuple[float, float]:
     """Choose what a whole number stands for.
 
@@ -153,13 +134,15 @@ class Prefilter:
 
         run_blocks(quantise, range(0, m, _ROWS_AT_ONCE), m, _ROWS_AT_ONCE, n_threads, None)
 
-    def limits(self, reach: Reach) -> Limits | None:
+    def limits(self, base: float, own: NDArray[np.float64] | None = None) -> Limits | None:
         """Return what the products of whole numbers must reach.
 
         Parameters
         ----------
-        reach : Reach
-            Which pairs must not be missed.
+        base : float
+            Pairs reach the bound where the product of their vectors, as `kernels.dot_products` has it, does this.
+        own : (m,) ndarray of float64, optional
+            Of each vector, and as many more as there are rows, to be added to `base`; products are then exact.
 
         Returns
         -------
@@ -171,8 +154,8 @@ class Prefilter:
             return None
         lost, length = (np.sqrt(self._sizes[:, k]) * _ROUNDING for k in (0, 1))
         longest, longest_whole = float(length.max()), self._scale * math.sqrt(self._sizes[:, 2].max()) * _ROUNDING
-        base, own = reach.base, 0.0 if reach.own is None else reach.own
-        if reach.in_float32:
+        if own is None:
+            own = np.zeros(1)
             base -= float32_error(self._d) * longest * longest + self._d * 2.0**-148
         unit = self._scale * self._scale  # exact, as the scale is a float32
         if max(abs(base), float(np.abs(own).max()), longest * longest) > _MOST_STEPS * unit:
@@ -324,11 +307,11 @@ class PreparedVectors:
             return bound
         return -(bound * bound) * (1 + _FLOAT32_SQUARE) - self._rounding
 
-    def reach(self, bound: float) -> Reach:
-        """Return which products reach a bound, as sums of a part of each pair, and of each vector."""
+    def reach(self, bound: float) -> tuple[float, NDArray[np.float64] | None]:
+        """Return which products reach a bound, as `Prefilter.limits` takes them."""
         if self.euclidean:  # -|x - y|² = 2 x y - |x|² - |y|²
-            return Reach(self.lowest(bound) / 2, self.squares / 2, in_float32=False)
-        return Reach(bound, None, in_float32=True)
+            return self.lowest(bound) / 2, self.squares / 2
+        return bound, None
 
     def fill(self, p: int, q: int, out: Floats) -> None:
         """Write a panel of similarities; of negative squared distances, up to rounding, where distances are wanted."""
@@ -901,7 +884,7 @@ class PairFinder:
     def filtered(self, bound: float, n_threads: int | None) -> Filtered | None:
         """Return a prefilter and what it marks, or None where this processor has none or it would mark all pairs."""
         prefilter = self.prepared.prefilter(n_threads)
-        limits = None if prefilter is None else prefilter.limits(self.prepared.reach(bound))
+        limits = None if prefilter is None else prefilter.limits(*self.prepared.reach(bound))
         return None if prefilter is None or limits is None else (prefilter, limits)
 
     def search_tile(

@@ -20,9 +20,8 @@ from fastfair._lib.threads import count_threads, in_order
 from fastfair.errors import InputError
 
 from . import checks, group_labels, score_keys
-from .columns import CheckedColumns
 from .comparisons import Comparisons
-from .sorted_scores import GroupedSide, NotKept, SortedSide, order_of_keys, read_only
+from .sorted_scores import CheckedColumns, GroupedSide, NotKept, SortedSide, order_of_keys, read_only
 from .temporary_files import ArrayFile, Folder
 from .vector_pairs import NO_COSTS
 

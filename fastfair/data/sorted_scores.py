@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastfair._lib import arrays
-from fastfair._lib.label_codes import FEW, in_use, look_up
+from fastfair._lib.label_codes import FEW, advice_on_samples, in_use, look_up
 from fastfair._lib.threads import both, count_threads, in_threads, slices, sort_by_bits
 from fastfair._lib.warnings import warn
 from fastfair.errors import DroppedWarning, InputError
@@ -276,56 +276,87 @@ Sorted = tuple[score_keys.Keys, NDArray[Any] | None]  # the keys of one class, a
 _ROW_BITS = 32  # of a row that is packed with a key
 
 
-def sort_sides(
-    values: NDArray[np.floating[Any]],
-    flags: NDArray[np.bool_],
-    score_kind: str,
-    subjects: BothSides | None,
-    samples: BothSides | None,
-    attributes: Attributes,
-    of_subject: Mapping[str, NDArray[np.uint16]],
-    *,
-    with_failed: bool = False,
-) -> list[SortedSide]:
+@dataclass
+class CheckedColumns:
+    """Comparisons in the caller's order.
+
+    Attributes
+    ----------
+    values : (n,) ndarray of float32 or float64
+        Scores, which may not be finite; those of failed comparisons are the infinity that no threshold accepts.
+    flags : (n,) ndarray of bool
+        Whether each comparison is mated.
+    subjects, samples : tuple of ndarray, or None
+        Labels, and for each comparison their positions for the reference and the probe.
+    attributes : dict of tuple
+        The same for each attribute.
+    score_kind : str
+        As in `Comparisons`.
+    left_out : tuple of str
+        What was left out, and why.
+    keep : (rows,) ndarray of bool
+        Which of the rows that were given are among them.
+    failed : (n,) ndarray of bool, or None
+        Which comparisons failed; None where failures are refused.
+    """
+
+    values: score_keys.Floats
+    flags: NDArray[np.bool_]
+    subjects: BothSides | None
+    samples: BothSides | None
+    attributes: Attributes
+    score_kind: str
+    left_out: tuple[str, ...]
+    keep: NDArray[np.bool_]
+    failed: NDArray[np.bool_] | None = None
+
+    def require_both_classes(self) -> None:
+        """Raise an error where there are no mated, or no non-mated, comparisons."""
+        flags = self.flags if self.failed is None else self.flags[~self.failed]
+        n_mated = int(np.count_nonzero(flags))
+        if n_mated in (0, flags.size):
+            missing = "mated" if n_mated == 0 else "non-mated"
+            names = "" if self.subjects is None or n_mated else advice_on_samples(self.subjects[0])
+            which = "" if flags is self.flags else " that have a score"
+            raise InputError(
+                f"there are no {missing} comparisons among the {flags.size}{which}; both classes are needed"
+                + (f". {names}" if names else "")
+            )
+
+
+def sort_sides(columns: CheckedColumns, of_subject: Labels) -> list[SortedSide]:
     """Split scores into mated and non-mated comparisons, each sorted once, with subjects and groups where given.
 
     Parameters
     ----------
-    values : (n,) ndarray of float32 or float64
-    flags : (n,) ndarray of bool
-        Whether each comparison is mated; some are, and some are not.
-    score_kind : str
-    subjects, samples : tuple of ndarray, or None
-        Labels, and for each comparison their positions for the reference and the probe.
-    attributes : dict of tuple
-        The same for each attribute that some subject has several labels of.
+    columns : CheckedColumns
+        Some comparisons are mated, and some are not; with the attributes that some subject has several labels of.
     of_subject : dict of (k,) ndarray
         The label of each subject, for all other attributes.
-    with_failed : bool
-        Whether a score may be the infinity of failed comparisons.
 
     Returns
     -------
     list of SortedSide
         The mated and the non-mated comparisons.
     """
-    need_rows = bool(subjects or attributes)
+    values, flags = columns.values, columns.flags
+    need_rows = bool(columns.subjects or columns.attributes)
     given = _narrowed(values) if need_rows else values
     bits = given.view(score_keys.integer_type(given.dtype))
     magnitude = score_keys.magnitude(bits)
-    flip = bits.dtype.type(~magnitude) if score_kind == "distance" else bits.dtype.type(0)
+    flip = bits.dtype.type(~magnitude) if columns.score_kind == "distance" else bits.dtype.type(0)
     sort = _sort_alone
     if need_rows:
         sort = _sort_packed if bits.dtype == np.int32 and bits.size < 2**_ROW_BITS else _sort_wide
     highest = score_keys.encode(np.array([min(float(np.finfo(given.dtype).max), arrays.LARGEST)], given.dtype))[0]
     sides = []
     for keys, rows in sort(bits, flip, magnitude, flags):
-        scored = keys[score_keys.count_failed(keys) :] if with_failed else keys
+        scored = keys[score_keys.count_failed(keys) :] if columns.failed is not None else keys
         if scored.size and (scored[-1] > highest or scored[0] < ~highest):
             raise checks.not_usable(values)
         if given.dtype != values.dtype:
             keys = score_keys.encode(score_keys.decode(keys).astype(values.dtype))
-        sides.append(_gather(keys, rows, subjects, samples, attributes, of_subject))
+        sides.append(_gather(keys, rows, columns, of_subject))
     return sides
 
 
@@ -434,23 +465,20 @@ def order_of_keys(keys: NDArray[np.int64]) -> NDArray[np.int64]:
 def _gather(
     keys: score_keys.Keys,
     rows: NDArray[Any] | None,
-    subjects: BothSides | None,
-    samples: BothSides | None,
-    attributes: Attributes,
+    columns: CheckedColumns,
     of_subject: Mapping[str, NDArray[np.uint16]],
 ) -> SortedSide:
     if rows is None:
         return SortedSide(keys)
     labels: tuple[dict[str, NDArray[np.uint16]], ...] = ({}, {})
-    for name, (_, of_reference, of_probe) in attributes.items():
+    for name, (_, of_reference, of_probe) in columns.attributes.items():
         labels[0][name] = look_up(rows, of_reference)
         labels[1][name] = labels[0][name] if of_probe is of_reference else look_up(rows, of_probe)
-    columns = [
+    reference, probe, reference_sample, probe_sample = (
         column
-        for sides in (subjects, samples)
+        for sides in (columns.subjects, columns.samples)
         for column in ((None, None) if sides is None else (look_up(rows, c, dtype=np.int32) for c in sides[1:]))
-    ]
-    reference, probe, reference_sample, probe_sample = columns
+    )
     return SortedSide(keys, rows, reference, probe, (labels[0], labels[1]), of_subject, reference_sample, probe_sample)
 
 

@@ -19,7 +19,6 @@ from fastfair.data import checks
 from fastfair.data.checks import ScoreKind
 from fastfair.data.columns import (
     USUAL,
-    CheckedColumns,
     Policies,
     checked_columns,
     without_diagonal,
@@ -28,7 +27,7 @@ from fastfair.data.columns import (
 from fastfair.data.comparisons import Comparisons
 from fastfair.data.embeddings import NamedVectors
 from fastfair.data.group_labels import MISSING
-from fastfair.data.sorted_scores import SortedSide
+from fastfair.data.sorted_scores import CheckedColumns, SortedSide
 from fastfair.errors import DroppedWarning, InputError
 
 from . import files, formats, tables
@@ -185,9 +184,10 @@ def _vectors(
 
 def _of_two_files(genuine: Any, impostor: str | Path, how: HowToRead) -> Comparisons:
     """Read the scores of mated comparisons from a file, and those of non-mated ones from another."""
-    others = ("metadata", "trials", "groups", "subject_pattern", "keep")
+    others = ("trials", "groups", "subject_pattern", "keep")
     given = [f"{name}=" for name in (*how.names, *others) if getattr(how, name)]
     given += [f"{name}=" for name in ("quality", "mated_value") if getattr(how.layout, name)]
+    given += [] if how.described is None else ["metadata="]
     if given or not isinstance(genuine, str | Path) or how.vectors is not None:
         raise InputError(f"with impostor=, path is a file of scores alone: leave {' and '.join(given) or 'others'} out")
     scores = [formats.read_scores(file, how.policies.failures != "error") for file in (genuine, impostor)]

@@ -6,7 +6,7 @@ A new format is a `Format` in `FORMATS`. The command line, messages and the docu
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import InitVar, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -118,7 +118,7 @@ class HowToRead:
     reference: str | None
     probe: str | None
     subject_pattern: str | None
-    metadata: Any
+    metadata: InitVar[Any]
     groups: str | Sequence[str | tuple[str, str]] | None
     score_kind: ScoreKind
     layout: Layout
@@ -130,20 +130,20 @@ class HowToRead:
     attributes: list[Any] = field(init=False)
     keep: tuple[str, ...] = field(init=False)
 
-    def __post_init__(self) -> None:
+    def __post_init__(self, metadata: Any) -> None:
         self.attributes = side_columns.named(self.groups)
         self.keep = (self.layout.keep,) if isinstance(self.layout.keep, str) else tuple(self.layout.keep)
         if self.vectors is not None and self.policies.failure_score is not None:
             raise InputError("with embeddings=, leave failure_score= out: vectors that are zero or not finite failed")
         validation.choice("format", self.layout.format, ("auto", *FORMATS))
         self.by_attribute &= self.policies.missing_labels == "drop" and len(self.attributes) > 1
-        self.described = self._metadata()
+        self.described = self._described(metadata)
 
-    def _metadata(self) -> Metadata | None:
+    def _described(self, metadata: Any) -> Metadata | None:
         """Read the table of metadata, if there is one."""
         layout = self.layout
         ids = [layout.metadata_id] if isinstance(layout.metadata_id, str) else list(layout.metadata_id or [])
-        if self.metadata is None:
+        if metadata is None:
             for name, value in (("metadata_id", ids), ("metadata_subject", layout.metadata_subject)):
                 if value:
                     raise InputError(f"{name} is given without metadata=")
@@ -162,7 +162,7 @@ class HowToRead:
                 "for each pair of samples, name both columns of ids with metadata_id="
             )
         per = layout.metadata_per if layout.metadata_subject is None else "sample"
-        return Metadata(self.metadata, ids, self.attributes, per, layout.metadata_subject)
+        return Metadata(metadata, ids, self.attributes, per, layout.metadata_subject)
 
     @property
     def names(self) -> dict[str, str | None]:
@@ -503,7 +503,7 @@ def _read_named(file: ScoreFile, how: HowToRead) -> ScoreTable:
     if kind.name == "parquet":
         return choose(tables.of_parquet(path), how, kind)
     if path.suffix != ".npy":
-        return choose(tables.of_npz(path), how, kind)
+        return choose(tables.of_arrays(path), how, kind)
     if how.score is not None:
         raise InputError(f"{path} holds one array without a name, so leave score= out")
     table, column_of = tables.of_npy_beside(path)
@@ -609,24 +609,20 @@ def read_scores(path: str | Path, failures: bool) -> NDArray[Any]:
 
 def _array(path: Path, name: str | None) -> NDArray[Any]:
     """Read the array of a .npy file, or the named or only array of a .npz file."""
-    if path.suffix == ".npy":
-        return tables.read_npy(path)
-    table = tables.of_npz(path)
+    table = tables.of_arrays(path)
     if name is None and len(table.names) != 1:
         raise InputError(f"{path} holds the arrays {', '.join(table.names)}: say which with score=")
     assert table.take is not None
-    return table.take(table.require("score", name or table.names[0]))
+    return table.take("" if table.names == [""] else table.require("score", name or table.names[0]))
 
 
 def _is_matrix(path: Path, how: HowToRead) -> bool:
     """Return whether the scores of a .npy or .npz file have two dimensions."""
-    if path.suffix == ".npz" and not how.scored:
+    names = tables.of_arrays(path).names
+    if names != [""] and not how.scored:
         return False
-    if path.suffix == ".npy":
-        return tables.read_npy(path).ndim != 1
-    table = tables.of_npz(path)
-    wanted = how.score or ("score" if len(table.names) != 1 else table.names[0])
-    return wanted not in table.names or _array(path, wanted).ndim != 1
+    wanted = how.score or ("score" if len(names) != 1 else names[0])
+    return (names != [""] and wanted not in names) or _array(path, wanted).ndim != 1
 
 
 def _read_matrix(file: ScoreFile, how: HowToRead) -> ScoreTable:

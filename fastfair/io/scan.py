@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import copy
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -220,12 +219,6 @@ class _PartReader:
     how: HowToRead
     cllr: bool
     stamps: dict[Path, files.Stamp]
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Leave out the caller's table of metadata, of which `how` has what is needed."""
-        how = copy.copy(self.how)
-        how.metadata = None
-        return {**vars(self), "how": how}
 
     def run(self, task: tuple[int, Limits], n_threads: int, _: None) -> tuple[_ReadPart, Told]:
         """Read a part, and return what it gave warnings of beside it."""

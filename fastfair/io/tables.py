@@ -186,10 +186,8 @@ def of_vectors(source: Any, wanted: Sequence[str]) -> Table:
         raise FileFormatError(
             f"{path} is no {suffix} file: it begins {f'as {other} files do' if other else f'with {head!r}'}"
         )
-    if suffix == ".npy":
-        return _of_arrays(path, [""], lambda _: read_npy(path))
-    if suffix == ".npz":
-        return of_npz(path)
+    if suffix in (".npy", ".npz"):
+        return of_arrays(path)
     if suffix == ".parquet":
         _check_elsewhere(path, wanted, "polars")
         return of_parquet(path)
@@ -280,8 +278,10 @@ def _of_arrays(path: Path, names: list[str], take: Callable[[str], Array], kind:
     return Table(path, names, lambda wanted, _: _frame({name: take(name) for name in wanted}), take, kind)
 
 
-def of_npz(path: Path) -> Table:
-    """Make a table of the arrays of a .npz file."""
+def of_arrays(path: Path) -> Table:
+    """Make a table of the arrays of a .npz file, or of that of a .npy file, which has no name."""
+    if path.suffix.lower() == ".npy":
+        return _of_arrays(path, [""], lambda _: read_npy(path))
     with files.reading(path), zipfile.ZipFile(path) as file:
         names = [member.removesuffix(".npy") for member in file.namelist()]
 

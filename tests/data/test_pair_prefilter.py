@@ -15,7 +15,7 @@ from oracles import ordered_products as slow
 import fastfair as ff
 from fastfair._lib.workers import Workers
 from fastfair.data import pair_search
-from fastfair.data.pair_search import PairFinder, Prefilter, PreparedVectors, Reach
+from fastfair.data.pair_search import PairFinder, Prefilter, PreparedVectors
 
 WAYS = int8_products.known_ways()
 KINDS = ("random", "clustered", "constant", "tiny", "long tails", "one long", "duplicates", "whole", "many zeros")
@@ -48,9 +48,9 @@ def padded(vectors: np.ndarray, dtype: type = np.float32) -> np.ndarray:
     return rows
 
 
-def marked(prefilter: Prefilter, reach: Reach, n: int) -> np.ndarray | None:
+def marked(prefilter: Prefilter, reach: tuple[float, np.ndarray | None], n: int) -> np.ndarray | None:
     """(n, n) bool, the pairs that are marked; None where none can be told."""
-    limits = prefilter.limits(reach)
+    limits = prefilter.limits(*reach)
     if limits is None:
         return None
     bits = np.zeros((96, 12), np.uint8)
@@ -74,7 +74,7 @@ def test_no_pair_that_reaches_the_bound_is_missed(way: str, seed: int, kind: str
     rows = padded(some_vectors(kind, rng, n, d))
     products = dot_products.products(rows[:n, None], rows[None, :n])
     bound = np.quantile(products, at, method="nearest")  # so that some lie at it
-    found = marked(Prefilter(rows, n, way, 1), Reach(float(bound), None, in_float32=True), n)
+    found = marked(Prefilter(rows, n, way, 1), (float(bound), None), n)
     if found is not None:
         assert found[products >= bound].all()
 
@@ -107,19 +107,18 @@ def test_pairs_of_the_oracle_are_marked_and_few_others(way: str):
     bound = float(np.sort(products, axis=None)[-60])
     wanted = slow.reaching(vectors.tolist(), bound)
     assert len(wanted) >= 60
-    found = marked(Prefilter(padded(vectors), 24, way, 1), Reach(bound, None, in_float32=True), 24)
+    found = marked(Prefilter(padded(vectors), 24, way, 1), (bound, None), 24)
     assert all(found[i, j] for i, j in wanted)
     assert found.sum() < 1.5 * len(wanted)
 
 
 @pytest.mark.parametrize("way", WAYS)
 def test_vectors_that_whole_numbers_cannot_tell_are_left_to_products(way: str):
-    reach = Reach(0.5, None, in_float32=True)
     for vectors in (np.zeros((30, 16)), np.full((30, 16), 1e-35), np.full((30, 16), 1e33)):
-        assert Prefilter(padded(vectors.astype(np.float32)), 30, way, 1).limits(reach) is None
+        assert Prefilter(padded(vectors.astype(np.float32)), 30, way, 1).limits(0.5) is None
     few_are_seen = np.ones((96, 16), np.float64)
     few_are_seen[1] = 1e200  # not among those that the scale is chosen by
-    assert Prefilter(few_are_seen, 96, way, 1).limits(reach) is None
+    assert Prefilter(few_are_seen, 96, way, 1).limits(0.5) is None
 
 
 def filtered(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
