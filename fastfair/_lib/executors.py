@@ -6,11 +6,12 @@ import itertools
 import queue
 import secrets
 import threading
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import BrokenExecutor, Future, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -27,24 +28,26 @@ _TRIES = 3  # of a task whose worker dies
 _CANCELLING = 5.0  # seconds that cancelling may take
 _SCATTERING = 20.0, 5e6  # bringing data to workers may take so many seconds, and one more for so many bytes
 _PATIENCE = 1.0  # seconds after which futures are asked whether they have ended
-_Take = Callable[[range, dict[str, NDArray[Any]]], None]
 
 
-def run_in(executor: Any, job: Any, parts: Sequence[range], n_threads: int, take: _Take) -> None:
-    """Run the parts of a job as tasks.
+def results(
+    executor: Any, job: Any, tasks: Iterable[Any], n_threads: int, ahead: int | None = None
+) -> Iterator[tuple[Any, Any]]:
+    """Run the tasks of a job, and yield each task with its result, or raise its error.
 
     Parameters
     ----------
     executor : object with a method `submit`
         Where it has a method `scatter`, this hands out the data; other workers read them from a file.
-    job : Job
-        The work.
-    parts : sequence of range
-        The steps of each part.
+    job : object
+        The work; its `run` takes a task, `n_threads` and None.
+    tasks : iterable
+        What tells each task from others.
     n_threads : int
         Number of threads of each task.
-    take : callable
-        Called in this thread with the steps and the results of each part, in the order in which they end.
+    ahead : int, optional
+        Yield results in the order of the tasks, at most so many of which wait, run, or have ended and are not yielded
+        yet; by default all tasks are submitted at once, and results come in the order in which they end.
 
     Raises
     ------
@@ -53,84 +56,43 @@ def run_in(executor: Any, job: Any, parts: Sequence[range], n_threads: int, take
     OutputError
         Where the file for the workers cannot be written.
     """
-    if not parts:
-        return
+    coming, order, ended = iter(tasks), dict[Any, None](), dict[Any, _Done]()
     with _delivered(executor, job) as deliver:
         waiting = _Waiting(executor, deliver, n_threads)
         try:
-            for steps in parts:
-                waiting.submit(steps)
-            for _ in parts:
-                take(*_found(*waiting.next()))
-        finally:
-            waiting.cancel()
-
-
-def run_in_order(executor: Any, job: Any, tasks: Iterable[Any], n_threads: int, ahead: int) -> Iterator[Any]:
-    """Run tasks of a job, and yield their results, or raise their errors, in the order of the tasks.
-
-    Parameters
-    ----------
-    executor, n_threads
-        As in `run_in`.
-    job : object
-        Its `run` takes a task, `n_threads` and None.
-    tasks : iterable
-        What tells each task from others. They are asked for when there is room for them.
-    ahead : int
-        Most tasks that wait, run, or have ended before their results are asked for.
-
-    Raises
-    ------
-    WorkerError
-        Where workers die.
-    """
-    coming = iter(tasks)
-    with _delivered(executor, job) as deliver:
-        waiting, order, ended = _Waiting(executor, deliver, n_threads), deque[Any](), dict[Any, Any]()
-        try:
             while True:
-                for task in itertools.islice(coming, ahead - len(order)):
+                for task in itertools.islice(coming, None if ahead is None else ahead - len(order)):
                     waiting.submit(task)
-                    order.append(task)
+                    order[task] = None
                 if not order:
                     return
-                while order[0] not in ended:
-                    task, found = waiting.next()
-                    ended[task] = found
-                first = order.popleft()
-                yield _found(first, ended.pop(first))[1]
+                while not ended or (ahead is not None and next(iter(order)) not in ended):
+                    done = waiting.next()
+                    ended[done.task] = done
+                done = ended.pop(next(iter(ended if ahead is None else order)))
+                del order[done.task]
+                if done.error is not None:
+                    raise done.error
+                yield done.task, done.result
         finally:
             waiting.cancel()
-
-
-def _found(task: Any, found: Any) -> tuple[Any, Any]:
-    if isinstance(found, _Failed):
-        raise found.error
-    return task, found
-
-
-@dataclass(frozen=True)
-class _Failed:
-    """What a part of the work itself raised, as opposed to an executor that cannot run it."""
-
-    error: Exception
 
 
 @dataclass(frozen=True)
 class _Done:
-    """What a part of the work returned."""
+    """What a task returned, or what the work itself raised, as opposed to an executor that cannot run it."""
 
-    steps: Any
-    result: Any
+    task: Any
+    result: Any = None
+    error: Exception | None = None
 
 
-def do(source: Any, steps: Any, n_threads: int) -> _Done:
-    """Do a part of a job in a worker."""
+def do(job: Callable[[], Any], task: Any, n_threads: int) -> _Done:
+    """Do a task of a job in a worker."""
     try:
-        return _Done(steps, source.job().run(steps, n_threads, None))
+        return _Done(task, job().run(task, n_threads, None))
     except Exception as error:
-        return _Done(steps, _Failed(error))
+        return _Done(task, error=error)
 
 
 class _Waiting:
@@ -142,49 +104,44 @@ class _Waiting:
         self._options = {"pure": False} if hasattr(executor, "scatter") else {}
         self._source = deliver()
         self._ended: queue.SimpleQueue[Any] = queue.SimpleQueue()
-        self._running: dict[Any, tuple[Any, Any]] = {}  # the steps and the source of each future
-        self._tries: dict[Any, int] = {}
+        self._running: dict[Any, tuple[Any, Any]] = {}  # the task and the source of each future
+        self._tries: Counter[Any] = Counter()
 
-    def submit(self, steps: Any) -> None:
+    def submit(self, task: Any) -> None:
         """Add a task."""
-        self._tries[steps] = self._tries.get(steps, 0) + 1
+        self._tries[task] += 1
         try:
-            future = self._executor.submit(do, self._source, steps, self._n_threads, **self._options)
+            future = self._executor.submit(do, self._source, task, self._n_threads, **self._options)
         except (KeyboardInterrupt, SystemExit):
             raise
-        except BrokenExecutor as error:
-            raise _broken(error) from error
         except BaseException as error:  # those of asyncio that cancel are no Exception
-            raise _closed(error) from error
+            raise _gone(error) from error
         if not hasattr(future, "add_done_callback"):
             kind = type(future).__name__
             raise InputError(f"executor.submit() must return a future, as those of concurrent.futures do, not {kind}")
-        self._running[future] = steps, self._source
+        self._running[future] = task, self._source
         future.add_done_callback(self._ended.put)
 
-    def next(self) -> tuple[Any, Any]:
-        """Wait for the next part, and return its steps and its results, or how it failed.
-
-        Where a worker died, try again.
-        """
+    def next(self) -> _Done:
+        """Wait for the next task, and return what became of it; where its worker died, try again."""
         while True:
             future = self._next_ended()
-            steps, source = self._running.pop(future)
+            task, source = self._running.pop(future)
             try:
-                found = future.result()
+                done = future.result()
             except (KeyboardInterrupt, SystemExit):
                 raise
             except BrokenExecutor as error:
-                raise _broken(error) from error
+                raise _gone(error) from error
             except BaseException as error:
-                self._try_again(steps, source, error)
+                self._try_again(task, source, error)
                 continue
-            if not isinstance(found, _Done) or found.steps != steps:
+            if not isinstance(done, _Done) or done.task != task:
                 raise WorkerError(
-                    f"a future of executor.submit() returned {shown(found)}, and not what its function returns: "
+                    f"a future of executor.submit() returned {shown(done)}, and not what its function returns: "
                     "executors are those of concurrent.futures, the Client of Dask, and others alike"
                 )
-            return steps, found.result
+            return done
 
     def _next_ended(self) -> Any:
         """Wait for a future that has ended, also of executors that do not call what they are asked to call."""
@@ -198,17 +155,17 @@ class _Waiting:
                 if getattr(future, "done", bool)():
                     self._ended.put(future)
             if getattr(self._executor, "status", "running") == "closed":  # a Client of Dask
-                raise _closed(RuntimeError("it was closed"))
+                raise _gone(RuntimeError("it was closed"))
 
-    def _try_again(self, steps: Any, source: Any, error: BaseException) -> None:
-        if self._tries[steps] == _TRIES:
+    def _try_again(self, task: Any, source: Any, error: BaseException) -> None:
+        if self._tries[task] == _TRIES:
             raise WorkerError(
                 f"a task was tried {_TRIES} times, and its worker did not finish it ({type(error).__name__}: {error}): "
                 "see what its log says, perhaps of memory; with ff.Checkpoint a new run goes on from what is finished"
             ) from error
         if source is self._source:
             self._source = self._deliver()  # the data may have been lost with the worker
-        self.submit(steps)
+        self.submit(task)
 
     def cancel(self) -> None:
         """Cancel what has not ended."""
@@ -237,25 +194,21 @@ def _bounded_in_time(call: Callable[[], Any], seconds: float) -> Any:
     return future.result(seconds)
 
 
-def _closed(error: BaseException) -> WorkerError:
+def _gone(error: BaseException) -> WorkerError:
+    what = "the executor takes no more tasks"
+    if isinstance(error, BrokenExecutor):
+        what = "a worker has died, perhaps for lack of memory, and no worker of this executor goes on"
     return WorkerError(
-        f"the executor takes no more tasks ({type(error).__name__}: {error}): run again with one that is open; with "
-        "ff.Checkpoint the new run goes on from what is finished"
-    )
-
-
-def _broken(error: BrokenExecutor) -> WorkerError:
-    return WorkerError(
-        f"a worker has died, perhaps for lack of memory, and no worker of this executor goes on ({error}): run again "
-        "with a new executor; with ff.Checkpoint the new run goes on from what is finished"
+        f"{what} ({type(error).__name__}: {error}): run again with a new executor; with ff.Checkpoint the new run goes "
+        "on from what is finished"
     )
 
 
 @contextmanager
 def _delivered(executor: Any, job: Any) -> Iterator[Callable[[], Any]]:
-    """Give a function that brings the data to the workers, and returns what tasks find them by."""
+    """Give a function that brings the job to the workers, and returns what they call to have it."""
     if isinstance(executor, ThreadPoolExecutor):
-        yield lambda: _Here(job)
+        yield lambda: lambda: job
     elif hasattr(executor, "scatter"):
         packed = _InMemory(secrets.token_hex(8), packing.pack(job))
         yield lambda: _scattered(executor, packed)
@@ -266,7 +219,7 @@ def _delivered(executor: Any, job: Any) -> Iterator[Callable[[], Any]]:
             path = folder / "job"
             with explained(path):
                 packing.save(job, path)
-            yield lambda: _InFile(str(path))
+            yield lambda: partial(job_in_file, str(path))
         finally:
             whole_files.remove_folder(folder)
 
@@ -281,37 +234,8 @@ def _scattered(executor: Any, packed: _InMemory) -> Any:
             raise
         except BaseException as error:
             if left == 0 or not isinstance(error, OSError):
-                raise _closed(error) from error
+                raise _gone(error) from error
     raise AssertionError
-
-
-@dataclass(frozen=True)
-class _Here:
-    """A job in this process."""
-
-    here: Any
-
-    def job(self) -> Any:
-        return self.here
-
-
-@dataclass(frozen=True)
-class _InFile:
-    """A job in a file."""
-
-    path: str
-
-    def job(self) -> Any:
-        return _opened(self.path, self._open)
-
-    def _open(self) -> Any:
-        try:
-            return packing.opened(Path(self.path))
-        except FileNotFoundError:
-            raise WorkerError(
-                f"a worker finds no file {self.path}: where workers are on other machines, set TMPDIR to a folder that "
-                "all of them share, or use an executor that scatters data, as the Client of Dask does"
-            ) from None
 
 
 @dataclass(frozen=True, eq=False)
@@ -321,8 +245,19 @@ class _InMemory:
     token: str
     packed: NDArray[np.uint8]
 
-    def job(self) -> Any:
+    def __call__(self) -> Any:
         return _opened(self.token, lambda: packing.unpack(self.packed))
+
+
+def job_in_file(path: str) -> Any:
+    """Return a job out of a file."""
+    try:
+        return _opened(path, lambda: packing.opened(Path(path)))
+    except FileNotFoundError:
+        raise WorkerError(
+            f"a worker finds no file {path}: where workers are on other machines, set TMPDIR to a folder that "
+            "all of them share, or use an executor that scatters data, as the Client of Dask does"
+        ) from None
 
 
 _lock = threading.Lock()

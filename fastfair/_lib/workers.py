@@ -11,7 +11,7 @@ import hashlib
 import io
 import stat
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -26,7 +26,7 @@ from fastfair.errors import FileFormatError, InputError
 
 from . import seeds, whole_files
 from .arguments import checked
-from .executors import run_in
+from .executors import results
 from .text import shown
 from .threads import count_threads
 from .warnings import require
@@ -340,7 +340,9 @@ def do_job(
             else:
                 taken(steps, found, is_new=False)
         if workers.executor is not None:
-            run_in(workers.executor, job, missing, workers.n_threads or 1, taken)
+            with closing(results(workers.executor, job, missing, workers.n_threads or 1)) as ended:
+                for steps, arrays in ended:
+                    taken(steps, arrays)
             return
         for steps in missing:
             before = done

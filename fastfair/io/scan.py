@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from fastfair._lib import memory
 from fastfair._lib.arguments import checked
-from fastfair._lib.executors import run_in_order
+from fastfair._lib.executors import results
 from fastfair._lib.threads import alone, count_threads, in_order
 from fastfair._lib.warnings import Told, held, tell
 from fastfair._lib.workers import Executor, reporting
@@ -266,6 +266,6 @@ def _in_threads(scan: Scan, reader: _PartReader) -> Iterator[_ReadPart]:
 def _in_tasks(scan: Scan, reader: _PartReader, executor: Any, n_at_once: int) -> Iterator[_ReadPart]:
     """Read parts by the workers of an executor."""
     tasks = ((k, scan.limits) for k in range(len(reader.parts)))
-    for part, told in run_in_order(executor, reader, tasks, 1, n_at_once):
+    for _, (part, told) in results(executor, reader, tasks, 1, n_at_once):
         tell(told)
         yield part

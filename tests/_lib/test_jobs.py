@@ -12,6 +12,7 @@ import tempfile
 import threading
 import time
 from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
+from functools import partial
 
 import numpy as np
 import pytest
@@ -143,9 +144,9 @@ def test_an_error_of_the_work_is_not_tried_again():
 
 
 def test_a_worker_without_the_file_says_what_to_do(tmp_path):
-    found = executors.do(executors._InFile(str(tmp_path / "gone")), range(1), 1)
+    found = executors.do(partial(executors.job_in_file, str(tmp_path / "gone")), range(1), 1)
     with pytest.raises(WorkerError, match=r"finds no file .*gone: .*TMPDIR.*scatter"):
-        raise found.result.error
+        raise found.error
 
 
 class Odd:
