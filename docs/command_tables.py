@@ -28,8 +28,6 @@ def lines_of(verbs: dict[str, Verb], of_functions: Table) -> list[str]:
     """Write a section for each verb: what it does, examples, and its options, those of `--help` first."""
     lines = []
     for name, verb in verbs.items():
-        if verb.hidden:
-            continue
         lines += [f"## fastfair {name}", "", _cell(verb.help), "", "```sh", *verb.examples, "```", ""]
         first = verb.first.split()
         options = sorted(options_of(verb, of_functions), key=lambda one: one.name not in first)

@@ -9,7 +9,7 @@ import sys
 import time
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, cast
@@ -34,9 +34,11 @@ from fastfair.results.result import measures_table, printed
 from fastfair.synthesis.hill_climbing import Synthesis, figures_of_scores
 from fastfair.uncertainty.quantities import Quantity
 
+from .commands import given_options
 from .run import Run, default_of
 from .signatures import arguments_for
 from .terminal import print_result, print_table, say
+from .verbs import OUTPUT
 
 _POINT = at_fmr(1e-3)
 _LEAST_REPLICATES = 2  # that limits are made of
@@ -358,7 +360,6 @@ _RATES_OF_SAMPLES = ("fta", "fte")
 def group_test(run: Run) -> None:
     """Test whether error rates of groups differ."""
     kind, rate = run.options.get("kind", "scores"), run.take("rate")
-    run.take("fmr")
     has_scores = kind in ("scores", "vectors")
     run.refuse_options_of_others(kind)
     if not has_scores and rate in ("fmr", "both"):
@@ -384,12 +385,6 @@ def group_test(run: Run) -> None:
         statistic = run.take("fmr_statistic", default_of(ff.fmr_test, "statistic"))
         found["fmr_test"] = run.call(ff.fmr_test, data, at, n_resamples=n_resamples, statistic=statistic)
     _deliver_tests(run, found, at)
-
-
-def fnmr_test(run: Run) -> None:
-    """Test by the old name, where FMRs are tested if --fmr says so."""
-    run.options.setdefault("rate", "both" if run.options.get("fmr") else "fnmr")
-    group_test(run)
 
 
 def _failure_counts(run: Run, kind: str, rate: Any) -> Any:
@@ -465,63 +460,61 @@ def _print_measures(found: pl.DataFrame, by: Sequence[str]) -> None:
 # plan
 
 
-_SETTINGS = ("n_groups", "n_subjects", "n_attempts", "fnmr", "correlation", "margin", "assurance", "difference",
-             "power")  # fmt: skip
-_RULES = (  # what does not go together: options, and what is said where all are given
-    (("margin", "n_subjects"), "--margin is for computing the subjects needed: leave --subjects and --difference out, "
-     "or --margin"),
-    (("margin", "difference"), "--margin is for computing the subjects needed: leave --subjects and --difference out, "
-     "or --margin"),
-    (("power", "n_subjects"), "--power goes with --difference, without --subjects"),
-    (("assurance", "difference"), "--assurance is for margins of error: leave --difference out, or --assurance"),
-    (("pilot", "n_attempts"), "--pilot says how many attempts subjects make: leave --attempts out, or --pilot"),
-)  # fmt: skip
+_GRID = (*SETTINGS, "margin", "assurance", "difference", "power")  # every combination of their numbers is planned
 
 
 def plan(run: Run) -> None:
     """Plan margins of error, power or subjects, whichever the settings are for."""
     if run.context.invoked_subcommand is not None:
         return
-    asked = {name: run.options.pop(name) for name in _SETTINGS if name in run.options}
-    pilot = run.take("pilot")
-    asks_margin, asks_subjects = _asked(run, asked, has_pilot=pilot is not None)
-    options, method = run.options, run.take("method")
-    if method == "exact" and not asks_margin:
-        raise click.UsageError("--method exact is for margins of error: power and subjects are always simulated")
-    method = method or ("simulation" if pilot or "assurance" in asked else "exact")
-    if "n_simulations" in options and asks_margin and method == "exact":
-        raise click.UsageError("--n-simulations goes with --method simulation")
-    if "max_subjects" in options and not asks_subjects:
-        raise click.UsageError("--max-subjects goes with --margin or --difference, without --subjects")
-    alone = {"assurance": asked.pop("assurance")[0]} if asks_margin and "assurance" in asked else {}
-    grid: dict[str, Any] = dict(zip(asked, np.ix_(*map(np.array, asked.values())), strict=True)) | alone
-    if pilot is not None:
-        grid["n_attempts"] = ff.read_failure_counts(pilot)
-    function = ff.plan_margin if asks_margin else ff.plan_subjects if asks_subjects else ff.plan_power
-    run.deliver("plan", run.call(function, **grid, **({"method": method} if asks_margin else {})))
-
-
-def _asked(run: Run, asked: Mapping[str, Any], *, has_pilot: bool) -> tuple[bool, bool]:
-    """Return whether to compute margins of error, and whether to compute subjects; if neither, it is the power."""
-    flags = {param.name: param.opts[0] for param in run.command.params}
-    given = {*asked, *({"pilot"} if has_pilot else ())}
+    given, pilot = {*given_options(run.context)}, run.take("pilot")
+    function, what, without = ff.plan_subjects, "--margin", {"power", "method"}
+    if "n_subjects" in given:
+        function, what, without = ff.plan_margin, "--subjects without --difference", set()
+    if "difference" in given:
+        function, what, without = ff.plan_subjects, "--difference without --subjects", {"assurance", "margin"}
+    if {"n_subjects", "difference"} <= given:
+        function, what, without = ff.plan_power, "--subjects and --difference", set()
     if not given & {"n_subjects", "margin", "difference"}:
         raise click.UsageError(
             "nothing says what to plan. Give --subjects for the margin of error, --subjects and --difference for the "
             "power, --margin or --difference for the subjects needed"
         )
-    known = {*given, "n_subjects", *({"n_attempts"} if has_pilot else ())}
-    for options, said in _RULES:
-        if given.issuperset(options):
-            raise click.UsageError(said)
-    missing = [flags[name] for name in SETTINGS if name not in known]
+    if pilot:
+        what, without = f"{what} and --pilot", without | {"n_attempts"}
+    _refuse(run, given, function, what, without)
+    missing = {*SETTINGS} - given - {"n_subjects", "n_attempts" if pilot else ""}
     if missing:
-        raise click.UsageError(f"a plan also needs {', '.join(missing)}")
-    if "power" in given and "difference" not in given:
-        raise click.UsageError("--power goes with --difference, without --subjects")
-    if "n_subjects" in given and len(asked.get("assurance", ())) > 1:
-        raise click.UsageError("--assurance takes one number with --subjects")
-    return "n_subjects" in given and "difference" not in given, "n_subjects" not in given
+        raise click.UsageError(f"a plan also needs {', '.join(_flags(run, missing))}")
+    more: dict[str, Any] = {} if pilot is None else {"n_attempts": ff.read_failure_counts(pilot)}
+    if function is ff.plan_margin:
+        if "assurance" in given:
+            more["assurance"], *others = run.take("assurance")
+            if others:
+                raise click.UsageError("--assurance takes one number with --subjects")
+        more["method"] = run.take("method", "simulation" if more else "exact")
+        if "n_simulations" in given and more["method"] == "exact":
+            raise click.UsageError("--n-simulations goes with --method simulation")
+    grid = {name: run.options.pop(name) for name in _GRID if name in run.options}
+    arrays = dict(zip(grid, np.ix_(*map(np.array, grid.values())), strict=True))
+    run.deliver("plan", run.call(function, **arrays | more))
+
+
+def _flags(run: Run, names: Iterable[str]) -> list[str]:
+    """Return how options are written, in the order of the verb."""
+    return [param.opts[0] for param in run.command.params if param.name in names]
+
+
+_OF_ALL = {param.name for param in OUTPUT} | {"rng", "n_threads", "progress", "suffix", "pilot"}
+
+
+def _refuse(
+    run: Run, given: Iterable[str], function: Callable[..., Any], what: str, without: Iterable[str] = ()
+) -> None:
+    """Refuse options that the function chosen by what is asked for does not have, and some others."""
+    wrong = _flags(run, {*given} - {*inspect.signature(function).parameters, *_OF_ALL} | {*given} & {*without})
+    if wrong:
+        raise click.UsageError(f"{', '.join(wrong)} cannot go with {what}")
 
 
 def plan_fmr(run: Run) -> None:
@@ -536,17 +529,6 @@ def plan_fmr(run: Run) -> None:
 
 _GENERATORS: dict[str, Callable[..., Any]] = {"climb": ff.synthesize, "binormal": ff.synthesis.binormal_comparisons}
 _HELD = {"fmr": "tmr", "fnmr": "tnmr"}
-_OF_ALL = ("as_json", "output", "plots", "suffix", "rng", "n_threads", "progress")  # options of all that is made
-
-
-@dataclass(frozen=True)
-class _Made:
-    """The scores to write, a table of the sets to print, and the fairness measures of a system."""
-
-    scores: Mapping[str, Any]
-    sets: Sequence[Mapping[str, Any]]
-    measures: Sequence[Quantity] = ()
-    climbed: Sequence[Synthesis] = ()
 
 
 def synthesize(run: Run) -> None:
@@ -555,65 +537,48 @@ def synthesize(run: Run) -> None:
     if len(what) != 1:
         raise click.UsageError("nothing says what to make: give one of --ratios, --fmr and --fnmr")
     asked = {name: value for name, value in run.options.items() if name not in _OF_ALL}
-    made = (_system if what == ["ratios"] else _one_set)(run, asked)
-    order = ("ratios", "fmr", "fnmr", *asked)
+    quantities: Sequence[Quantity] = ()
+    climbed: list[Synthesis] = []
+    if what == ["ratios"]:
+        _refuse(run, asked, ff.biased_system, "--ratios")
+        system = run.call(ff.biased_system)
+        scores = {"groups": system.groups, "overall": system.overall}
+        sets = [{"group": group, **_reached(one)} for group, one in zip(system.groups.groups, system.sets, strict=True)]
+        quantities, climbed = system.measures(), sorted(set(system.sets), key=lambda one: one.target)
+    else:
+        made = _one_set(run, asked)
+        if isinstance(made, Synthesis):
+            scores, sets, climbed = {"scores": made.comparisons()}, [_reached(made)], [made]
+        else:
+            scores, sets = {"scores": made}, [_counted(made, what[0], asked)]
     measures: dict[str, list[Any]] = {
-        "measure": [row.name for row in made.measures], "group": [row.group for row in made.measures],
-        "operating_point": [row.operating_point for row in made.measures],
-        "value": [row.estimate for row in made.measures],
+        "measure": [row.name for row in quantities], "group": [row.group for row in quantities],
+        "operating_point": [row.operating_point for row in quantities], "value": [row.estimate for row in quantities],
     }  # fmt: skip
-    content = {
-        "settings": {name: asked[name] for name in dict.fromkeys(order) if name in asked} | {"rng": run.options["rng"]},
-        "sets": list(made.sets),
-        "measures": records(measures),
-    }
+    settings = {name: asked[name] for name in dict.fromkeys((*what, *asked))} | {"rng": run.options["rng"]}
+    content = {"settings": settings, "sets": sets, "measures": records(measures)}
     suffix = run.options.get("suffix", "csv")
-    output = run.options.get("output", Path())
+    output = run.options.get("output")
     run.write(
         "synthesis",
         json={"synthesis": lambda: write_json(content, None)},
-        tables={"measures": lambda: pl.DataFrame(measures)} if made.measures else {},
-        show=partial(_print_made, made),
-        figures=lambda: figures_of_scores(made.scores, made.climbed),
-        files={
-            output / f"{name}.{suffix}": partial(ff.write_comparisons, scores)
-            for name, scores in made.scores.items() if "output" in run.options
+        tables={"measures": lambda: pl.DataFrame(measures)} if quantities else {},
+        show=partial(_print_made, sets, quantities),
+        figures=lambda: figures_of_scores(scores, climbed),
+        files={} if output is None else {
+            output / f"{name}.{suffix}": partial(ff.write_comparisons, one) for name, one in scores.items()
         },
     )  # fmt: skip
 
 
-def _system(run: Run, asked: Mapping[str, Any]) -> _Made:
-    _refuse(run, asked, ff.biased_system, "--ratios")
-    system = run.call(ff.biased_system)
-    named = zip(system.groups.groups, system.sets, strict=True)
-    sets = [{"group": group} | _reached(made) for group, made in named]
-    return _Made(
-        {"groups": system.groups, "overall": system.overall},
-        sets,
-        system.measures(),
-        sorted(set(system.sets), key=lambda one: one.target),
-    )
-
-
-def _one_set(run: Run, asked: Mapping[str, Any]) -> _Made:
-    kind = "fmr" if "fmr" in asked else "fnmr"
-    generator, at = asked.get("generator", "climb"), asked.get("at", default_of(ff.biased_system, "at"))
-    function = _GENERATORS[generator]
-    rest = {name: value for name, value in asked.items() if name not in ("generator", "at")}
-    _refuse(run, rest, function, f"--generator {generator} of one set")
+def _one_set(run: Run, asked: Mapping[str, Any]) -> Any:
+    """Make one set, by hill climbing or of a binormal system."""
+    rest, generator = dict(asked), asked.get("generator", "climb")
+    rest.pop("generator", None)
+    held = {_HELD["fmr" if "fmr" in asked else "fnmr"]: rest.pop("at", default_of(ff.biased_system, "at"))}
+    _refuse(run, rest, _GENERATORS[generator], f"--generator {generator} of one set")
     sizes = {name: default_of(ff.biased_system, name) for name in ("n_mated", "n_nonmated")}
-    made = function(**sizes | rest, **{_HELD[kind]: at}, rng=run.options["rng"])
-    if isinstance(made, Synthesis):
-        return _Made({"scores": made.comparisons()}, [_reached(made)], (), [made])
-    missed = round(1 - at, 12)  # 1 - 0.9 is less than 0.1
-    found = ff.rates(made, at_fnmr(missed) if kind == "fmr" else at_fmr(missed))
-    row = {
-        "rate": _rate(kind, at),
-        "target": asked[kind],
-        "reached": getattr(found, kind),
-        "threshold": found.threshold,
-    }
-    return _Made({"scores": made}, [row])
+    return _GENERATORS[generator](**sizes | rest | held, rng=run.options["rng"])
 
 
 def _reached(made: Synthesis) -> dict[str, Any]:
@@ -623,23 +588,24 @@ def _reached(made: Synthesis) -> dict[str, Any]:
     }  # fmt: skip
 
 
+def _counted(made: Any, kind: str, asked: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the rate that comparisons have where the other rate is held."""
+    at = asked.get("at", default_of(ff.biased_system, "at"))
+    missed = round(1 - at, 12)  # 1 - 0.9 is less than 0.1
+    found = ff.rates(made, at_fnmr(missed) if kind == "fmr" else at_fmr(missed))
+    reached = getattr(found, kind)
+    return {"rate": _rate(kind, at), "target": asked[kind], "reached": reached, "threshold": found.threshold}
+
+
 def _rate(kind: str, at: float) -> str:
     return f"{kind.upper()} at {_HELD[kind].upper()} {at:g}"
 
 
-def _refuse(run: Run, given: Iterable[str], function: Callable[..., Any], what: str) -> None:
-    """Refuse options that do not go with the option that says what to make."""
-    known = inspect.signature(function).parameters
-    wrong = [param.opts[0] for param in run.command.params if param.name in set(given) - set(known)]
-    if wrong:
-        raise click.UsageError(f"{', '.join(wrong)} cannot go with {what}")
-
-
-def _print_made(made: _Made) -> None:
+def _print_made(sets: Sequence[Mapping[str, Any]], measures: Sequence[Quantity]) -> None:
     """Print the rate reached in each set, and the measures of a system."""
-    columns = {name: [row[name] for row in made.sets] for name in made.sets[0]}
+    columns = {name: [row[name] for row in sets] for name in sets[0]}
     print_table(("Reached", *printed(columns, columns)[1:]))
-    if made.measures:
+    if measures:
         say()
-        points = list(dict.fromkeys(row.at for row in made.measures if row.at is not None))
-        print_table(("Fairness", *measures_table(made.measures, points)))
+        points = list(dict.fromkeys(row.at for row in measures if row.at is not None))
+        print_table(("Fairness", *measures_table(measures, points)))

@@ -182,14 +182,13 @@ class Command(click.Command):
         )
         super().__init__(
             name.split()[-1], params=[*arguments, *options, help_all], callback=lambda **_: run(name), help=verb.help,
-            short_help=verb.summary, hidden=verb.hidden,
+            short_help=verb.summary,
         )  # fmt: skip
         self.verb, self.examples = verb, list(verb.examples)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Parse options, and remember them as they were written."""
         ctx.meta[_GIVEN] = {}
-        args = _with_genuine_scores(args)
         if args or not self.no_args_is_help:
             given = self.make_parser(ctx).parse_args(args=list(args))[0]
             ctx.meta[_GIVEN] = {name: value for name, value in given.items() if value != () and _is_written(value)}
@@ -240,16 +239,6 @@ def _argument(word: str) -> click.Argument:
     return _Remaining([word[:-3]], type=kind, nargs=-1) if word.endswith("...") else click.Argument([word], type=kind)
 
 
-def _with_genuine_scores(args: list[str]) -> list[str]:
-    """Put the file after --genuine in the place of SCORES, for those who name both of two files."""
-    for place, word in enumerate(args):
-        flag, is_given, file = word.partition("=")
-        if flag == "--genuine":
-            file, rest = (file, args[place + 1 :]) if is_given else ("".join(args[place + 1 :][:1]), args[place + 2 :])
-            return [*args[:place], *rest] if not file else [file, *args[:place], *rest]
-    return args
-
-
 def _show_all(context: click.Context, _param: click.Parameter, asked: bool) -> None:
     if asked:
         context.meta[_ALL] = True
@@ -267,7 +256,7 @@ def names_of(command: click.Command) -> dict[str, str]:
 
 
 def verb_of(context: click.Context) -> str:
-    """Return the name of the verb that runs: that of the command, also where it was called by an old name."""
+    """Return the name of the verb that runs."""
     above = context.parent
     inside = above is not None and isinstance(above.command, GroupCommand)
     return f"{above.command.name} {context.command.name}" if inside else str(context.command.name)  # type: ignore[union-attr]

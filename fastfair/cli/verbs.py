@@ -86,8 +86,6 @@ class Verb:
         Flags that differ from those of other verbs.
     asks : bool
         Whether what the functions need is required at once; else the verb itself says what is missing.
-    hidden : bool
-        Whether the list of verbs leaves it out.
     """
 
     summary: str
@@ -102,7 +100,6 @@ class Verb:
     writes: str = "as_json output plots report"
     flags: Mapping[str, str] = field(default_factory=dict)
     asks: bool = True
-    hidden: bool = False
 
 
 SECTIONS = ("Input", "Vectors", "Groups", "What is computed", "Intervals", "Output")
@@ -451,12 +448,6 @@ VERBS: dict[str, Verb] = {
         "warm_up", "", "", writes="",
     ),
 }  # fmt: skip
-VERBS["fnmr-test"] = replace(
-    VERBS["group-test"],
-    summary="The old name of group-test, until version 1.0; it tests FMRs if --fmr says so.",
-    own=(*VERBS["group-test"].own, Option("fmr", "Test FMRs, too.", "flag")),
-    hidden=True,
-)
 
 
 @cache

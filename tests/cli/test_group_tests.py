@@ -83,7 +83,7 @@ def test_failures_to_acquire_and_to_enrol(folder, tmp_path, rate, attempts):
     assert f"--rate {rate} needs samples that failed, but --input is scores" in wrong.output
 
 
-def test_one_rate_and_the_old_name(folder, tmp_path):
+def test_one_rate_alone(folder, tmp_path):
     words = [folder / "scores.csv", "--group", "sex", "--at", "threshold=0.5", *FEW_REPLICATES, "--json"]
     both = json.loads(run("group-test", *words).stdout)
     assert list(both) == ["fastfair", "fnmr_test", "margin", "fmr_test", "inputs"]
@@ -92,9 +92,6 @@ def test_one_rate_and_the_old_name(folder, tmp_path):
     }
     assert "Do FMRs differ at" in run("group-test", *words[:-1], "--rate", "fmr", "--output", tmp_path).output
     assert {path.name for path in tmp_path.iterdir()} == {"config.toml", "fmr_test.json", "groups_fmr.csv"}
-    assert json.loads(run("fnmr-test", *words, "--fmr").stdout) == both
-    assert list(json.loads(run("fnmr-test", *words).stdout)) == ["fastfair", "fnmr_test", "margin", "inputs"]
-    assert "fnmr-test" not in run("--help").output
     counts = [folder / "counts.tsv", "--input", "counts", *FEW_REPLICATES]
     assert "they have failures only" in run("group-test", *counts, "--rate", "both").output
 
@@ -216,17 +213,17 @@ def test_attempts_of_a_pilot(tmp_path):
     [
         ([*STUDY], "nothing says what to plan. Give --subjects"),
         ([*STUDY[2:], "--subjects", 100], "a plan also needs --groups"),
-        (["--margin", 0.03], "a plan also needs --groups, --attempts, --fnmr, --correlation"),
-        ([*STUDY, "--subjects", 100, "--margin", 0.03], "--margin is for computing the subjects needed"),
-        ([*STUDY, "--difference", 0.1, "--margin", 0.03], "--margin is for computing the subjects needed"),
-        ([*STUDY, "--subjects", 100, "--difference", 0.1, "--power", 0.9], "--power goes with --difference"),
-        ([*STUDY, "--margin", 0.03, "--power", 0.9], "--power goes with --difference"),
-        ([*STUDY, "--margin", 0.03, "--method", "exact"], "power and subjects are always simulated"),
-        ([*STUDY, "--pilot", "counts.csv", "--margin", 0.03], "leave --attempts out, or --pilot"),
-        ([*STUDY, "--difference", 0.1, "--assurance", 0.9], "--assurance is for margins of error"),
+        (["--margin", 0.03], "a plan also needs --attempts, --groups, --fnmr, --correlation"),
+        ([*STUDY, "--subjects", 100, "--margin", 0.03], "--margin cannot go with --subjects without --difference"),
+        ([*STUDY, "--difference", 0.1, "--margin", 0.03], "--margin cannot go with --difference"),
+        ([*STUDY, "--subjects", 100, "--difference", 0.1, "--power", 0.9], "--power cannot go with --subjects and"),
+        ([*STUDY, "--margin", 0.03, "--power", 0.9], "--power cannot go with --margin"),
+        ([*STUDY, "--margin", 0.03, "--method", "exact"], "--method cannot go with --margin"),
+        ([*STUDY, "--pilot", "counts.csv", "--margin", 0.03], "--attempts cannot go with --margin and --pilot"),
+        ([*STUDY, "--difference", 0.1, "--assurance", 0.9], "--assurance cannot go with --difference"),
         ([*STUDY, "--subjects", 9, "--assurance", "0.8,0.9"], "--assurance takes one number with --subjects"),
         ([*STUDY, "--subjects", 100, "--n-simulations", 10], "--n-simulations goes with --method simulation"),
-        ([*STUDY, "--subjects", 100, "--max-subjects", 10], "--max-subjects goes with"),
+        ([*STUDY, "--subjects", 100, "--max-subjects", 10], "--max-subjects cannot go with --subjects"),
         (["--groups", 3, "--subjects", 9, *PLOTS], "--plots needs --output"),
         (["--fnmr", "5%"], "0.01 for 1 %"),
         (["--groups", "3;4"], "could not convert"),

@@ -22,7 +22,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "fuzz"))
 import command_lines
 
 ALL = {
-    **{name: verb for name, verb in cli.commands.items() if not verb.hidden},
+    **cli.commands,
     **{f"plan {name}": verb for name, verb in cli.commands["plan"].commands.items()},
 }
 
