@@ -7,7 +7,7 @@ import queue
 import secrets
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import BrokenExecutor, Future, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -32,7 +32,7 @@ _PATIENCE = 1.0  # seconds after which futures are asked whether they have ended
 
 def results(
     executor: Any, job: Any, tasks: Iterable[Any], n_threads: int, ahead: int | None = None
-) -> Iterator[tuple[Any, Any]]:
+) -> Generator[tuple[Any, Any], None, None]:
     """Run the tasks of a job, and yield each task with its result, or raise its error.
 
     Parameters

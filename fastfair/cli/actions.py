@@ -468,13 +468,14 @@ def plan(run: Run) -> None:
     if run.context.invoked_subcommand is not None:
         return
     given, pilot = {*given_options(run.context)}, run.take("pilot")
-    function, what, without = ff.plan_subjects, "--margin", {"power", "method"}
-    if "n_subjects" in given:
-        function, what, without = ff.plan_margin, "--subjects without --difference", set()
-    if "difference" in given:
-        function, what, without = ff.plan_subjects, "--difference without --subjects", {"assurance", "margin"}
+    function: Callable[..., Any] = ff.plan_subjects
+    what, without = "--margin", {"power", "method"}
     if {"n_subjects", "difference"} <= given:
         function, what, without = ff.plan_power, "--subjects and --difference", set()
+    elif "n_subjects" in given:
+        function, what, without = ff.plan_margin, "--subjects without --difference", set()
+    elif "difference" in given:
+        what, without = "--difference without --subjects", {"assurance", "margin"}
     if not given & {"n_subjects", "margin", "difference"}:
         raise click.UsageError(
             "nothing says what to plan. Give --subjects for the margin of error, --subjects and --difference for the "
