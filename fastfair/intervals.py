@@ -559,13 +559,17 @@ def simultaneous_band(replicates: Array, confidence_level: float = 0.95) -> tupl
             "replicates[:, ~np.isnan(replicates).any(axis=0)]"
         )
     depth = depths(curves)
-    of_curve = np.sort(depth.min(axis=0))[::-1]
-    least = of_curve[min(n, int(np.ceil(wanted * n - 1e-9))) - 1]
-    inside = depth >= least
+    inside = depth >= least_depth(depth, wanted)
     low, high = np.where(inside, curves, np.inf).min(axis=-1), np.where(inside, curves, -np.inf).max(axis=-1)
     # At one point the curves kept may all lie on one side; a band is nowhere narrower than the interval there.
     at_points = confidence_interval(curves, curves[..., 0], wanted)
     return np.minimum(low, at_points[0]), np.maximum(high, at_points[1])
+
+
+def least_depth(depth: NDArray[np.int64], confidence_level: float) -> int:
+    """Return the depth that whole curves have at every point, as many of them as the level says."""
+    of_curves, n = np.sort(depth.min(axis=0))[::-1], depth.shape[-1]
+    return int(of_curves[min(n, int(np.ceil(confidence_level * n - 1e-9))) - 1])
 
 
 def depths(curves: Floats) -> NDArray[np.int64]:

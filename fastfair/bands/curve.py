@@ -273,17 +273,19 @@ def curve_by_quantiles(
     return banded(found, quantities, (value, expected, drawn), (ends[0], ends[1]), (ends[2], ends[3]))
 
 
-def simultaneous_band(replicates: Floats, level: float) -> Range:
-    """Compute the simultaneous band of the values that are computable in most replicates.
-
-    It uses the replicates in which all these values are computable.
-    """
+def whole_curves(replicates: Floats) -> tuple[NDArray[np.bool_], Floats]:
+    """Return which values are computable in most replicates, and these in the replicates in which all of them are."""
     known = ~np.isnan(replicates)
     often = known.mean(axis=-1) > 0.5
+    return often, replicates[often][:, known[often].all(axis=0)]
+
+
+def simultaneous_band(replicates: Floats, level: float) -> Range:
+    """Compute the simultaneous band of the values that are computable in most replicates."""
+    often, curves = whole_curves(replicates)
     low, high = np.full((2, *often.shape), np.nan)
-    complete = known[often].all(axis=0)
-    if often.any() and complete.sum() > 1:
-        low[often], high[often] = intervals.simultaneous_band(replicates[often][:, complete], level)
+    if curves.size and curves.shape[1] > 1:
+        low[often], high[often] = intervals.simultaneous_band(curves, level)
     return low, high
 
 

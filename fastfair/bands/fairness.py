@@ -44,6 +44,7 @@ from .curve import (
     few_subjects_hold,
     noted_narrow,
     simultaneous_band,
+    whole_curves,
 )
 from .rates_at_levels import BandOptions, BandRequest, BandSettings, RatesOverLevels, over_levels
 
@@ -386,11 +387,8 @@ def level_of_curves(replicates: Floats, confidence_level: float) -> float:
     -------
     float
     """
-    often = np.isnan(replicates).mean(axis=-1) < 0.5
-    curves = replicates[often][:, ~np.isnan(replicates[often]).any(axis=0)]
+    _, curves = whole_curves(replicates)
     if curves.size == 0:
         return confidence_level
-    n = curves.shape[1]
-    depth = intervals.depths(curves).min(axis=0)
-    least = np.sort(depth)[::-1][int(np.ceil(confidence_level * n - 1e-9)) - 1]
-    return max(confidence_level, float(1 - 2 * (least - 0.5) / n))
+    least = intervals.least_depth(intervals.depths(curves), confidence_level)
+    return max(confidence_level, float(1 - 2 * (least - 0.5) / curves.shape[1]))

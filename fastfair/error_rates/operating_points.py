@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,22 +25,6 @@ ENOUGH_ERRORS = 30  # Doddington's rule of 30: fewer errors than that say little
 FEWEST_ERRORS = 10  # too few to estimate clustering: with fewer, tests and bands call equal rates different
 Keys = np.signedinteger[Any]
 RULES: dict[str, Rule] = {}  # by `OperatingPoint.kind`
-
-
-class Block(Protocol):
-    """A block of 64 replicates, whose thresholds are looked for; places: those of operating points among all."""
-
-    def given(self, places: NDArray[np.intp]) -> NDArray[np.int64]:
-        """Return the (points, 1) keys of thresholds in the data."""
-
-    def at_rates(self, mated: bool, places: NDArray[np.intp]) -> NDArray[np.int64] | None:
-        """Find the (points, 64) keys at which FNMRs, or FMRs, are held; None where lists do not reach far enough."""
-
-    def at_equal_error(self) -> NDArray[np.int64]:
-        """Return the (64,) keys of the EER."""
-
-    def at_mean_group_equal_error(self) -> NDArray[np.int64]:
-        """Return the (64,) keys of the means of groups' EER thresholds."""
 
 
 class Rule(ABC):
@@ -92,8 +76,12 @@ class Rule(ABC):
         """Find the lowest key that is accepted in data; groups: whose EERs count, by default those of all."""
 
     @abstractmethod
-    def keys_in_block(self, block: Block, places: NDArray[np.intp]) -> NDArray[np.int64] | None:
-        """Find the (points, 64) keys of a block of replicates; None where lists do not reach far enough."""
+    def keys_in_block(self, block: Any, places: NDArray[np.intp]) -> NDArray[np.int64] | None:
+        """Find the (points, 64) keys of a block of replicates; None where lists do not reach far enough.
+
+        block: what looks for thresholds, which is a `resampling.engine.BlockSweep`; places: those of operating points
+        of this kind among all.
+        """
 
 
 class _FalseMatchRate(Rule):
@@ -107,7 +95,7 @@ class _FalseMatchRate(Rule):
             raise not_kept(f"the threshold of {at}", keys)
         return nonmated[nonmated.size - 1 - errors] + nonmated.dtype.type(1)
 
-    def keys_in_block(self, block: Block, places: NDArray[np.intp]) -> NDArray[np.int64] | None:
+    def keys_in_block(self, block: Any, places: NDArray[np.intp]) -> NDArray[np.int64] | None:
         return block.at_rates(False, places)
 
 
@@ -129,7 +117,7 @@ class _FalseNonMatchRate(Rule):
             )
         return mated[errors]
 
-    def keys_in_block(self, block: Block, places: NDArray[np.intp]) -> NDArray[np.int64] | None:
+    def keys_in_block(self, block: Any, places: NDArray[np.intp]) -> NDArray[np.int64] | None:
         return block.at_rates(True, places)
 
 
@@ -143,7 +131,7 @@ class _GivenThreshold(Rule):
     def key(self, comparisons: Comparisons, at: OperatingPoint, groups: Iterable[int] | None) -> Keys:
         return comparisons.to_key(at.value)
 
-    def keys_in_block(self, block: Block, places: NDArray[np.intp]) -> NDArray[np.int64] | None:
+    def keys_in_block(self, block: Any, places: NDArray[np.intp]) -> NDArray[np.int64] | None:
         return block.given(places)
 
 
@@ -154,7 +142,7 @@ class _EqualErrorRate(Rule):
     def key(self, comparisons: Comparisons, at: OperatingPoint, groups: Iterable[int] | None) -> Keys:
         return score_metrics.nearest_equal_error(keys_of(comparisons)).key
 
-    def keys_in_block(self, block: Block, places: NDArray[np.intp]) -> NDArray[np.int64] | None:
+    def keys_in_block(self, block: Any, places: NDArray[np.intp]) -> NDArray[np.int64] | None:
         return block.at_equal_error()
 
 
@@ -180,7 +168,7 @@ class _MeanGroupEqualErrorRate(Rule):
             similarities.append(score_keys.decode(np.array([score_metrics.nearest_equal_error(keys).key]))[0])
         return score_keys.first_key_at_least(float(np.mean(similarities, dtype=np.float64)), comparisons.mated.keys)
 
-    def keys_in_block(self, block: Block, places: NDArray[np.intp]) -> NDArray[np.int64] | None:
+    def keys_in_block(self, block: Any, places: NDArray[np.intp]) -> NDArray[np.int64] | None:
         return block.at_mean_group_equal_error()
 
 

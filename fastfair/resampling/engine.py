@@ -9,10 +9,11 @@ finished here.
 from __future__ import annotations
 
 import threading
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,6 +43,7 @@ _UNFINISHED = "unfinished"  # the name of a further array: which replicates need
 _EER_METHODS = {"nearest": 0, "nearest-max": 1, "interpolated": 2, "convex-hull": 0}  # whose hull is another kernel's
 Scheme = Literal["dyadic", "product"]
 SCHEMES: tuple[Scheme, ...] = get_args(Scheme)
+_lock = threading.Lock()  # not the object's, which travels to other processes
 _MOST_LEFT_OUT = 20_000  # beyond it the jackknife takes longer than all replicates
 
 
@@ -212,15 +214,15 @@ class BlockSweep:
         return thresholds
 
     def given(self, places: NDArray[np.intp]) -> NDArray[np.int64]:
-        """As in `operating_points.Block`."""
+        """Return the (points, 1) keys of thresholds in the data."""
         return self._resampler.thresholds[places, None]
 
     def at_equal_error(self) -> NDArray[np.int64]:
-        """As in `operating_points.Block`."""
+        """Return the (64,) keys of the EER."""
         return self._eer_keys[0]
 
     def at_mean_group_equal_error(self) -> NDArray[np.int64]:
-        """As in `operating_points.Block`."""
+        """Return the (64,) keys of the means of groups' EER thresholds."""
         from fastfair.kernels import sweep
 
         keys, of_lists = self._eer_keys[1 + self._resampler.measured], self._resampler.x.keys
@@ -230,7 +232,7 @@ class BlockSweep:
         return np.where(missing, sweep.NO_LIMIT, means)
 
     def at_rates(self, mated: bool, places: NDArray[np.intp]) -> NDArray[np.int64] | None:
-        """As in `operating_points.Block`."""
+        """Find the (points, 64) keys at which FNMRs, or FMRs, are held; None where lists do not reach far enough."""
         from fastfair.kernels import sweep
 
         k, rates = 0 if mated else 1, self._resampler.rates[places]
@@ -282,7 +284,7 @@ def _without_first(side: Side, summed: Summed, shares: Floats) -> tuple[Side, Su
     return side, summed, np.empty((shares.shape[0], shares.shape[1] - 1, BLOCK))
 
 
-class Engine:
+class Engine(ABC):
     """Draws replicates of comparisons whose lists, thresholds and shrinkage a subclass has found."""
 
     units: Units
@@ -292,6 +294,28 @@ class Engine:
     metrics: tuple[str, ...]
     cells: tuple[tuple[int, int], ...]
     n_groups: int
+    _own: ClassVar[tuple[str, ...]]  # attributes that others do not need to draw replicates, unless lists are too short
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name not in self._own}
+
+    @abstractmethod
+    def _keep_more(self) -> None:
+        """Make lists of more comparisons than these."""
+
+    def keep_more(self, lists: tuple[ErrorLists, ErrorLists]) -> None:
+        """Keep more comparisons than these lists do, which a replicate found too short.
+
+        Raises
+        ------
+        TooFewKeptError
+            In workers that were given the lists alone.
+        """
+        if self._own[0] not in vars(self):
+            raise TooFewKeptError
+        with _lock:
+            if self.y is lists[0] and self.x is lists[1]:
+                self._keep_more()
 
     def replicate(
         self,
@@ -440,8 +464,6 @@ class _Blocks:
 _BYTES, _BYTES_OF_A_RUN, _BYTES_KEPT, _BYTES_OF_A_COST, _BYTES_OF_COSTS = 8, 16, 12, 8, 48
 # Times as many comparisons are kept as the estimates need, as many standard deviations more, and as many at least.
 _SPARE, _SPARE_DEVIATIONS, _LEAST_KEPT = 1.5, 8, 2**13
-_lock = threading.Lock()  # not the object's, which travels to other processes
-_OF_THE_SOURCES = ("comparisons", "_sources", "_sides", "_complete")
 Metric = Literal["eer", "min_dcf", "cllr", "min_cllr"]
 METRICS: tuple[Metric, ...] = get_args(Metric)
 
@@ -522,6 +544,7 @@ class Resampler(Engine):
 
     units: ComparisonUnits
     first_fmr = 0
+    _own = "comparisons", "_sources", "_sides", "_complete"
 
     def __init__(
         self,
@@ -575,10 +598,6 @@ class Resampler(Engine):
             self.ratio_costs = [RatioCosts(side, 1 + n_groups) for side in self._sides]
             self.mean_costs = [costs.means for costs in self.ratio_costs]
         self.shrinkage = self._find_shrinkage(scheme)
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Leave out what others do not need to draw replicates, unless lists are too short for one."""
-        return {name: value for name, value in vars(self).items() if name not in _OF_THE_SOURCES}
 
     def _sorted(self, mated: bool) -> SortedComparisons:
         """Return the comparisons of a class with the list of each."""
@@ -644,21 +663,12 @@ class Resampler(Engine):
             of_all.nonmated.size - int(np.searchsorted(of_all.nonmated, last_nonmated)),
         )
 
-    def keep_more(self, lists: tuple[ErrorLists, ErrorLists]) -> None:
-        """Keep more comparisons than these lists do, which a replicate found too short.
-
-        Raises
-        ------
-        TooFewKeptError
-            In workers that were given the lists alone.
-        """
-        if "_sources" not in vars(self):
-            raise TooFewKeptError
-        with _lock:
-            if self.y is lists[0] and self.x is lists[1]:
-                self.y, self.x = self._lists(*(2 * int(of_class.end[0]) + 1 for of_class in lists))
-                if all(old.end[0] == new.end[0] for old, new in zip(lists, (self.y, self.x), strict=True)):
-                    raise not_kept("a replicate", keys_of(self.comparisons))
+    def _keep_more(self) -> None:
+        """Keep about twice as many comparisons."""
+        y, x = self.y, self.x
+        self.y, self.x = self._lists(*(2 * int(of_class.end[0]) + 1 for of_class in (y, x)))
+        if y.end[0] == self.y.end[0] and x.end[0] == self.x.end[0]:
+            raise not_kept("a replicate", keys_of(self.comparisons))
 
     def complete(self, mated: bool) -> ErrorLists:
         """Return the lists of a class with all of its comparisons, or with all that a scan has kept."""

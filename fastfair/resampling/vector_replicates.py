@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple, get_args
 
@@ -22,7 +21,7 @@ from fastfair.errors import InputError
 
 from .engine import Engine, Replicates
 from .error_lists import ErrorLists, Scale, find_shrinkage, make_lists
-from .pair_source import Errors, Floats, PairSide, TooFewKeptError, lists_of_groups
+from .pair_source import Errors, Floats, PairSide, lists_of_groups
 from .ranges import PairParting, Ranges
 from .units import BLOCK, Rows, VectorUnits
 
@@ -33,8 +32,6 @@ ROUNDING = 1 + 1e-9  # a rate meets a level that it exceeds by no more than sums
 _SPARE = {"sample": 1.08, "subject": 1.3, "subject+sample": 1.3}
 _SPARE_DEVIATIONS = 6  # as many standard deviations of their number more
 _MORE = 2.0  # times as many when a replicate needs pairs that are not kept
-_OF_THE_SEARCH = ("embeddings", "_finder", "_workers")
-_lock = threading.Lock()  # not the object's, which travels to other processes
 
 
 class Draws(NamedTuple):
@@ -252,6 +249,7 @@ class PairResampler(Engine):
 
     units: VectorUnits
     metrics = ()
+    _own = "embeddings", "_finder", "_workers"
     need_eer = hull_eer = False
     score_kind, lowest_key, cells = "similarity", None, ()
 
@@ -314,20 +312,12 @@ class PairResampler(Engine):
         positions = (self.rates * x.sizes[0]).astype(np.int64)
         return PairParting(found, self.units, self.n_groups, positions, n_threads).parted() or (found, None)
 
-    def __getstate__(self) -> dict[str, Any]:
-        """Leave out what others do not need to draw replicates."""
-        return {name: value for name, value in vars(self).items() if name not in _OF_THE_SEARCH}
-
-    def keep_more(self, lists: tuple[ErrorLists, ErrorLists]) -> None:
-        """List all non-mated pairs that are kept, or keep more where all are listed; see `Resampler.keep_more`."""
-        if "embeddings" not in vars(self):
-            raise TooFewKeptError
-        with _lock:
-            if self.y is lists[0] and self.x is lists[1]:
-                if self.x.ranges is None:
-                    self.share *= _MORE
-                self._all_listed = True
-                self._find_pairs()
+    def _keep_more(self) -> None:
+        """List all non-mated pairs that are kept, or keep more where all are listed."""
+        if self.x.ranges is None:
+            self.share *= _MORE
+        self._all_listed = True
+        self._find_pairs()
 
     def _threshold_keys(self) -> score_keys.Keys:
         """Find the threshold of each level in the data."""

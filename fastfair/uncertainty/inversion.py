@@ -21,7 +21,6 @@ maximized over a confidence set for the nuisance parameter", Journal of the Amer
 from __future__ import annotations
 
 import math
-from collections import defaultdict
 from collections.abc import Callable, Container, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
@@ -108,7 +107,7 @@ class Inversion:
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """Some of the measures: those of some rates at some operating points, or those that need no operating point.
+    """Some of the measures: those of some rates at an operating point, or those that need no operating point.
 
     Attributes
     ----------
@@ -201,13 +200,12 @@ class MovedSystems:
         table = np.full((len(self.keys), POWERS.size, 2), np.nan)
         row_of = {key: k for k, key in enumerate(self.keys)}
         size, calls = 0, list[Callable[[], Any]]()
-        for some in self._parts():
-            at_once = self._n_numbers(some)
+        for part in self._parts():
+            at_once = self._n_numbers(part)
             size += at_once
+            rows = np.array([row_of[key] for key in self._keys_of(part)], np.intp)
             stretches = np.array_split(np.arange(POWERS.size), n_calls(POWERS.size, at_once))
-            for part in _divided(some, n_calls(some.selection.n_points, at_once * len(stretches[0]))):
-                rows = np.array([row_of[key] for key in self._keys_of(part)], np.intp)
-                calls += [partial(self._fill, table, part, rows, powers) for powers in stretches if rows.size]
+            calls += [partial(self._fill, table, part, rows, powers) for powers in stretches if rows.size]
         calls.append(partial(self.path, _STEPS))
         *_, path = in_threads(size, lambda call: call(), calls, self._n_threads)
         return Inversion(self.keys, table[..., 0], table[..., 1], path, self.n_replicates)
@@ -244,16 +242,13 @@ class MovedSystems:
         return frozenset(known | {"both rates"} if len(known) == len(ERROR_RATES) else known)
 
     def _parts(self) -> list[Part]:
-        """Divide the measures that can be followed by the rates that they are of."""
-        n = self._selection.n_points
-        points = defaultdict(list)
-        for p in range(n):
-            points[self._kinds(p)].append(p)
-        without = replace(self._selection, with_mean_group_eer=False, measures=at_points(self._selection.measures))
+        """Return the measures that can be followed at each operating point, and those that need none."""
+        n, measures = self._selection.n_points, at_points(self._selection.measures)
+        of_one = replace(self._selection, n_points=1, with_mean_group_eer=False, measures=measures)
         parts = [
-            Part(replace(without, n_points=len(some), kinds=kinds), np.array(some), with_metrics=False)
-            for kinds, some in points.items()
-            if kinds
+            Part(replace(of_one, kinds=kinds), np.array([p]), with_metrics=False)
+            for p in range(n)
+            if (kinds := self._kinds(p))
         ]
         rest = Part(replace(self._selection, n_points=0), self._whole.places[n:], with_metrics=True)
         return [*parts, rest] if rest.of(self._start) else parts
@@ -269,16 +264,6 @@ def _take(base: Replicates, rows: list[int]) -> dict[str, Floats]:
     rates = {"fmr": base.fmr, "fnmr": base.fnmr} if len(base.fmr) else {}
     kept = {name: values[:, rows] for name, values in rates.items()}
     return kept | {name: base.metrics[name][rows] for name in THRESHOLD_FREE if name in base.metrics}
-
-
-def _divided(part: Part, n: int) -> list[Part]:
-    """Divide the operating points of a part."""
-    if n < 2:
-        return [part]
-    return [
-        replace(part, selection=replace(part.selection, n_points=places.size), places=places)
-        for places in np.array_split(part.places, n)
-    ]
 
 
 def at_points(measures: tuple[str, ...]) -> tuple[str, ...]:
