@@ -17,6 +17,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
 
+from scipy.special import betainc, betaincinv
+
 from fastfair import intervals
 from fastfair._lib import seeds, validation, whole_files
 from fastfair._lib.arguments import Resamples, checked
@@ -174,8 +176,6 @@ class Evidence:
         above = self._pvalues(claimed)[1]
         if math.isnan(self.independent):
             return above
-        from scipy.special import betainc
-
         errors = self.estimate * self.independent
         return max(above, float(betainc(errors, self.independent - errors + 1, claimed)))
 
@@ -206,8 +206,6 @@ class Evidence:
 
 def independent_limit(errors: int, comparisons: int, level: float) -> float:
     """Return Clopper and Pearson's one-sided upper limit, which takes comparisons for independent."""
-    from scipy.special import betaincinv
-
     return 1.0 if errors >= comparisons else float(betaincinv(errors + 1, comparisons - errors, level))
 
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.special import gammaincinv
 
 from fastfair import intervals
 from fastfair._lib import validation
@@ -160,8 +161,6 @@ def interval_of_few(area: float, error: float, most: float, confidence_level: fl
     Fay and Feuer, "Confidence intervals for directly standardized rates: a method based on the gamma distribution",
     Statistics in Medicine 16 (1997).
     """
-    from scipy.special import gammaincinv
-
     tail = (1 - confidence_level) / 2
     low = float(gammaincinv((area / error) ** 2, tail)) * error**2 / area if area > 0 and error > 0 else 0.0
     mean, variance = area + most, error**2 + most**2

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import betainc, betaln, expit, logit
 
 from fastfair._lib.arguments import checked
 from fastfair._lib.plots import USUAL, Bar, draw_rows
@@ -65,8 +66,6 @@ class GroupLaws:
 
     def quantiles(self, errors: Floats, n: Floats, share: float) -> Floats:
         """Return the (groups,) quantiles of the groups' true rates, by bisection."""
-        from scipy.special import betainc
-
         a, b = (errors[:, None] + self.mean * self.size), (n - errors)[:, None] + (1 - self.mean) * self.size
         low, high = np.zeros(n.size), np.ones(n.size)
         for _ in range(_STEPS):
@@ -89,8 +88,6 @@ def learn(errors: Floats, n: Floats) -> GroupLaws:
 
     [1] Daniels, "A prior for the variance in hierarchical models", Canadian Journal of Statistics 27 (1999).
     """
-    from scipy.special import betaln, expit, logit
-
     about = (errors + 0.5) / (n + 1)
     ends = logit(about.min()) - np.log(_FARTHEST), logit(about.max()) + np.log(_FARTHEST)
     mean = expit(np.linspace(*ends, _N_MEANS))

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import expit, log_expit
 
 from fastfair._lib import seeds
 from fastfair._lib.arguments import Probability, checked
@@ -80,8 +81,6 @@ def fit_logistic(mated: Floats, nonmated: Floats, p_target: float, of_whom: str 
     Minimises p mean(log(1 + exp(-z))) over mated plus (1 - p) mean(log(1 + exp(z))) over non-mated comparisons, where z
     = slope * s + offset + logit p, by Newton's method.
     """
-    from scipy.special import expit, log_expit
-
     if mated.min() >= nonmated.max() or mated.max() <= nonmated.min():
         raise InputError(
             f"a score separates the mated from the non-mated comparisons{of_whom}, so no line is the best: calibrate "

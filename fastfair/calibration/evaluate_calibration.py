@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.special import stdtr, stdtrit
 
 from fastfair import intervals
 from fastfair._lib import seeds, validation
@@ -894,8 +895,6 @@ def limits_of(costs: ReplicatedCosts, level: float) -> tuple[dict[str, Floats], 
     and the quantities that these are made of. The lower limits of miscalibration are what thresholds that were shifted
     without a look at the data save at least.
     """
-    from scipy.special import stdtrit
-
     quantities = costs.maker.with_intervals(level, "auto")
     mated, nonmated, minimum, cllr = (
         _intervals([find(quantities, name, group, None) for group in costs.groups])
@@ -1075,8 +1074,6 @@ def _ratio_costs(evaluation: Evaluation) -> tuple[RatioCost, ...]:
 def _rows(
     costs: ReplicatedCosts, limits: Mapping[str, Floats], quantities: Sequence[Quantity], level: float
 ) -> list[ApplicationCost]:
-    from scipy.special import stdtr
-
     with np.errstate(invalid="ignore", divide="ignore"):
         of_shifts = np.where(costs.error == 0, 1.0, stdtr(costs.freedom, -costs.saved / costs.error))
     pvalues = np.minimum(1.0, (of_shifts / _SHARES[:, None]).min(axis=0))  # that no shifted threshold costs less

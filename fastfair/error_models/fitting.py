@@ -22,6 +22,7 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import fdtrc, stdtr, stdtrit
 
 from fastfair import intervals
 from fastfair._lib import memory
@@ -555,16 +556,12 @@ class StudentEstimate:
     @property
     def pvalue(self) -> float:
         """The two-sided p-value of the hypothesis that it is 0."""
-        from scipy.special import stdtr
-
         if math.isnan(self.value):
             return math.nan
         return float(2 * stdtr(self.degrees_of_freedom, -abs(self.value) / self.standard_error))
 
     def interval(self, confidence_level: float) -> tuple[float, float]:
         """Return the interval of a confidence level."""
-        from scipy.special import stdtrit
-
         if math.isnan(self.value):
             return math.nan, math.nan
         reach = float(stdtrit(self.degrees_of_freedom, (1 + confidence_level) / 2)) * self.standard_error
@@ -663,8 +660,6 @@ def joint_test(fit: Fit, contrasts: Floats) -> tuple[float, int, float, float]:
     Returned are F, the number of combinations that the data determine, the median of their degrees of freedom, and the
     p-value, which is NaN where there are too few degrees of freedom for so many combinations.
     """
-    from scipy.special import fdtrc
-
     values = fit.values(contrasts)
     contrasts, values = contrasts[~np.isnan(values)], values[~np.isnan(values)]
     size = values.size

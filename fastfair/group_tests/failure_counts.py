@@ -95,15 +95,12 @@ def _whole_numbers(name: str, values: object) -> Counts:
     return array.astype(np.int64)
 
 
-def _coded_groups(group: GroupLabels) -> dict[str, validation.Coded]:
-    """Code the labels of each attribute."""
+def _coded_groups(group: GroupLabels, sizes: dict[str, int], entry: str) -> dict[str, validation.Coded]:
+    """Code the labels of each attribute, as many as other columns, whose sizes are given by name, have."""
     columns = group_labels.columns_of("group", group)
-    return {name: validation.encode(f"group {name!r}", column) for name, column in columns.items()}
-
-
-def _require_same_length(sizes: dict[str, int], coded: dict[str, validation.Coded], entry: str) -> None:
-    of_groups = {f"group {name!r}": column.codes.size for name, column in coded.items()}
-    checks.same_length(sizes | of_groups, entry)
+    coded = {name: validation.encode(f"group {name!r}", column) for name, column in columns.items()}
+    checks.same_length(sizes | {f"group {name!r}": column.codes.size for name, column in coded.items()}, entry)
+    return coded
 
 
 _CELLS_A_SUBJECT = 8  # of failures x attempts x groups, up to which counting takes no sort
@@ -278,10 +275,9 @@ class FailureCounts(Shown):
     @checked
     def __init__(self, failures: Array, attempts: Array, group: GroupLabels, *, rate: RateOfFailure = "fnmr") -> None:
         e, m = (_whole_numbers(name, values) for name, values in (("failures", failures), ("attempts", attempts)))
-        coded = _coded_groups(group)
+        coded = _coded_groups(group, {"failures": e.size, "attempts": m.size}, "subject")
         if not coded:
             raise InputError("group has no attributes: give the group of each subject")
-        _require_same_length({"failures": e.size, "attempts": m.size}, coded, "subject")
         if e.size == 0:
             raise InputError("failures is empty: there is nothing to test")
         for wrong, what in ((m < 1, "attempts must be at least 1 (leave subjects without any out)"),
@@ -373,8 +369,7 @@ class FailureCounts(Shown):
                 )
             decisions = (column.codes == labels.index(failed_value)).astype(np.int64)
         who = validation.encode("subject", subject)
-        coded = _coded_groups(group)
-        _require_same_length({"failed": decisions.size, "subject": who.codes.size}, coded, "attempt")
+        coded = _coded_groups(group, {"failed": decisions.size, "subject": who.codes.size}, "attempt")
         groups = {
             name: validation.Coded(column.labels, group_labels.one_for_each(who, name, column))
             for name, column in coded.items()

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import bdtr, betainc, betaincinv
 
 from fastfair import intervals
 from fastfair._lib import memory, seeds, validation
@@ -614,7 +615,6 @@ def _smallest(is_enough: Callable[[int], bool], about: int = _LEAST, most: int =
 
 def independent_subjects(design: Design, fmr: float, claimed: float, assurance: float, level: float) -> int:
     """Return how many subjects would do if all comparisons were independent, by Clopper and Pearson's limit."""
-    from scipy.special import bdtr, betainc
 
     def supports(errors: int) -> Callable[[int], bool]:
         # The limit for so many errors in n is at most what is claimed where so many are this improbable at it.
@@ -633,8 +633,6 @@ def independent_subjects(design: Design, fmr: float, claimed: float, assurance: 
 def _row(
     design: Design, matches: FalseMatches, found: Limits, claimed: float, share: float, level: float
 ) -> FmrStudy:  # fmt: skip
-    from scipy.special import betaincinv
-
     size = design.comparisons(found.n)
     expected = size * matches.fmr
     errors = round(expected)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.special import ndtr, ndtri
 
 from fastfair._lib import memory, seeds, validation
 from fastfair._lib.arguments import AtLeastTwo, Natural, Probability, checked
@@ -447,8 +448,6 @@ class Study:
 
     def subjects_for_power(self, wanted: float, most: int) -> tuple[int | None, Studies]:
         """Find how many subjects the first group is found with in the share of studies `wanted`."""
-        from scipy.special import ndtri
-
         difference = abs(self._difference())
         errors = max(1.0, self._errors_inside() + float(ndtri(wanted)))  # that the difference has to be large
         about = max(self.others.variance(1), self.first.variance(1)) * (errors / difference) ** 2
@@ -498,8 +497,6 @@ def distance_kept(error: Floats, probability: float) -> Floats:
 
     The g numbers are independent. It is infinite where all standard deviations are 0.
     """
-    from scipy.special import ndtr, ndtri
-
     largest = error.max(axis=1)
     # That of one number alone, and what any number of them keep by Bonferroni's inequality.
     low = largest * ndtri((1 + probability) / 2)

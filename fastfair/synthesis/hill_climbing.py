@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 _Acceptance = Literal["improving", "plateau"]
-ACCEPTANCE: tuple[_Acceptance, ...] = get_args(_Acceptance)
 KINDS: tuple[ErrorRate, ...] = ("fmr", "fnmr")
 
 
@@ -540,7 +539,7 @@ def biased_system(
     """
     seed = seeds.fixed(rng)
     require_memory(overall_mated, overall_nonmated, n_steps, 1)
-    written = _written(ratios)
+    written = ratios if isinstance(ratios, str) else ":".join(f"{number:.12g}" for number in ratios)
     numbers = _factors(written)
     factors = sorted(set(numbers))
     made = synthesize_each(
@@ -553,17 +552,6 @@ def biased_system(
     )[0]  # fmt: skip
     sets = tuple(made[factors.index(number)] for number in numbers)
     return BiasedSystem(written, kind, sets, overall.comparisons())
-
-
-def _written(ratios: str | Sequence[float]) -> str:
-    """Write ratios as in "1:1:3:5"."""
-    if isinstance(ratios, str):
-        return ratios
-    if not isinstance(ratios, Sequence | np.ndarray):
-        raise InputError(
-            f"ratios must be numbers with colons between them, as in '1:1:3:5', or in a list, not {ratios!r}"
-        )
-    return ":".join(f"{validation.positive('ratios', number):.12g}" for number in ratios)
 
 
 def _factors(ratios: str) -> tuple[float, ...]:

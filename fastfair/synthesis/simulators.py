@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.special import expit, logit, ndtr, ndtri
 
 from fastfair._lib import memory, validation
 from fastfair._lib.arguments import AtLeastTwo, Natural, Probability, Share, checked
@@ -80,8 +81,6 @@ class Binormal:
         >>> round(ff.synthesis.Binormal.of_rates(fmr=0.001, tmr=0.95).mu, 3)
         4.735
         """
-        from scipy.special import ndtri
-
         if (fmr is None) == (fnmr is None):
             raise InputError(f"give one of fmr and fnmr, not {'both' if fmr is not None else 'neither'}")
         rates = {"fmr": fmr, "tmr": tmr} if fnmr is None else {"fnmr": fnmr, "tnmr": tnmr}
@@ -107,8 +106,6 @@ class Binormal:
         ndarray of float
             Of the same shape.
         """
-        from scipy.special import logit, ndtr
-
         return ndtr(logit(validation.fractions("threshold", threshold, "[0, 1]")) - self.mu / 2)
 
     @checked
@@ -125,8 +122,6 @@ class Binormal:
         ndarray of float
             Of the same shape.
         """
-        from scipy.special import logit, ndtr
-
         return ndtr(-logit(validation.fractions("threshold", threshold, "[0, 1]")) - self.mu / 2)
 
     @checked
@@ -143,8 +138,6 @@ class Binormal:
         ndarray of float
             Distances, of the same shape.
         """
-        from scipy.special import expit, ndtri
-
         return expit(ndtri(validation.fractions("fmr", fmr, "[0, 1]")) + self.mu / 2)
 
     @checked
@@ -161,8 +154,6 @@ class Binormal:
         ndarray of float
             Distances, of the same shape.
         """
-        from scipy.special import expit, ndtri
-
         return expit(-ndtri(validation.fractions("fnmr", fnmr, "[0, 1]")) - self.mu / 2)
 
     @checked
@@ -217,8 +208,6 @@ class Binormal:
         >>> ff.synthesis.Binormal(4).draw(300, 2_000, n_subjects=100, subject_effect=0.3, group="f", rng=0)
         Comparisons(300 mated, 2000 non-mated, distance, 100 subjects, 1 group)
         """
-        from scipy.special import expit
-
         r = float(subject_effect)
         if n_subjects is None and r > 0:
             raise InputError(f"subject_effect is {r:g}, but there are no subjects: say how many with n_subjects=")
