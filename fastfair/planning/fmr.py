@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from scipy.special import bdtr, betainc, betaincinv
 
 from fastfair import intervals
-from fastfair._lib import memory, seeds, validation
-from fastfair._lib.arguments import Natural, PositiveRate, Probability, at_least, checked
+from fastfair._lib import memory, seeds
+from fastfair._lib.arguments import Natural, PositiveRate, Probability, Rate, at_least, checked
 from fastfair._lib.bisection import least_whole
 from fastfair._lib.plots import axes_or_new, tick_per_cent
 from fastfair._lib.text import per_cent
@@ -424,9 +424,9 @@ _AROUND = (0.25, 0.35, 0.5, 0.71, 1.0, 1.41, 2.0)  # times the number needed, fo
 def plan_fmr(
     *,
     claimed: PositiveRate,
-    fmr: float | None = None,
+    fmr: Rate | None = None,
     covariance: float | None = None,
-    again: float | None = None,
+    again: Rate | None = None,
     pilot: Comparisons | None = None,
     at: OperatingPoint | None = None,
     n_partners: Natural | None = None,
@@ -560,21 +560,18 @@ def _matches(
     """Check how false matches come about, and take from the pilot what is not given."""
     if (pilot is None) != (at is None):
         raise InputError("pilot and at go together: give both, or neither")
-    given = {"fmr": fmr, "covariance": covariance, "again": 0.0 if again is None and design.repeats == 1 else again}
-    missing = [name for name, value in given.items() if value is None]
+    if covariance is not None and covariance < 0:
+        raise InputError(f"covariance must be at least 0, not {covariance:g}")
+    again = 0.0 if again is None and design.repeats == 1 else again
+    found: dict[str, Any] = {"fmr": fmr, "covariance": covariance, "again": again}
+    missing = [name for name, value in found.items() if value is None]
     if missing:
         if pilot is None or at is None:
-            raise InputError(
-                f"give {' and '.join(missing)}, or the comparisons of a pilot, pilot=, and their point, at="
-            )
+            told = " and ".join(missing)
+            raise InputError(f"give {told}, or the comparisons of a pilot, pilot=, and their point, at=")
         of_pilot = matches_of(pilot, at)
-        given |= {name: getattr(of_pilot, name) for name in missing}
-    relative = validation.real("covariance", given["covariance"])
-    if relative < 0:
-        raise InputError(f"covariance must be at least 0, not {relative:g}")
-    return FalseMatches(
-        validation.fraction("fmr", given["fmr"]), relative, validation.fraction("again", given["again"])
-    )
+        found |= {name: getattr(of_pilot, name) for name in missing}
+    return FalseMatches(**{name: float(value) for name, value in found.items()})
 
 
 def matches_of(pilot: Comparisons, at: OperatingPoint) -> FalseMatches:

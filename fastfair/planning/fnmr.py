@@ -206,7 +206,15 @@ def checked_settings(
             settings[name] = validation.fractions(name, values, "[0, 1]" if name == "correlation" else "(0, 1)")
     if given.get("difference") is not None:
         settings["difference"] = validation.numbers_of("difference", given["difference"])
-    settings = broadcast({**settings, **more})
+    settings |= more
+    try:
+        shape = np.broadcast_shapes(*(array.shape for array in settings.values()))
+    except ValueError:
+        shapes = ", ".join(f"{name} {array.shape}" for name, array in settings.items() if array.ndim)
+        raise InputError(
+            f"the settings' shapes do not go together: {shapes}; give one an axis of its own, as in values[:, None]"
+        ) from None
+    settings = {name: np.broadcast_to(array, shape) for name, array in settings.items()}
     if "difference" in settings:
         rate, difference = settings["fnmr"], settings["difference"]
         bad = ~((rate + difference > 0) & (rate + difference < 1)) | (difference == 0)
@@ -218,33 +226,16 @@ def checked_settings(
     return settings, pilot
 
 
-def broadcast(arrays: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
-    """Give arrays one shape."""
-    try:
-        shape = np.broadcast_shapes(*(array.shape for array in arrays.values()))
-    except ValueError:
-        shapes = ", ".join(f"{name} {array.shape}" for name, array in arrays.items() if array.ndim)
-        raise InputError(
-            f"the settings' shapes do not go together: {shapes}; give one an axis of its own, as in values[:, None]"
-        ) from None
-    return {name: np.broadcast_to(array, shape) for name, array in arrays.items()}
-
-
-def checked_goats(goats: float | None, settings: dict[str, NDArray[Any]]) -> float:
-    """Check that this share of subjects who fail often can produce the given rates; 0 for None."""
-    if goats is None:
-        return 0.0
-    share = validation.fraction("goats", goats, "(0, 1)")
-    others = settings["fnmr"] + settings.get("difference", 0.0)
-    for fnmr in (settings["fnmr"], others):
+def require_possible(goats: float, settings: dict[str, NDArray[Any]]) -> None:
+    """Refuse rates that this share of subjects who fail often cannot produce."""
+    for fnmr in (settings["fnmr"], settings["fnmr"] + settings.get("difference", 0.0)):
         for pi, rho in zip(fnmr.ravel().tolist(), settings["correlation"].ravel().tolist(), strict=True):
-            often, seldom = Subjects(Attempts.of(1), pi, rho, share).rates()
+            often, seldom = Subjects(Attempts.of(1), pi, rho, goats).rates()
             if seldom <= 0 or often >= 1:
                 raise InputError(
-                    f"goats={share:g} cannot cause a correlation of {rho:g} at an FNMR of {pi:g}: they would fail with "
+                    f"goats={goats:g} cannot cause a correlation of {rho:g} at an FNMR of {pi:g}: they would fail with "
                     f"a probability of {often:.3g} and the others with {seldom:.3g}"
                 )
-    return share
 
 
 _REPLICATES_OF_PLANS = 8  # kind of draws, told apart in the random stream from others
@@ -830,7 +821,7 @@ def plan_margin(
     n_attempts: ArrayLike | FailureCounts,
     fnmr: ArrayLike,
     correlation: ArrayLike,
-    goats: float | None = None,
+    goats: Probability | None = None,
     assurance: Probability | None = None,
     n_simulations: Natural = 1000,
     confidence_level: float = 0.95,
@@ -962,7 +953,7 @@ def plan_power(
     n_attempts: ArrayLike | FailureCounts,
     fnmr: ArrayLike,
     correlation: ArrayLike,
-    goats: float | None = None,
+    goats: Probability | None = None,
     difference: ArrayLike,
     n_simulations: Natural = 2000,
     confidence_level: float = 0.95,
@@ -1025,7 +1016,7 @@ def plan_subjects(
     n_attempts: ArrayLike | FailureCounts,
     fnmr: ArrayLike,
     correlation: ArrayLike,
-    goats: float | None = None,
+    goats: Probability | None = None,
     margin: ArrayLike | None = None,
     assurance: ArrayLike = 0.8,
     difference: ArrayLike | None = None,
@@ -1134,7 +1125,9 @@ def _planned(
     say of how it was planned.
     """
     settings, pilot = checked_settings(given, more)
-    goats = checked_goats(given["goats"], settings)
+    goats: float = given["goats"] or 0.0
+    if goats:
+        require_possible(goats, settings)
     probability = share_inside(given["confidence_level"], given["quantile"])
     n_simulations = given["n_simulations"]
     key, seed = seeds.stream(given["rng"])

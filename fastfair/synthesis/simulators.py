@@ -353,7 +353,7 @@ class VonMisesFisherIdentities:
     @classmethod
     @checked
     def random(
-        cls, n_subjects: int, dim: int, concentration: float | tuple[float, float], *, rng: Seed = None
+        cls, n_subjects: AtLeastTwo, dim: AtLeastTwo, concentration: float | tuple[float, float], *, rng: Seed = None
     ) -> VonMisesFisherIdentities:
         """Make subjects with centres drawn uniformly from the sphere.
 
@@ -370,7 +370,6 @@ class VonMisesFisherIdentities:
         -------
         VonMisesFisherIdentities
         """
-        n_subjects, dim = validation.count("n_subjects", n_subjects, 2), validation.count("dim", dim, 2)
         low, high = _limits(concentration)
         memory.require(
             16 * n_subjects * dim, f"{n_subjects:,} centres of {dim:,} numbers", "use fewer subjects or a lower dim"
