@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, Literal, cast, get_args
 import narwhals as nw
 import numpy as np
 
-from fastfair._lib import side_columns
 from fastfair.errors import InputError, MissingDependencyError
 
 from . import label_codes, validation
@@ -129,29 +128,6 @@ class FrameColumns:
             coded = text_column(self[name]) or text_column(self[name].cast(nw.String))
         assert coded is not None  # now it is text
         return coded
-
-    def groups_of(self, reference: str | Sequence[str] | None, probe: str | Sequence[str] | None) -> tuple[Any, Any]:
-        """Return the labels of references and of probes by attribute, or None for a side without columns."""
-        named = [
-            None if names is None else [names] if isinstance(names, str) else list(names)
-            for names in (reference, probe)
-        ]
-        if named[0] is None or named[1] is None:
-            for name in named[0] or named[1] or []:
-                side_columns.require_both_sides(name, self.names)
-        elif len(named[0]) != len(named[1]):
-            raise InputError(
-                f"reference_group has {len(named[0])} columns and probe_group {len(named[1])}; "
-                "give one of each for every attribute"
-            )
-        first = named[0] or named[1] or []
-        attributes = [side_columns.shared_name(*pair) for pair in zip(first, named[1] or first, strict=True)]
-        if len(set(attributes)) < len(attributes):
-            raise InputError(f"two attributes would have one name: {', '.join(attributes)}; rename the columns")
-        sides = [
-            None if names is None else dict(zip(attributes, map(self.labels, names), strict=True)) for names in named
-        ]
-        return sides[0], sides[1]
 
     def polars(self, names: Sequence[str]) -> pl.DataFrame:
         """Return some columns as a data frame of polars."""

@@ -21,7 +21,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
 
-from fastfair.errors import FastfairError, InputError, OutputError
+from fastfair.errors import FastfairError, OutputError
 
 if TYPE_CHECKING:
     import polars as pl
@@ -211,11 +211,7 @@ def _sync(folder: Path) -> None:
 @contextmanager
 def explained(path: str | os.PathLike[str]) -> Iterator[None]:
     """Turn an error of the system into one that names the file and says what to do."""
-    if not isinstance(path, str | os.PathLike) or isinstance(os.fspath(path), bytes):
-        raise InputError(f"path must be the path of a file or folder, not {path!r}")
     text = os.fspath(path)
-    if not text:
-        raise OutputError("the path to write to is empty; name a file or folder")
     try:
         os.fsencode(text)
         if "\0" in text:

@@ -193,7 +193,7 @@ def _add(update: Callable[[Any], None], value: Any) -> None:
         _add(update, [list(part) if hasattr(part, "__next__") else part for part in parts])
 
 
-_MAGIC = b"fastfair checkpoint 1\n"
+_CHECKSUM = 32  # bytes at the beginning of a part
 
 
 class _KeptParts:
@@ -224,11 +224,9 @@ class _KeptParts:
         """Keep the results of some steps."""
         stream = io.BytesIO()
         np.savez(stream, **arrays)  # type: ignore[arg-type]  # no array is called allow_pickle
-        content = stream.getbuffer()
         with whole_files.written(self._path(steps)) as file:
-            file.write(_MAGIC)
-            file.write(f"{self._name} {steps.start}-{steps.stop} {_digest(content)}\n".encode())
-            file.write(content)
+            file.write(self._checksum(steps, stream.getbuffer()))
+            file.write(stream.getbuffer())
 
     def load(self, steps: range) -> dict[str, NDArray[Any]] | None:
         """Return the results of some steps, or None if they are not there yet.
@@ -243,25 +241,22 @@ class _KeptParts:
         try:
             if not stat.S_ISREG(path.stat().st_mode):  # to read from a pipe would wait for somebody to write to it
                 raise FileFormatError(f"{path} is a folder, a pipe or a device, not a part: {would_do}")
-            with path.open("rb") as file:
-                magic, title, content = file.read(len(_MAGIC)), file.readline(1000), file.read()
+            content = path.read_bytes()
         except FileNotFoundError:
             return None
         except OSError as error:
             raise FileFormatError(f"{path} cannot be read ({error.strerror}): {would_do}") from None
-        if magic != _MAGIC:
-            raise FileFormatError(f"{path} is damaged, or no file of a checkpoint: {would_do}")
-        name, _, digest = title.decode("ascii", "replace").strip().rpartition(" ")
-        if digest != _digest(content):
-            raise FileFormatError(f"{path} is damaged, as its checksum does not fit its content: {would_do}")
-        if name != f"{self._name} {steps.start}-{steps.stop}":
-            raise FileFormatError(f"{path} holds another part of the work, or that of another run: {would_do}")
+        checksum, content = content[:_CHECKSUM], content[_CHECKSUM:]
+        if checksum != self._checksum(steps, content):
+            raise FileFormatError(f"{path} is damaged, or holds another part of the work: {would_do}")
         with np.load(io.BytesIO(content)) as arrays:
             return dict(arrays)
 
-
-def _digest(content: bytes | memoryview) -> str:
-    return hashlib.blake2b(content, digest_size=16).hexdigest()
+    def _checksum(self, steps: range, content: bytes | memoryview) -> bytes:
+        """Return bytes that differ where the content, the steps or the job do."""
+        digest = hashlib.blake2b(f"{self._name} {steps.start}-{steps.stop}\n".encode(), digest_size=_CHECKSUM)
+        digest.update(content)
+        return digest.digest()
 
 
 Arrays = dict[str, NDArray[Any]]

@@ -18,7 +18,7 @@ from fastfair._lib.notebook import Shown
 from fastfair._lib.warnings import gathered
 from fastfair.errors import DroppedWarning, InputError
 
-from . import checks, group_labels, score_keys
+from . import checks, group_labels, score_keys, side_columns
 from .checks import ScoreKind
 from .columns import (
     USUAL,
@@ -256,7 +256,7 @@ class Comparisons(Shown):
         from fastfair._lib.frames import FrameColumns
 
         columns = FrameColumns(frame)
-        groups = columns.groups_of(reference_group, probe_group)
+        groups = side_columns.labels_of_sides(columns, reference_group, probe_group)
         return cls(
             columns.numbers(score),
             None if mated is None else columns.values(mated),

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fastfair._lib import arrays, side_columns, validation
+from fastfair._lib import arrays, validation
 from fastfair._lib.arguments import checked
 from fastfair._lib.frames import FrameColumns
 from fastfair._lib.warnings import gathered
-from fastfair.data import checks
+from fastfair.data import checks, side_columns
 from fastfair.data.checks import Similarity
 from fastfair.data.columns import MissingLabels
 from fastfair.data.embeddings import (

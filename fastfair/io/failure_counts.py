@@ -7,9 +7,10 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fastfair._lib import label_codes, side_columns
+from fastfair._lib import label_codes
 from fastfair._lib.arguments import checked
 from fastfair._lib.frames import FrameColumns
+from fastfair.data import side_columns
 from fastfair.errors import FileFormatError, InputError
 from fastfair.group_tests.failure_counts import FailureCounts, RateOfFailure
 

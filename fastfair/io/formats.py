@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fastfair._lib import arrays, memory, side_columns, validation
+from fastfair._lib import arrays, memory, validation
 from fastfair._lib.arguments import checked
 from fastfair._lib.frames import FrameColumns
 from fastfair._lib.warnings import warn
-from fastfair.data import checks
+from fastfair.data import checks, side_columns
 from fastfair.data.checks import ScoreKind
 from fastfair.data.columns import Policies
 from fastfair.data.embeddings import NamedVectors

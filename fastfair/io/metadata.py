@@ -8,9 +8,10 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from fastfair._lib import label_codes, side_columns, validation
+from fastfair._lib import label_codes, validation
 from fastfair._lib.frames import FrameColumns
 from fastfair._lib.warnings import warn
+from fastfair.data import side_columns
 from fastfair.data.columns import plain_label
 from fastfair.errors import DroppedWarning, InputError
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from fastfair._lib.text import did_you_mean, not_there
 from fastfair.errors import InputError
 
-from .text import did_you_mean, not_there
+if TYPE_CHECKING:
+    from fastfair._lib.frames import FrameColumns
 
 # Words that name the side in names of columns: any of the first kind goes with any of the second.
 _SIDES = (
@@ -63,6 +65,28 @@ def chosen(place: object, groups: Sequence[Any], known: list[str]) -> dict[str, 
             raise InputError(f"groups has two attributes called {name!r}: {attributes[name]} and {pair}")
         attributes[name] = pair
     return attributes
+
+
+def labels_of_sides(
+    columns: FrameColumns, reference: str | Sequence[str] | None, probe: str | Sequence[str] | None
+) -> tuple[Any, Any]:
+    """Return the labels of references and of probes by attribute, or None for a side without columns."""
+    sides = [None if names is None else named(names) for names in (reference, probe)]
+    first, second = (sides[0] or sides[1] or []), (sides[1] or sides[0] or [])
+    for name in first if None in sides else ():
+        require_both_sides(name, columns.names)
+    if len(first) != len(second):
+        raise InputError(
+            f"reference_group has {len(first)} columns and probe_group {len(second)}: give one of each for every "
+            "attribute"
+        )
+    attributes = list(map(shared_name, first, second))
+    if len(set(attributes)) < len(attributes):
+        raise InputError(f"two attributes would have one name: {', '.join(attributes)}; rename the columns")
+    of_reference, of_probe = (
+        None if names is None else dict(zip(attributes, map(columns.labels, names), strict=True)) for names in sides
+    )
+    return of_reference, of_probe
 
 
 def present(name: str, known: Sequence[str]) -> Pair | None:
