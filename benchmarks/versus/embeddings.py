@@ -16,8 +16,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 import fastfair as ff
 from benchmarks._data import embeddings_of_subjects, vectors_of_subjects
 from fastfair._lib import seeds
-from fastfair.bands.fairness import FairnessBand
-from fastfair.bands.roc import RocBand
+from fastfair.bands.all_bands import FairnessBand, RocBand
 from fastfair.resampling.units import VectorUnits
 from fastfair.synthesis.coverage import CoverageExperiment
 

@@ -29,7 +29,7 @@ from fastfair.error_rates.operating_points import OperatingPoint, threshold_key
 from fastfair.error_rates.score_metrics import exact_costs, ratio_cost
 from fastfair.errors import InputError
 
-from . import listed_pairs, scanned_pairs, vector_pairs  # noqa: F401 - each registers its kind of source
+from . import scanned_pairs  # noqa: F401 - registers its kind of source
 from .dependence import ENOUGH_PAIRS, CountModel, count_models, effective_size
 from .error_lists import ErrorLists, OfBoth, Shrinkage, find_shrinkage, make_lists, shrinkage_of
 from .pair_source import RatioCosts, SortedComparisons, TooFewKeptError, Totals, side_of

@@ -22,18 +22,21 @@ from fastfair.data.score_keys import Keys
 from fastfair.data.temporary_files import ArrayFile, Folder
 from fastfair.error_rates.score_metrics import ExactCosts
 
-from .listed_pairs import Grouped, group_comparisons, pair_and_cost_sums, without_errors
 from .pair_source import (
     CountedSide,
     Errors,
     Floats,
+    Grouped,
     Integers,
     SortedComparisons,
     Totals,
     Walked,
+    group_comparisons,
     lists_of_groups,
+    pair_and_cost_sums,
     require_room,
     side_of,
+    without_errors,
 )
 from .units import BLOCK, Units
 

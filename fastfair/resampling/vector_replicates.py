@@ -20,9 +20,8 @@ from fastfair.error_rates.operating_points import at_fmr
 from fastfair.errors import InputError
 
 from .engine import Engine, Replicates
-from .error_lists import ErrorLists, Scale, find_shrinkage, make_lists
+from .error_lists import ErrorLists, PairParting, Ranges, Scale, find_shrinkage, make_lists
 from .pair_source import Errors, Floats, PairSide, lists_of_groups
-from .ranges import PairParting, Ranges
 from .units import BLOCK, Rows, VectorUnits
 
 Weighting = Literal["identity", "comparison"]
@@ -55,6 +54,10 @@ class Draws(NamedTuple):
 
 class FoundSide(PairSide):
     """All mated, or all non-mated, pairs of vectors, which are counted by multiplying the numbers of subjects' vectors.
+
+    It stands beside `pair_source.VectorSide` for speed: that one walks over the pairs of each list with its errors one
+    by one, for units and counts of any kind, which takes 5 to 10 times as long for the many errors of a curve. This one
+    sums errors by unit in all lists at once, and knows identity weights and ranges that are not listed.
 
     Attributes
     ----------

@@ -16,8 +16,7 @@ from fastfair._lib.arguments import AtLeastTwo, ManyResamples, checked
 from fastfair._lib.plots import axes_or_new
 from fastfair._lib.threads import one_blas_thread, run_blocks
 from fastfair._lib.workers import ONE_THREAD, Arrays, Checkpoint, Executor, Report, Workers, do_job
-from fastfair.bands.curve import interval
-from fastfair.bands.rates_at_levels import MethodOfEmbeddings, checked_levels
+from fastfair.bands.curve import MethodOfEmbeddings, checked_levels, interval
 from fastfair.data import score_keys
 from fastfair.data.embeddings import Embeddings
 from fastfair.errors import InputError

@@ -18,9 +18,8 @@ from oracles.intervals import of_all_or_none
 
 import fastfair as ff
 from fastfair._lib import seeds
-from fastfair.bands.all_bands import bands_of
-from fastfair.bands.fairness import FAIR_OUTSIDE, NOTHING_TO_DRAW, level_of_curves
-from fastfair.bands.rates_at_levels import BandRequest, BandSettings, RatesOverLevels, over_levels
+from fastfair.bands.all_bands import FAIR_OUTSIDE, NOTHING_TO_DRAW, bands_of, level_of_curves
+from fastfair.bands.curve import BandRequest, BandSettings, RatesOverLevels, over_levels
 from fastfair.errors import FairValueOutsideWarning
 from fastfair.measures import MEASURES as FACTS
 from fastfair.measures._registry import at_any_threshold

@@ -21,8 +21,7 @@ from oracles import embeddings as slow
 import fastfair as ff
 from fastfair._lib import memory, seeds, threads
 from fastfair._lib.workers import Workers
-from fastfair.bands.fairness import FairnessBand
-from fastfair.bands.roc import RocBand
+from fastfair.bands.all_bands import FairnessBand, RocBand
 from fastfair.data import pair_search, score_keys, temporary_files
 from fastfair.errors import OutputError
 from fastfair.resampling import vector_replicates

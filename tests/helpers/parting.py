@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from fastfair.resampling import ranges
+from fastfair.resampling import error_lists
 
 
 @contextmanager
@@ -15,9 +15,9 @@ def parted_if(wanted: bool, width: int = 3, deviations: float = 0.0, least_share
     """Part pairs however few they are, and sort those within a width of each threshold, and within deviations."""
     with pytest.MonkeyPatch.context() as patch:
         if wanted:
-            patch.setattr(ranges, "_FEW", 0)
-            patch.setattr(ranges, "_IN_A_RUN", 0)
-            patch.setattr(ranges, "_LEAST_SHARE", least_share)
-            patch.setattr(ranges, "_LEAST_WIDTH", width)
-            patch.setattr(ranges, "_DEVIATIONS", deviations)
+            patch.setattr(error_lists, "_FEW", 0)
+            patch.setattr(error_lists, "_IN_A_RUN", 0)
+            patch.setattr(error_lists, "_LEAST_SHARE", least_share)
+            patch.setattr(error_lists, "_LEAST_WIDTH", width)
+            patch.setattr(error_lists, "_DEVIATIONS", deviations)
         yield

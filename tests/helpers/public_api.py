@@ -8,8 +8,7 @@ from typing import Any
 
 import fastfair as ff
 from fastfair import datasets, intervals, measures
-from fastfair.bands.fairness import FairnessBand
-from fastfair.bands.roc import RocBand
+from fastfair.bands.all_bands import FairnessBand, RocBand
 from fastfair.calibration.calibrate import CalibratedScores, TrainedTransform
 from fastfair.calibration.evaluate_calibration import (
     ApplicationCost,
@@ -29,7 +28,7 @@ from fastfair.error_models.error_model import (
     StratifiedRate,
     StratifiedRates,
 )
-from fastfair.error_rates import curves, rates
+from fastfair.error_rates import rates, score_metrics
 from fastfair.evaluation.contrasts import Contrast, RankedSystem
 from fastfair.evaluation.result import Evaluation
 from fastfair.evaluation.system_comparison import PairedEvaluation, SystemComparison
@@ -61,7 +60,8 @@ RESULTS = {
     PowerPlan, Quantity, RankedSystem, RateAtThreshold, RatesOverThresholds, RatioCost, RocBand,
     ff.ScannedComparisons, ShrunkenRates, StratifiedDifference, StratifiedRate,
     StratifiedRates, SubjectsPlan, Synthesis, SystemComparison, Tippett, TrainedTransform,
-    WorstComparisons, curves.ActDcf, curves.Det, curves.Eer, curves.MinDcf, curves.Roc,
+    WorstComparisons, score_metrics.ActDcf, score_metrics.Det, score_metrics.Eer, score_metrics.MinDcf,
+    score_metrics.Roc,
     measures.Estimand, rates.Rates,
 }  # fmt: skip
 CLASSES = RESULTS | {value for name in ff.__all__ if inspect.isclass(value := getattr(ff, name))}

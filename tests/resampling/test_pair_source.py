@@ -17,8 +17,7 @@ from fastfair.data import pair_search
 from fastfair.data.scans import KeptComparisons, SpilledPairs, in_buckets
 from fastfair.data.temporary_files import Folder
 from fastfair.resampling.engine import NO_METRICS, Resampler
-from fastfair.resampling.listed_pairs import ListedSide
-from fastfair.resampling.pair_source import side_of
+from fastfair.resampling.pair_source import ListedSide, side_of
 from fastfair.resampling.units import BLOCK
 
 KEY = np.array([1, 2], np.uint32)

@@ -14,7 +14,7 @@ import fastfair as ff
 from fastfair._lib import seeds
 from fastfair._lib.workers import Workers
 from fastfair.resampling.engine import _Blocks
-from fastfair.resampling.ranges import Ranges
+from fastfair.resampling.error_lists import Ranges
 from fastfair.resampling.vector_replicates import Draws, PairResampler
 
 UNITS = ("sample", "subject", "subject+sample")

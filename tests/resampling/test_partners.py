@@ -12,8 +12,7 @@ from oracles import pair_sums as slow
 
 import fastfair as ff
 from fastfair.resampling.error_lists import make_lists
-from fastfair.resampling.listed_pairs import ListedSide, group_comparisons
-from fastfair.resampling.pair_source import SortedComparisons
+from fastfair.resampling.pair_source import ListedSide, SortedComparisons, group_comparisons
 from fastfair.resampling.units import ComparisonUnits
 
 LISTS = np.array([[1, 3], [0, 2]], np.int32)  # comparisons of a reference of group 1 and a probe of group 0 are in none
