@@ -106,14 +106,16 @@ class FrameColumns:
                 distinct = list(known)
                 if self[name].dtype == nw.Object:
                     label_codes.encode(name, [entry for entry in distinct if not label_codes.is_missing(entry)])
-            return [None if validation.is_missing(e) else str(label_codes.clean(e)) for e in distinct], codes
+            texts = [None if validation.is_missing(e) else str(label_codes.clean(e)) for e in distinct]
+        numbered = {text: k for k, text in enumerate(dict.fromkeys(texts))}  # blanks about labels do not count
+        return list(numbered), np.array([numbered[text] for text in texts], np.intp)[codes]
 
-    def text(self, name: str) -> pl.Series:
-        """Return a column as a polars series of text, stripped of blanks, with "" for missing values."""
-        self.is_text(name)
-        pl = require("polars", "cli", "reading data frames")
-        with _taking(name, self[name].dtype):
-            return self.polars([name])[name].cast(pl.String).fill_null("").str.strip_chars()
+    def labels_of_both(self, reference: str, probe: str) -> tuple[validation.Coded, validation.Coded]:
+        """Turn two columns into codes of one list of labels; refuse missing ones."""
+        names = reference, probe
+        columns = [self[name] if self.is_text(name) else self.labels(name) for name in names]
+        labels, codes = validation.encode_together([f"column {name!r}" for name in names], columns)
+        return validation.Coded(labels, codes[0]), validation.Coded(labels, codes[1])
 
     def is_text(self, name: str) -> bool:
         """Tell whether a column holds text, be it as codes; refuse one that holds neither labels nor numbers."""

@@ -132,6 +132,8 @@ def encode(name: str, values: Labels) -> Coded:
 
 def encode_together(names: Sequence[str], columns: Sequence[Labels]) -> tuple[NDArray[Any], list[NDArray[Any]]]:
     """Turn several columns into codes of one common list of labels, of the type of `smallest_integers`."""
+    if (of_text := _encode_polars(columns)) is not None:
+        return of_text
     found = [_find_codes(name, values) for name, values in zip(names, columns, strict=True)]
     labels = [of_column for of_column, _, _ in found]
     common, tables = labels[0], [codes for _, codes, _ in found]
@@ -144,6 +146,32 @@ def encode_together(names: Sequence[str], columns: Sequence[Labels]) -> tuple[ND
         common, tables = together.labels, [part[table] for part, table in zip(parts, tables, strict=True)]
     kind = smallest_integers(common.size)
     return common, [numbers.read(table.astype(kind)) for (_, _, numbers), table in zip(found, tables, strict=True)]
+
+
+def _encode_polars(columns: Sequence[Any]) -> tuple[NDArray[Any], list[NDArray[Any]]] | None:
+    """Encode columns of text of polars, fast even if nearly all labels differ; None for others, and if some miss."""
+    if not all(type(column).__module__.startswith(("narwhals", "polars")) for column in columns):
+        return None
+    import narwhals as nw
+
+    series = [nw.from_native(column, series_only=True) for column in columns]
+    text = (nw.String, nw.Categorical, nw.Enum)
+    if not all(one.implementation.is_polars() and one.dtype in text for one in series):
+        return None
+    import polars as pl
+
+    texts = [one.to_native().cast(pl.String).str.strip_chars().rename("") for one in series]
+    together = pl.concat([text.cast(pl.Categorical) for text in texts])
+    distinct = together.unique().drop_nulls()
+    names = distinct.cast(pl.String)
+    order = names.arg_sort()  # a Categorical's codes may differ between two readings, so labels are sorted
+    labels = names.gather(order).to_numpy()
+    if together.null_count() or not are_clean(labels.tolist()):
+        return None
+    physical = distinct.to_physical().gather(order).to_numpy()
+    position = np.empty(int(physical.max(initial=0)) + 1, smallest_integers(physical.size))
+    position[physical] = np.arange(physical.size)
+    return labels, np.split(position[together.to_physical().to_numpy()], np.cumsum(list(map(len, texts)))[:-1])
 
 
 def _find_codes(name: str, values: Labels) -> tuple[NDArray[Any], NDArray[np.integer[Any]], Numbers]:

@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fastfair._lib import label_codes, validation, whole_files
+from fastfair._lib import validation, whole_files
 from fastfair._lib.arguments import checked
 from fastfair._lib.frames import FrameColumns
-from fastfair._lib.label_codes import smallest_integers
 from fastfair._lib.warnings import gathered, warn
 from fastfair.data import checks
 from fastfair.data.checks import ScoreKind
@@ -253,17 +252,15 @@ def _subjects_and_samples(table: ScoreTable, how: HowToRead) -> tuple[BothSides 
     looked_up, pattern = how.layout.metadata_subject is not None, table.subject_pattern
     if table.names_samples and pattern is None and not looked_up:
         return None, None  # test ids are utterances, whose speakers are not in the list
+    columns = FrameColumns(table.frame)
     names = table.reference, table.probe
-    samples = None if table.samples is None else _code(table.frame, table.samples)
+    samples = None if table.samples is None else columns.labels_of_both(*table.samples)
     if looked_up and pattern is not None:
         raise InputError("both subject_pattern= and metadata_subject= say whose the samples are: give one of them")
+    subjects = named = columns.labels_of_both(*names)
     if pattern is not None:
-        columns = FrameColumns(table.frame)
-        named = _code_text(*(columns.text(name) for name in names))
         cut = cut_out(list(zip(names, named, strict=True)), pattern)
-        subjects, samples = (cut[0], cut[1]), samples or named
-    else:
-        subjects = _code(table.frame, names)
+        subjects, samples = (cut[0], cut[1]), samples or (as_text(named[0]), as_text(named[1]))
     if looked_up and how.described is not None:
         samples = samples or subjects
         subjects = how.described.subjects_of(samples)
@@ -288,7 +285,7 @@ def _groups(
             raise InputError(_NEEDS_SAMPLES if per_sample else _NEEDS_SUBJECTS)
         other_labels = None if others is None else others[0].labels
         keep = described.kept(ids, how.policies.missing_labels, "comparisons", other_labels, any_label=how.by_attribute)
-        keep = described.agreeing(how.policies.label_conflicts, (columns, table.told), ids, keep)
+        keep = described.agreeing(how.policies.label_conflicts, (columns, table.attributes), ids, keep)
         groups = dict(zip(_SIDES, described.groups_of(ids, unknown), strict=True)) if described.attributes else {}
         return {f"{side}_group": of_side for side, of_side in groups.items()}, keep
     keep = np.ones(table.frame.height, np.bool_)
@@ -362,35 +359,9 @@ def _scored(
     assert vectors is not None  # else the table has scores
     if table.reference is None or table.probe is None:
         raise InputError("embeddings= needs the names of vectors: name their columns with reference= and probe=")
-    sides = named or _code(table.frame, (table.reference, table.probe))
+    sides = named or FrameColumns(table.frame).labels_of_both(table.reference, table.probe)
     with table.placed(keep):
         return vectors.scores(*(as_text(side.take(keep)) for side in sides))
-
-
-def _code(frame: pl.DataFrame, sides: tuple[str, str]) -> BothSides:
-    """Turn two columns into codes of one list of labels."""
-    columns = FrameColumns(frame)
-    if all(columns.is_text(name) for name in sides):
-        coded = _code_text(*(columns.text(name) for name in sides))
-        if label_codes.are_clean(coded[0].labels.tolist()):
-            return coded
-    labels, codes = validation.encode_together(sides, [columns.labels(name) for name in sides])
-    return validation.Coded(labels, codes[0]), validation.Coded(labels, codes[1])
-
-
-def _code_text(*sides: pl.Series) -> BothSides:
-    """Turn two columns of text into codes of one list of labels; fast even if nearly all labels differ."""
-    pl = files.polars()
-    together = pl.concat([column.rename("label").cast(pl.Categorical) for column in sides])
-    distinct = together.unique()
-    names = distinct.cast(pl.String)
-    order = names.arg_sort()  # a Categorical's codes may differ between two readings, so labels are sorted
-    physical = distinct.to_physical().gather(order).to_numpy()
-    position = np.empty(int(physical.max()) + 1, smallest_integers(physical.size))
-    position[physical] = np.arange(physical.size)
-    labels = names.gather(order).to_numpy()
-    codes = position[together.to_physical().to_numpy()]
-    return validation.Coded(labels, codes[: len(sides[0])]), validation.Coded(labels, codes[len(sides[0]) :])
 
 
 def _folder_of_subjects(samples: BothSides, mated: NDArray[np.bool_]) -> str:

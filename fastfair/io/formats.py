@@ -179,8 +179,9 @@ class HowToRead:
 class ScoreTable(tables.Rows):
     """Columns of a score file or trial list, and the line of the file that each row comes from.
 
-    `names_samples` says that reference and probe are samples whose subjects are not known; `is_matrix` that rows are
-    those of a square matrix, one after another.
+    `attributes` are the columns of each attribute, with metadata those that are compared with it; `names_samples` says
+    that reference and probe are samples whose subjects are not known; `is_matrix` that rows are those of a square
+    matrix, one after another.
     """
 
     frame: pl.DataFrame
@@ -191,7 +192,6 @@ class ScoreTable(tables.Rows):
     subject_pattern: str | None = None
     attributes: dict[str, tuple[str, str]] = field(default_factory=dict)
     samples: tuple[str, str] | None = None
-    told: dict[str, tuple[str, str]] = field(default_factory=dict)
     quality: tuple[str, str] | None = None
     attack: str | None = None
     names_samples: bool = False
@@ -461,24 +461,23 @@ def choose(table: tables.Table, how: HowToRead, kind: Format, names: Any = None,
             "nothing says which comparisons are mated: name the column with mated=, or the subjects with reference= "
             f"and probe=; {columns}"
         )
-    attributes: dict[str, tuple[str, str]] = {}
-    told: dict[str, tuple[str, str] | None] = {}
     if how.described is not None:
-        told = {name: side_columns.present(name, known) for name in how.described.attributes}
+        held = {name: side_columns.present(name, known) for name in how.described.attributes}
+        attributes = {name: pair for name, pair in held.items() if pair is not None and score not in pair}
     else:
         groups = how.attributes if groups is None else groups
         attributes = side_columns.chosen(table.place, groups, known)
         if not groups and {"reference_group", "probe_group"} <= set(known):
             attributes = {"group": ("reference_group", "probe_group")}
-    chosen["samples"] = _SAMPLES if set(_SAMPLES) <= set(known) and "sample" not in attributes else None
-    chosen["told"] = {name: pair for name, pair in told.items() if pair is not None and score not in pair}
+    of_samples = how.described is None and "sample" in attributes
+    chosen["samples"] = _SAMPLES if set(_SAMPLES) <= set(known) and not of_samples else None
     chosen["attack"] = next((name for name in kind.attacks if name in known), None)
     quality = None
     if how.layout.quality is not None:
         (quality,) = side_columns.chosen(table.place, [how.layout.quality], known).values()
     roles = {role: chosen[role] for role in _CANONICAL if chosen[role] is not None}
     roles |= dict(zip(_SAMPLES, chosen["samples"] or (), strict=False))
-    pairs = [(f"attribute {name!r}", pair) for name, pair in (*attributes.items(), *chosen["told"].items())]
+    pairs = [(f"attribute {name!r}", pair) for name, pair in attributes.items()]
     for what, pair in [*pairs, *([] if quality is None else [("quality", quality)])]:
         roles |= {f"the {side}'s {what}": name for side, name in zip(("reference", "probe"), pair, strict=True)}
     if chosen["attack"] is not None:

@@ -61,7 +61,7 @@ class Metadata:
         named = [*(("metadata_id", name) for name in ids), *(("groups", name) for name in of_groups)]
         named += [] if subject is None else [("metadata_subject", subject)]
         frame = FrameColumns(table.columns([table.require(role, name) for role, name in named]))
-        known = {name: _column(frame, name) for _, name in named}
+        known = {name: frame.texts(name) for _, name in named}
         self._keys = [known[name] for name in ids]
         self._labels = {name: [known[column] for column in pair] for name, pair in columns.items()}
         self._subject = None if subject is None else known[subject]
@@ -293,11 +293,3 @@ def _labels(name: str, column: _Column, rows: NDArray[np.intp], missing: str) ->
     coded = validation.encode(name, [missing if text is None else text for text in texts] + [missing])
     places = np.where(rows < 0, len(texts), codes[rows])
     return validation.Coded(coded.labels, coded.codes[places]).take(slice(None))
-
-
-def _column(frame: FrameColumns, name: str) -> _Column:
-    """Return the distinct labels of a column, None if missing, and the position of each row's label."""
-    texts, codes = frame.texts(name)
-    known: dict[str | None, int] = {}  # blanks about labels do not count, so that some texts are equal
-    places = np.array([known.setdefault(text, len(known)) for text in texts], np.intp)
-    return list(known), places[codes]
