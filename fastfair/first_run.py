@@ -8,6 +8,7 @@ import sys
 import time
 import warnings
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -148,25 +149,13 @@ def _columns(*, narrow: bool) -> dict[str, Any]:
     return {"scores": scores.astype(np.float32) if narrow else scores, "mated": mated, **sides}
 
 
-def _evaluate(unit: Unit, *, narrow: bool = True) -> None:
+def _evaluate(*units: Unit, narrow: bool = True) -> None:
     import fastfair as ff
 
     points = [ff.at_fmr(0.05), ff.at_fnmr(0.1), ff.at_eer(), ff.at_mean_group_eer(), ff.at_threshold(0.5)]
-    found = ff.evaluate(_scores(narrow=narrow), points, metrics="all", n_resamples=70, unit=unit, rng=0)
-    found.with_intervals(simultaneous=True)
-
-
-def _evaluate_subjects() -> None:
-    _evaluate("subject")
-
-
-def _evaluate_subjects_of_float64() -> None:
-    _evaluate("subject", narrow=False)
-
-
-def _evaluate_samples() -> None:
-    for unit in ("sample", "subject+sample", "comparison"):
-        _evaluate(unit)
+    for unit in units:
+        found = ff.evaluate(_scores(narrow=narrow), points, metrics="all", n_resamples=70, unit=unit, rng=0)
+        found.with_intervals(simultaneous=True)
 
 
 def _compare() -> None:
@@ -254,17 +243,14 @@ def _plans_and_synthesis() -> None:
 
 
 _JOBS: dict[str, Callable[[], None]] = {
-    job.__name__.removeprefix("_"): job
-    for job in (
-        _evaluate_subjects,
-        _bands,
-        _evaluate_samples,
-        _tests_of_groups,
-        _compare,
-        _evaluate_subjects_of_float64,
-        _plans_and_synthesis,
-        _curves,
-        _scans,
-        _pairs_of_vectors,
-    )
+    "evaluations by subjects": partial(_evaluate, "subject"),
+    "bands": _bands,
+    "evaluations by samples": partial(_evaluate, "sample", "subject+sample", "comparison"),
+    "tests of groups": _tests_of_groups,
+    "comparisons of systems": _compare,
+    "evaluations of float64": partial(_evaluate, "subject", narrow=False),
+    "plans and synthesis": _plans_and_synthesis,
+    "curves": _curves,
+    "scans": _scans,
+    "pairs of vectors": _pairs_of_vectors,
 }

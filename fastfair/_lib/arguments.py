@@ -326,7 +326,8 @@ def annotations_of(function: Callable[..., Any]) -> dict[str, Any]:
     """Return the annotation of each argument of a function or dataclass, by its name."""
     function = inspect.unwrap(function)
     names = _Names(vars(sys.modules[function.__module__]) if isinstance(function, type) else function.__globals__)
-    names |= {name: type(name, (), {}) for name in KINDS if isinstance(name, str)}
+    unions = (name for name in KINDS if isinstance(name, str) and not isinstance(names.get(name), type))
+    names |= {name: type(name, (), {}) for name in unions}
     return {
         p.name: eval(p.annotation, {}, names) if isinstance(p.annotation, str) else p.annotation
         for p in inspect.signature(function).parameters.values()

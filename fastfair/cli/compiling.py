@@ -4,22 +4,20 @@ from __future__ import annotations
 
 import sys
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from typing import Any
 
 _ERASE = "\r\x1b[2K"
 _SAID = "Compiling kernels, once on this machine (`fastfair warm-up` compiles all of them)"
 
 
-@contextmanager
-def told_of_compiling() -> Iterator[None]:
+def told_of_compiling() -> AbstractContextManager[Any]:
     """Tell on standard error when a kernel is compiled: a count that comes and goes on a terminal, else one line."""
     from numba.core import event as events  # not before a verb runs: the command line would start later
 
     event: Any = events  # without types
 
-    class Listener(events.Listener):
+    class Listener(event.Listener):  # type: ignore[misc]
         """Counts the kernels that are compiled; some are compiled for others, and in several threads."""
 
         def __init__(self) -> None:
@@ -41,12 +39,8 @@ def told_of_compiling() -> Iterator[None]:
                 if self._under_way == 0 and sys.stderr.isatty():
                     _write(_ERASE)
 
-    listener = Listener()
-    event.register("numba:compile", listener)
-    try:
-        yield
-    finally:
-        event.unregister("numba:compile", listener)
+    listening: AbstractContextManager[Any] = event.install_listener("numba:compile", Listener())
+    return listening
 
 
 def _write(text: str) -> None:

@@ -10,13 +10,12 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, is_dataclass, replace
 from typing import Annotated, Any, Literal, get_args, get_origin
 
-from fastfair._lib import arguments
 from fastfair._lib.arguments import annotations_of
 from fastfair.io.formats import FORMATS
 
 from .verbs import FLAGS, TABLE, VERBS, Table, Verb
 
-_DATA = r"\b(Comparisons|ScannedComparisons|Embeddings|Evaluation|FailureCounts|_System|_Several)\b"
+_DATA = {"Comparisons", "ScannedComparisons", "Embeddings", "Evaluation", "FailureCounts"}
 _NO_OPTIONS = ("path", "frame", "quality", "executor")  # what verbs take as arguments, or have in other ways
 _IN_PYTHON = re.compile(  # what texts say that holds of functions alone
     r"[,;] or (?:any data frame|(?:the )?(?:labels|roles|names) themselves|what `Embeddings\.enrolled` takes)"
@@ -25,12 +24,6 @@ _IN_PYTHON = re.compile(  # what texts say that holds of functions alone
     r"|, (?:except that of `at_threshold`, which is given|of a dict or a list,|as in `(?:scipy\.stats|plan_power)`,?)"
     r"|; `worst_comparisons` shows them| (?:The others are those of|A file is read by) `\w+`\."
 )
-# The types of numbers with a constraint, such as int for Resamples.
-_PLAIN = {
-    name: get_args(alias)[0].__name__
-    for name, alias in vars(arguments).items()
-    if get_origin(alias) is Annotated and get_args(alias)[0] in (int, float)
-}
 _PROGRESS = "Show a progress bar, by default if standard error is a terminal."
 _SAID = {
     "progress": _PROGRESS,
@@ -41,13 +34,18 @@ _SAID = {
 
 @dataclass(frozen=True)
 class Parameter:
-    """A parameter of a function: its annotation, the words that it allows, and its record, if it is one."""
+    """A parameter of a function: the names of its types, the words that it allows, and its record, if it is one."""
 
     name: str
-    annotation: str
+    types: tuple[str, ...]
     words: tuple[str, ...]
     default: Any
     record: type | None
+
+    @property
+    def takes_several(self) -> bool:
+        """Whether it is a list or a mapping, so that an option is repeated."""
+        return not {"Sequence", "list", "Mapping"}.isdisjoint(self.types)
 
 
 def function_of(name: str) -> Callable[..., Any]:
@@ -60,17 +58,30 @@ def function_of(name: str) -> Callable[..., Any]:
 def parameters_of(function: Callable[..., Any]) -> list[Parameter]:
     """Return the parameters of a function that are options, or the fields of a record."""
     found = []
-    kinds = annotations_of(function)
+    annotations = annotations_of(function)
     for name, one in inspect.signature(function).parameters.items():
-        annotation = one.annotation if isinstance(one.annotation, str) else getattr(one.annotation, "__name__", "")
-        annotation = re.sub(r"\w+", lambda word: _PLAIN.get(word[0], word[0]), annotation)
+        types = list(_types_in(annotations.get(name)))
+        names = tuple(getattr(kind, "__name__", "") for kind in types)
         is_option = one.kind in (one.POSITIONAL_OR_KEYWORD, one.KEYWORD_ONLY)
-        is_option &= name not in _NO_OPTIONS or "Checkpoint" in annotation
-        if is_option and not re.search(_DATA, annotation):
-            default = None if one.default is one.empty else one.default
-            record = _record_of(function, annotation, default)
-            found.append(Parameter(name, annotation, words_of(kinds[name]), one.default, record))
+        is_option &= name not in _NO_OPTIONS or "Checkpoint" in names
+        if is_option and _DATA.isdisjoint(names):
+            types.append(None if one.default is one.empty else type(one.default))
+            record = None
+            if "Path" not in names and "OperatingPoint" not in names:  # what files can be read to is no record
+                record = next((kind for kind in types if isinstance(kind, type) and is_dataclass(kind)), None)
+            found.append(Parameter(name, names, words_of(annotations[name]), one.default, record))
     return found
+
+
+def _types_in(annotation: Any) -> Iterator[Any]:
+    """Yield the types of which an annotation is made, without constraints; lists before what is in them."""
+    origin, inner = get_origin(annotation), get_args(annotation)
+    if origin is Annotated or not inner:
+        yield inner[0] if inner else annotation
+    elif origin is not Literal:
+        yield origin
+        for member in inner:
+            yield from _types_in(member)
 
 
 def words_of(annotation: Any) -> tuple[str, ...]:
@@ -84,19 +95,6 @@ def words_of(annotation: Any) -> tuple[str, ...]:
 def option_names(function: Callable[..., Any]) -> list[str]:
     """Return the names of the options that a function has."""
     return [one.name for _, one in _flat(function)]
-
-
-def _record_of(function: Callable[..., Any], annotation: str, default: Any) -> type | None:
-    """Return the dataclass that a parameter is, whose fields are options; what files can be read to is none."""
-    if "Path" in annotation:
-        return None
-    names = vars(importlib.import_module(inspect.unwrap(function).__module__))
-    known = [names.get(word) for word in re.findall(r"\w+", annotation)] + [type(default)]
-    return next((one for one in known if is_dataclass(one) and isinstance(one, type) and not _is_point(one)), None)
-
-
-def _is_point(one: type) -> bool:
-    return one.__name__ == "OperatingPoint"
 
 
 def _documented(function: Callable[..., Any]) -> dict[str, tuple[str, str]]:
@@ -141,7 +139,7 @@ def option_of(one: Parameter, told: tuple[str, str], names: Iterable[str]) -> di
         "type": kind,
         "choices": choices if kind in ("choice", "choice or number") else None,
         "default": str(default).lower() if kind == "point" and default is not None else default,
-        "multiple": kind in ("text", "point", "record", "measure", "pairs") and _takes_several(one.annotation),
+        "multiple": kind in ("text", "point", "record", "measure", "pairs") and one.takes_several,
         "required": one.default is inspect.Parameter.empty,
         "record": f"{one.record.__module__}:{one.record.__name__}" if kind == "record" and one.record else None,
     }
@@ -150,25 +148,20 @@ def option_of(one: Parameter, told: tuple[str, str], names: Iterable[str]) -> di
     return {name: value for name, value in facts.items() if value or (name == "default" and value == 0 and value)}
 
 
-def _takes_several(annotation: str) -> bool:
-    return any(word in annotation for word in ("Sequence", "list[", "Mapping", "_Points"))
-
-
 def _type_of(one: Parameter, has_choices: bool) -> str:
-    words = set(re.findall(r"\w+", one.annotation))
     named = {"progress": "switch", "rng": "seed", "measures": "measure"}
     if one.name in named:
         return named[one.name]
-    if words & {"OperatingPoint", "_Points"}:
+    if "OperatingPoint" in one.types:
         return "point"
     if one.record is not None:
         return "record"
     if has_choices and one.name != "metrics":
-        return "choice or number" if "float" in words else "choice"
-    if one.annotation.startswith("Mapping"):
+        return "choice or number" if "float" in one.types else "choice"
+    if "Mapping" in one.types[:2]:
         return "pairs"
     kinds = {"ArrayLike": "numbers", "Path": "path", "str": "text", "bool": "flag", "int": "integer", "float": "number"}
-    found = next((kind for word, kind in kinds.items() if word in words), "text")
+    found = next((kind for word, kind in kinds.items() if word in one.types), "text")
     return "switch" if found == "flag" and one.default is True else found
 
 
@@ -195,7 +188,7 @@ def options_from(function: Callable[..., Any]) -> dict[str, dict[str, Any]]:
 def _flat(function: Callable[..., Any]) -> Iterator[tuple[Callable[..., Any], Parameter]]:
     """Yield parameters, and what documents them: the function, or the record whose fields they are."""
     for one in parameters_of(function):
-        if one.record is None or _takes_several(one.annotation):
+        if one.record is None or one.takes_several:
             yield function, one
         else:
             for owner, field in _flat(one.record):
@@ -214,7 +207,7 @@ def arguments_for(function: Callable[..., Any], options: dict[str, Any]) -> dict
     """Return those of the options that a function takes, with records made of their fields."""
     found: dict[str, Any] = {}
     for one in parameters_of(function):
-        if one.record is None or _takes_several(one.annotation):
+        if one.record is None or one.takes_several:
             found |= {one.name: options[one.name]} if one.name in options else {}
         elif inner := arguments_for(one.record, options):
             given = {} if one.default in (None, inspect.Parameter.empty) else vars(one.default)
