@@ -465,20 +465,21 @@ def discard_curve(
     # With its quality as score, a comparison below the cut is rejected.
     below = evaluate_at_thresholds(with_ratios(comparisons, *of_both), np.unique(cuts).tolist(), level)
     wrong, limit = (side.keys < key) if mated else (side.keys >= key), float(shares[-1])
-    group_of = np.full(measured.size, -1)  # of comparisons within a group
-    if comparisons.groups:
-        by_group = comparisons.mated_by_group if mated else comparisons.nonmated_by_group
-        is_within = by_group.reference_group == by_group.probe_group
-        group_of[is_within] = by_group.reference_group[is_within]
     units = ComparisonUnits(comparisons, "subject")
     rates, areas = [], []
     for code, group in enumerate((None, *comparisons.groups), -1):
-        quantities = [None if one is None else _quantity(one, rate, group) for one in evaluations]
+        quantities = [
+            None if one is None or group not in (None, *one.groups) else one.quantity(rate, group)
+            for one in evaluations
+        ]
         for fraction, cut, quantity in zip(shares.tolist(), cuts.tolist(), quantities, strict=True):
             share = float(np.mean(measured < cut))
             discarded = _discarded_share(below, rate, group, cut) if group is not None and share else (share,) * 3
             rates.append(_row(group, fraction, cut, quantity, discarded))
-        inside = np.ones(measured.size, np.bool_) if group is None else group_of == code
+        inside = np.ones(measured.size, np.bool_)
+        if group is not None:
+            by_group = comparisons.mated_by_group if mated else comparisons.nonmated_by_group
+            inside = (by_group.reference_group == code) & (by_group.probe_group == code)
         area, added, most = area_of(measured, wrong, inside, limit, of_samples)
         found = area, standard_error(units, added, mated=mated), most
         areas.append(_area(group, limit, found, quantities, evaluations, level))
@@ -487,10 +488,7 @@ def discard_curve(
 
 
 def _shares_of(fractions: ArrayLike) -> Floats:
-    shares = np.atleast_1d(validation.numbers_of("fractions", fractions))
-    wrong = shares[~((shares >= 0) & (shares < 1))]
-    if wrong.size:
-        raise InputError(f"fractions must be shares in [0, 1), not {wrong[0]:g}")
+    shares = np.atleast_1d(validation.fractions("fractions", fractions, "[0, 1)"))
     if shares.ndim != 1 or (np.diff(shares) <= 0).any():
         raise InputError("fractions must ascend, each named once")
     if not shares[-1]:
@@ -507,10 +505,6 @@ def _warn(rates: Sequence[DiscardedRate]) -> None:
         named = ", ".join(f"{group!r} from {fraction:g} on" for group, fraction in empty.items())
         warn(f"no comparisons are left of {named}: the rate is NaN there", EmptyGroupWarning)
     warn_of_narrow(rates)
-
-
-def _quantity(evaluation: Evaluation, rate: str, group: str | None) -> Quantity | None:
-    return evaluation.quantity(rate, group) if group is None or group in evaluation.groups else None
 
 
 def _discarded_share(below: Evaluation, rate: str, group: str, cut: float) -> tuple[float, ...]:

@@ -143,7 +143,7 @@ class Tippett:
 
 
 @checked
-def bayes_error(comparisons: Comparisons, prior_log_odds: ArrayLike | None = None) -> BayesError:
+def bayes_error(comparisons: Comparisons, prior_log_odds: ArrayLike = PRIOR_LOG_ODDS) -> BayesError:
     """Compute the probability of error over the prior, of log-likelihood ratios as they are and at their best.
 
     Parameters
@@ -178,7 +178,10 @@ def bayes_error(comparisons: Comparisons, prior_log_odds: ArrayLike | None = Non
     (array([0.4167]), array([0.1667]), array([0.5]))
     """
     require_ratios(comparisons, "the Bayes error rate")
-    return bayes_error_of(keys_of(comparisons), _checked_log_odds(prior_log_odds))
+    log_odds = np.atleast_1d(validation.numbers_of("prior_log_odds", prior_log_odds))
+    if log_odds.ndim > 1 or not np.isfinite(log_odds).all():
+        raise InputError("prior_log_odds must be finite numbers, in one dimension")
+    return bayes_error_of(keys_of(comparisons), log_odds)
 
 
 @checked
@@ -235,15 +238,6 @@ def tippett_of(keys: ClassKeys) -> Tippett:
 
 def _some(keys: score_keys.Keys) -> score_keys.Keys:
     return keys[np.linspace(0, keys.size - 1, min(keys.size, _QUANTILES)).round().astype(np.intp)]
-
-
-def _checked_log_odds(values: ArrayLike | None) -> Floats:
-    if values is None:
-        return PRIOR_LOG_ODDS
-    found = np.atleast_1d(validation.numbers_of("prior_log_odds", values))
-    if found.ndim > 1 or not np.isfinite(found).all():
-        raise InputError("prior_log_odds must be finite numbers, in one dimension")
-    return found
 
 
 def draw_bayes_errors(

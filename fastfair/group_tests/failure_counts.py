@@ -687,31 +687,27 @@ def _count_rejected(comparisons: Comparisons, at: OperatingPoint) -> tuple[Count
 
 
 def _count_rejected_of_scan(kept: KeptComparisons, at: OperatingPoint) -> tuple[Counts, Counts, NDArray[Any]]:
-    """Do the same for a scan, whose subjects have one group each."""
+    """Do the same for a scan, whose subjects have one group each, with the comparisons that it has not kept."""
     kept.require_groups()
     assert kept.group_of_subject is not None
-    attempts = _attempts(kept)
-    rejected = kept.mated.keys < threshold_key(kept, at)
     assert kept.mated.reference is not None
-    failures = np.bincount(kept.mated.reference[rejected], minlength=attempts.size)
-    there = np.flatnonzero(attempts)
-    return failures[there], attempts[there], kept.group_of_subject[there]
-
-
-def _attempts(kept: KeptComparisons) -> Counts:
-    """Count the mated comparisons of each subject, with those that a scan has not kept."""
     pairs, numbers = kept.pairs[0], kept.of_subjects.numbers
-    if isinstance(pairs, PairsOfVectors):
-        return pairs.of_subjects()
 
     def count(read: Reader) -> tuple[Counts, bool]:
         reference, probe, _ = read()
         return np.bincount(reference, minlength=numbers.size), np.array_equal(reference, probe)
 
-    found = list(in_order(count, *pairs.buckets(count_threads(None))))
-    if not all(alike for _, alike in found):
-        raise InputError(_OF_TWO)
-    return np.asarray(np.sum([attempts for attempts, _ in found], axis=0), np.int64)[numbers]
+    if isinstance(pairs, PairsOfVectors):
+        attempts = pairs.of_subjects()
+    else:
+        found = list(in_order(count, *pairs.buckets(count_threads(None))))
+        if not all(alike for _, alike in found):
+            raise InputError(_OF_TWO)
+        attempts = np.asarray(np.sum([counts for counts, _ in found], axis=0), np.int64)[numbers]
+    rejected = kept.mated.keys < threshold_key(kept, at)
+    failures = np.bincount(kept.mated.reference[rejected], minlength=attempts.size)
+    there = np.flatnonzero(attempts)
+    return failures[there], attempts[there], kept.group_of_subject[there]
 
 
 AT_ONCE = 512  # replicates drawn in one call of the kernel

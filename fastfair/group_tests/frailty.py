@@ -215,7 +215,12 @@ def count_errors_of_vectors(
     inside = [group == g for g in range(n_groups)]
     seen = np.sum([pairs.of_subjects(of_group) for of_group in inside], axis=0)
     unit = np.flatnonzero(seen)  # those who are compared with somebody
-    own, others = _products(pairs, unit)
+    # Two subjects, k and l, have a_k b_l + c_k d_l pairs: a and c are `own`, b and d are `others`.
+    references, probes = (n[unit].astype(np.int64) for n in pairs.vectors)
+    if pairs.is_probe is None:
+        own = others = np.stack((references, np.zeros_like(references)))
+    else:
+        own, others = np.stack((references, probes)), np.stack((probes, references))
     of_unit = group[unit]
     numbers = _numbers(own, others, of_unit, n_groups)
     counts = _count_pairs(pairs, group, np.minimum(first, second), np.maximum(first, second), n_groups)
@@ -246,15 +251,6 @@ def count_errors_of_vectors(
         partners=kernels.Partners(nobody, np.cumsum(seen[unit]), of_unit, numbers),
     )
     return design, counts
-
-
-def _products(pairs: PairsOfVectors, unit: Counts) -> tuple[Counts, Counts]:
-    """Return a and c, and b and d, of some subjects, two of whom, k and l, have a_k b_l + c_k d_l pairs."""
-    references, probes = (n[unit].astype(np.int64) for n in pairs.vectors)
-    if pairs.is_probe is None:
-        nothing = np.zeros_like(references)
-        return np.stack((references, nothing)), np.stack((references, nothing))
-    return np.stack((references, probes)), np.stack((probes, references))
 
 
 def _numbers(own: Counts, others: Counts, group: Counts, n_groups: int) -> Numbers:

@@ -157,7 +157,7 @@ def simulate(
     n_studies = min(n_studies, max(_LEAST_STUDIES, int(_WORK / (mean + n))))
     rng = np.random.default_rng([*seed, n])
     spread = math.log1p(matches.covariance)
-    in_design = design.partners(n) / (n - 1)
+    size, in_design = design.comparisons(n), design.partners(n) / (n - 1)
     found, is_narrow = np.empty((n_studies, 4)), np.zeros(n_studies, np.bool_)
     for study in range(n_studies):
         effect = np.exp(math.sqrt(spread) * rng.standard_normal(n) - spread / 2)
@@ -168,17 +168,19 @@ def simulate(
         total = errors[2].sum()
         if total == 0:
             five = _draw(effect, min(ENOUGH_PAIRS, design.pairs(n)), design, matches, rng)
-            found[study] = 0, 0, 0, _independent(five, n, design)
+            few = float(five[2].sum())
+            found[study] = 0, 0, 0, max(1, n // 2)  # how many independent comparisons tell as much
+            if few < size:
+                found[study, 3] = effective_size(size, few, dyadic_variance(five, n, design)[0])
         else:
             variance, freedom = dyadic_variance(errors, n, design)
-            size = design.comparisons(n)
             found[study] = total, math.sqrt(variance) / size, max(1.0, min(freedom, n - 1)), 1
             is_narrow[study] = are_of_few(errors, n)
     errors_of_study, errors_of_rate, freedoms, independent = found.T
     none = errors_of_study == 0
     limit = -np.expm1(math.log(1 - confidence_level) / independent)
     _, limit[~none] = intervals.logit_interval(
-        np.minimum(errors_of_study[~none] / design.comparisons(n), 1), errors_of_rate[~none], freedoms[~none],
+        np.minimum(errors_of_study[~none] / size, 1), errors_of_rate[~none], freedoms[~none],
         2 * confidence_level - 1,
     )  # fmt: skip
     return Limits(n, errors_of_study.astype(np.int64), limit, is_narrow)
@@ -252,14 +254,6 @@ def are_of_few(errors: tuple[Counts, Counts, Counts], n: int) -> bool:
     is_top = np.zeros(n, np.bool_)
     is_top[np.argsort(-of_subject, kind="stable")[:n_top]] = True
     return bool(times[is_top[first] | is_top[second]].sum() >= CONCENTRATED * total)
-
-
-def _independent(five: tuple[Counts, Counts, Counts], n: int, design: Design) -> float:
-    """Return how many independent comparisons tell as much as those of a study without a false match."""
-    size, total = design.comparisons(n), float(five[2].sum())
-    if total >= size:
-        return float(max(1, n // 2))
-    return effective_size(size, total, dyadic_variance(five, n, design)[0])
 
 
 @dataclass(frozen=True)
@@ -569,12 +563,12 @@ def _matches(
         if pilot is None or at is None:
             told = " and ".join(missing)
             raise InputError(f"give {told}, or the comparisons of a pilot, pilot=, and their point, at=")
-        of_pilot = matches_of(pilot, at)
-        found |= {name: getattr(of_pilot, name) for name in missing}
+        of_pilot = _of_pilot(pilot, at)
+        found |= {name: of_pilot[name] for name in missing}
     return FalseMatches(**{name: float(value) for name, value in found.items()})
 
 
-def matches_of(pilot: Comparisons, at: OperatingPoint) -> FalseMatches:
+def _of_pilot(pilot: Comparisons, at: OperatingPoint) -> dict[str, float]:
     """Estimate how false matches come about from the comparisons of a pilot, as `fmr_test` does."""
     require_units(pilot, "subject")
     side = pilot.nonmated
@@ -588,7 +582,7 @@ def matches_of(pilot: Comparisons, at: OperatingPoint) -> FalseMatches:
             "name a laxer operating point, and fmr="
         )
     found = estimate(counts, design)
-    return FalseMatches(float(erred.mean()), float(found.kappa[0]), min(float(found.again), 1 - 1e-9))
+    return {"fmr": erred.mean(), "covariance": found.kappa[0], "again": min(found.again, 1 - 1e-9)}
 
 
 def _about(design: Design, matches: FalseMatches, claimed: float) -> int:

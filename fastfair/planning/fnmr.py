@@ -98,10 +98,6 @@ class Attempts:
         numbers, times = np.unique(validation.counts("attempts", attempts, 1), return_counts=True)
         return cls(numbers, times / times.sum())
 
-    def as_dict(self) -> dict[int, float]:
-        """Return the share of subjects with each number of attempts."""
-        return dict(zip(self.numbers.tolist(), self.shares.tolist(), strict=True))
-
     @property
     def mean(self) -> float:
         """Attempts of a subject, on average."""
@@ -111,11 +107,6 @@ class Attempts:
     def m0(self) -> float:
         """Attempts of the subject of an attempt, on average: the sum of m^2 over the sum of m."""
         return float(self.shares @ self.numbers.astype(np.float64) ** 2) / self.mean
-
-    @property
-    def are_equal(self) -> bool:
-        """Whether all subjects make as many attempts."""
-        return self.numbers.size == 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -382,7 +373,7 @@ class Study:
         equal = self.others.attempts
         return Studies(
             n, margin * self._factor(n), apart, expected=self._difference(),
-            step=1 / (n * int(equal.numbers[0])) if equal.are_equal else 0.0,
+            step=1 / (n * int(equal.numbers[0])) if equal.numbers.size == 1 else 0.0,
         )  # fmt: skip
 
     def _difference(self) -> float:
@@ -1142,10 +1133,9 @@ def _planned(
             first = replace(alike, fnmr=pi + settings["difference"].flat[k].item())
         return Study(n_groups, first, alike, probability, n_simulations, key)
 
-    about = {name: given[name] for name in ("confidence_level", "quantile")} | {
-        "attempts": None if pilot is None else pilot.as_dict(), "goats": goats or None, "n_simulations": n_simulations,
-        "seed": seed,
-    }  # fmt: skip
+    attempts = pilot and dict(zip(pilot.numbers.tolist(), pilot.shares.tolist(), strict=True))
+    about = {name: given[name] for name in ("confidence_level", "quantile")}
+    about |= {"attempts": attempts, "goats": goats or None, "n_simulations": n_simulations, "seed": seed}
     return settings, study, about
 
 
