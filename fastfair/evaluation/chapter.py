@@ -22,7 +22,7 @@ from fastfair.pages.drawings import Scale, axis, det_panel, distance, interval, 
 from fastfair.pages.parts import Beside, Cell, Chapter, Column, FirstScreen, Panels, Row, Section, Table
 from fastfair.pages.report import letter
 from fastfair.results.result import Printed
-from fastfair.uncertainty.quantities import FAILURE_RATES, HELD, IN_PER_CENT, WITH_FAILURES, Quantity, find
+from fastfair.uncertainty.quantities import FAILURE_RATES, HELD, IN_PER_CENT, NARROW, WITH_FAILURES, Quantity, find
 
 from .evaluated import SHARES, Evaluated, outline
 from .summary import (
@@ -209,7 +209,10 @@ def _measures(evaluation: Evaluated, rates: Rates, measures: Sequence[Quantity])
     for one in measures:
         away = distances_from_fair(one)
         is_known = math.isfinite(one.estimate)
-        differs = NONE if not (is_known and one.has_interval) else "yes" if away[1] else "may be chance"
+        differs = NONE
+        if is_known and one.has_interval:
+            # Of fair systems with few errors, a measure whose interval is likely too narrow seems unfair too often.
+            differs = "may be chance" if not away[1] else "not known" if NARROW in one.flags else "yes"
         drawing = distance(*away) if is_known else ""
         fair = f"{measure_of(one.name).fair_value:g}"  # type: ignore[union-attr]
         rows.append([printed_name(one.name), quantity_cell(one), fair, Cell(drawing=drawing), differs])
