@@ -341,6 +341,9 @@ def points_without_errors(models: Sequence[dict[str, CountModel]], measured: Seq
 class CountedSystems(MovedSystems):
     """Systems on the way from fair to unfair, with numbers of errors drawn at each.
 
+    The rate of all comparisons keeps its ratio to that within groups, which where it is not 1, as there are comparisons
+    between groups, too, rests on few errors itself. Measures that take this rate, such as MAPE, are then left out.
+
     Parameters
     ----------
     estimates : Replicates
@@ -373,20 +376,17 @@ class CountedSystems(MovedSystems):
         measured = list(selection.measured)
         kept = [{name: model.take(measured) for name, model in of_point.items()} for of_point in models]
         self.points = points_without_errors(models, measured)
-        own = replace(
-            selection,
-            n_points=len(self.points),
-            with_mean_group_eer=False,
-            measures=at_points(selection.measures),
-        )
+        self._models, self._held = [kept[p] for p in self.points], [held[p] for p in self.points]
         rates = {name: getattr(estimates, name)[self.points] for name in ERROR_RATES}
+        # How much the rate of all comparisons, of different groups, too, is above that within groups.
+        self._ratio = {name: self._ratios(name, rates[name][:, 0]) for name in ERROR_RATES}
+        is_known = all(np.allclose(ratios[np.isfinite(ratios)], 1) for ratios in self._ratio.values())
+        measures = [name for name in at_points(selection.measures) if is_known or not MEASURES[name].global_reference]
+        own = replace(selection, n_points=len(self.points), with_mean_group_eer=False, measures=tuple(measures))
         without_metrics = Replicates(estimates.threshold[self.points], **rates, metrics={}, cells=())
         super().__init__(without_metrics, without_metrics, own, n_threads)
         self.n_replicates = n_replicates
-        self._models, self._held = [kept[p] for p in self.points], [held[p] for p in self.points]
         self._key = key
-        # How much the rate of all comparisons, of different groups, too, is above that within groups.
-        self._ratio = {name: self._ratios(name) for name in ERROR_RATES}
         self._start = {name: np.array([self._smooth(name, p) for p in range(len(self.points))]) for name in ERROR_RATES}
 
     @classmethod
@@ -409,12 +409,12 @@ class CountedSystems(MovedSystems):
         """Return whether all groups together have fewer than 10 errors of a kind that a measure may be of."""
         return key[3] is not None and any(0 < m.errors.sum() < _FEW for m in self._models[key[3]].values())
 
-    def _ratios(self, name: str) -> Floats:
+    def _ratios(self, name: str, overall: Floats) -> Floats:
         with np.errstate(invalid="ignore", divide="ignore"):
             within = np.array(
                 [m[name].errors.sum() / m[name].comparisons.sum() if name in m else np.nan for m in self._models]
             )
-            return np.asarray(self._start[name][:, 0] / within)
+            return np.asarray(overall / within)
 
     def _smooth(self, name: str, p: int) -> Floats:
         model = self._models[p].get(name)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 
 import numpy as np
 import pytest
@@ -11,9 +12,11 @@ from helpers.refusals import refused
 from oracles import intervals as oracles
 from oracles import naive
 from oracles import resampling as slow
+from scipy.stats import binom
 
 import fastfair as ff
 from fastfair.errors import FewResamplesWarning
+from fastfair.evaluation.chapter import printed_tables
 from fastfair.evaluation.contrasts import NO_DIFFERENCE, NOTHING_TO_DRAW, OF_FEW_ERRORS, OF_MEASURES
 from fastfair.measures._registry import measure_of
 from fastfair.uncertainty import inversion
@@ -389,3 +392,44 @@ def test_numbers_of_errors_of_two_systems_are_drawn_apart():
     assert one.shape == other.shape
     for first, second in zip(one[1:4], other[1:4], strict=True):
         assert abs(np.corrcoef(first, second)[0, 1]) < 0.2
+
+
+def few_errors_between_groups(seed, n_systems=2):
+    """Equal systems with few false matches: 150 people in three alike groups, compared within and between them."""
+    rng = np.random.default_rng(seed)
+    mine = np.repeat(np.arange(150), 60)
+    other = (mine + rng.integers(1, 150, mine.size)) % 150
+    reference, probe = np.append(np.repeat(np.arange(150), 8), mine), np.append(np.repeat(np.arange(150), 8), other)
+    mated = np.arange(reference.size) < 1200
+    skill = 0.3 * rng.normal(size=150)
+    return [
+        ff.Comparisons(
+            rng.normal(size=mated.size) + np.where(mated, 5 + skill[reference], skill[reference] + skill[probe]),
+            mated, reference, probe, reference % 3, probe % 3,
+        )
+        for _ in range(n_systems)
+    ]  # fmt: skip
+
+
+@pytest.mark.filterwarnings("ignore::fastfair.errors.FastfairWarning")  # of few errors
+def test_a_measure_of_few_errors_of_all_comparisons_has_no_verdict():
+    """The rate of all comparisons rests on errors between groups, too, whose share few errors do not tell."""
+    at, systems = ff.at_fmr(0.001), few_errors_between_groups(0)
+    found = ff.compare(*systems, at, ["mape", "gini"], metrics=[], n_resamples=200, rng=0)
+    assert any(min(e.value("fmr", group) for group in e.groups) == 0 for e in (found.first, found.second))
+    assert (found.contrast("mape(fmr)").verdict, NOTHING_TO_DRAW in found.contrast("mape(fmr)").note) == (
+        "withheld", True,
+    )  # fmt: skip
+    assert found.contrast("gini(fmr)").verdict == "undecided"
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::fastfair.errors.FastfairWarning")  # of few errors
+def test_of_fair_systems_with_few_errors_pages_say_not_that_they_are_unfair():
+    said = Counter()
+    for seed in range(40):
+        (fair,) = few_errors_between_groups(seed, 1)
+        for _, headings, rows in printed_tables(ff.evaluate(fair, ff.at_fmr(0.001), n_resamples=200, rng=seed)):
+            if headings[-1] == "Differs from fair?":
+                said.update(row[0] for row in rows if row[-1] == "yes")
+    assert max(said.values(), default=0) <= binom.ppf(0.9999, 40, 0.05)
