@@ -12,8 +12,8 @@ import numpy as np
 
 from fastfair.errors import InputError, MissingDependencyError
 
-from . import label_codes, validation
-from .label_codes import TextColumn, text_column
+from . import label_codes
+from .label_codes import Coded, TextColumn, encode, encode_together, is_missing, text_column
 from .text import not_there
 from .warnings import require, told_as
 
@@ -82,7 +82,7 @@ class FrameColumns:
         with _taking(name, series.dtype):
             return series.to_numpy()
 
-    def labels(self, name: str) -> validation.Coded:
+    def labels(self, name: str) -> Coded:
         """Turn a column of labels into codes; refuse missing ones."""
         is_text, series = self.is_text(name), self[name]
         values: Any = series
@@ -91,7 +91,7 @@ class FrameColumns:
                 values = [None if lacks else True for lacks in missing.tolist()]
             elif not is_text:
                 values = (series.cast(nw.Int64) if series.dtype in _WIDE else series).to_numpy()
-            return validation.encode(f"column {name!r}", values)
+            return encode(f"column {name!r}", values)
 
     def texts(self, name: str) -> tuple[list[str | None], np.ndarray[Any, Any]]:
         """Return the distinct labels of a column as text, None if missing, and the position of each row's label."""
@@ -106,16 +106,16 @@ class FrameColumns:
                 distinct = list(known)
                 if self[name].dtype == nw.Object:
                     label_codes.encode(name, [entry for entry in distinct if not label_codes.is_missing(entry)])
-            texts = [None if validation.is_missing(e) else str(label_codes.clean(e)) for e in distinct]
+            texts = [None if is_missing(e) else str(label_codes.clean(e)) for e in distinct]
         numbered = {text: k for k, text in enumerate(dict.fromkeys(texts))}  # blanks about labels do not count
         return list(numbered), np.array([numbered[text] for text in texts], np.intp)[codes]
 
-    def labels_of_both(self, reference: str, probe: str) -> tuple[validation.Coded, validation.Coded]:
+    def labels_of_both(self, reference: str, probe: str) -> tuple[Coded, Coded]:
         """Turn two columns into codes of one list of labels; refuse missing ones."""
         names = reference, probe
         columns = [self[name] if self.is_text(name) else self.labels(name) for name in names]
-        labels, codes = validation.encode_together([f"column {name!r}" for name in names], columns)
-        return validation.Coded(labels, codes[0]), validation.Coded(labels, codes[1])
+        labels, codes = encode_together([f"column {name!r}" for name in names], columns)
+        return Coded(labels, codes[0]), Coded(labels, codes[1])
 
     def is_text(self, name: str) -> bool:
         """Tell whether a column holds text, be it as codes; refuse one that holds neither labels nor numbers."""
@@ -146,7 +146,7 @@ class FrameColumns:
         with _taking(name, series.dtype):
             if series.dtype.is_numeric() and not series.is_null().any():
                 return pl.Series(name, series.to_numpy())
-            entries = [None if validation.is_missing(entry) else entry for entry in series.to_list()]
+            entries = [None if is_missing(entry) else entry for entry in series.to_list()]
             return pl.Series(name, entries)
 
 

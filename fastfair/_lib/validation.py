@@ -14,12 +14,6 @@ from numpy.typing import ArrayLike, NDArray
 from fastfair.errors import InputError
 
 from . import arrays
-from .arrays import column as column
-from .label_codes import Coded as Coded
-from .label_codes import Labels as Labels
-from .label_codes import encode as encode
-from .label_codes import encode_together as encode_together
-from .label_codes import is_missing as is_missing
 from .text import did_you_mean, shown
 
 Interval = Literal["[0, 1)", "[0, 1]", "(0, 1)"]  # of fractions

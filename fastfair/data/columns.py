@@ -11,8 +11,9 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fastfair._lib import arrays, label_codes, memory, validation
+from fastfair._lib import arrays, label_codes, memory
 from fastfair._lib.arguments import checked
+from fastfair._lib.label_codes import Coded, Labels, encode, encode_together
 from fastfair._lib.warnings import gathered, warn
 from fastfair.errors import DroppedWarning, InputError, LookAlikeWarning
 
@@ -174,7 +175,7 @@ def checked_columns(
     return CheckedColumns(values, flags, subjects, samples, attributes, score_kind, tuple(told), keep, failed)
 
 
-def code_sides(what: str, names: tuple[str, str], columns: Mapping[str, validation.Labels | None]) -> BothSides | None:
+def code_sides(what: str, names: tuple[str, str], columns: Mapping[str, Labels | None]) -> BothSides | None:
     """Turn the labels of references and of probes into codes of one list of labels; None where there are none."""
     reference, probe = map(columns.get, names)
     if reference is None and probe is None:
@@ -182,7 +183,7 @@ def code_sides(what: str, names: tuple[str, str], columns: Mapping[str, validati
     if reference is None or probe is None:
         given, missing = reversed(names) if reference is None else names
         raise InputError(f"{given} is given without {missing}: {what} are needed on both sides")
-    labels, (references, probes) = validation.encode_together(names, (reference, probe))
+    labels, (references, probes) = encode_together(names, (reference, probe))
     return labels, references, probes
 
 
@@ -225,7 +226,7 @@ def code_attributes(reference_group: Any, probe_group: Any) -> Attributes:
     coded: Attributes = {}
     for name, column in reference_group.items():
         sides = (column,) if probe_group[name] is column else (column, probe_group[name])
-        labels, codes = validation.encode_together(("reference_group", "probe_group")[: len(sides)], sides)
+        labels, codes = encode_together(("reference_group", "probe_group")[: len(sides)], sides)
         coded[name] = (labels, codes[0], codes[-1])
     return coded
 
@@ -412,10 +413,10 @@ def without_look_alikes(what: str, sides: BothSides, policy: str) -> BothSides:
 
 def columns_of_matrix(
     scores: ArrayLike,
-    reference: validation.Labels | None,
-    probe: validation.Labels | None,
-    reference_group: validation.Labels | None,
-    probe_group: validation.Labels | None,
+    reference: Labels | None,
+    probe: Labels | None,
+    reference_group: Labels | None,
+    probe_group: Labels | None,
 ) -> tuple[NDArray[Any], dict[str, Any]]:
     """Return the scores of a matrix, row after row, and the labels of both sides of each comparison by argument.
 
@@ -443,10 +444,10 @@ def columns_of_matrix(
     for name, (labels, size) in sides.items():
         if labels is None:
             continue
-        coded = validation.encode(name, labels)
+        coded = encode(name, labels)
         checks.same_length({name: coded.codes.size, "scores along that side": size})
         codes = np.repeat(coded.codes, n_columns) if name.startswith("reference") else np.tile(coded.codes, n_rows)
-        spread[name] = validation.Coded(coded.labels, codes)
+        spread[name] = Coded(coded.labels, codes)
     return matrix.ravel(), spread
 
 

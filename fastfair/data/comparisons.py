@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from fastfair._lib import validation
 from fastfair._lib.arguments import AnyNumber, Array, checked
-from fastfair._lib.label_codes import look_up
+from fastfair._lib.label_codes import Coded, Labels, look_up
 from fastfair._lib.notebook import Shown
 from fastfair._lib.warnings import gathered
 from fastfair.errors import DroppedWarning, InputError
@@ -155,15 +155,15 @@ class Comparisons(Shown):
     def __init__(
         self,
         scores: Array,
-        mated: validation.Labels | None,
-        reference: validation.Labels | None = None,
-        probe: validation.Labels | None = None,
-        reference_group: validation.Labels | Mapping[str, validation.Labels] | None = None,
-        probe_group: validation.Labels | Mapping[str, validation.Labels] | None = None,
+        mated: Labels | None,
+        reference: Labels | None = None,
+        probe: Labels | None = None,
+        reference_group: Labels | Mapping[str, Labels] | None = None,
+        probe_group: Labels | Mapping[str, Labels] | None = None,
         score_kind: ScoreKind = "similarity",
         *,
-        reference_sample: validation.Labels | None = None,
-        probe_sample: validation.Labels | None = None,
+        reference_sample: Labels | None = None,
+        probe_sample: Labels | None = None,
         mated_value: str | float | None = None,
         policies: Policies = USUAL,
     ) -> None:
@@ -275,10 +275,10 @@ class Comparisons(Shown):
     def from_matrix(
         cls,
         scores: Array,
-        reference: validation.Labels | None = None,
-        probe: validation.Labels | None = None,
-        reference_group: validation.Labels | None = None,
-        probe_group: validation.Labels | None = None,
+        reference: Labels | None = None,
+        probe: Labels | None = None,
+        reference_group: Labels | None = None,
+        probe_group: Labels | None = None,
         score_kind: ScoreKind = "similarity",
         policies: Policies = USUAL,
     ) -> Comparisons:
@@ -311,7 +311,7 @@ class Comparisons(Shown):
         keep = without_diagonal(values, sides, score_kind, policies.self_comparisons)
         if not keep.all():
             values = values[keep]
-            sides = {name: validation.Coded(side.labels, side.codes[keep]) for name, side in sides.items()}
+            sides = {name: Coded(side.labels, side.codes[keep]) for name, side in sides.items()}
         return cls(values, None, score_kind=score_kind, policies=policies, **sides)
 
     @checked

@@ -9,8 +9,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from fastfair._lib import validation
 from fastfair._lib.arguments import checked
+from fastfair._lib.label_codes import encode_together
 from fastfair.errors import InputError
 
 from . import score_keys
@@ -217,7 +217,7 @@ def normalize_scores(
         raise InputError(f"cohort has scores of the kind {cohort.score_kind}, comparisons {comparisons.score_kind}")
     assert comparisons.subjects is not None
     assert cohort.subjects is not None
-    labels, numbers = validation.encode_together(("subjects",) * 2, (comparisons.subjects, cohort.subjects))
+    labels, numbers = encode_together(("subjects",) * 2, (comparisons.subjects, cohort.subjects))
     own, others = (one.astype(np.int64) for one in numbers)
     _require_other_people(comparisons, cohort, by, labels, (own, others))
     if by == "subject":

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from fastfair._lib import arrays, validation
 from fastfair._lib.arguments import Array, PositiveRate, checked
-from fastfair._lib.label_codes import first_conflict
+from fastfair._lib.label_codes import Coded, Labels, encode, encode_together, first_conflict
 from fastfair._lib.notebook import Shown
 from fastfair._lib.text import shown
 from fastfair._lib.threads import run_blocks
@@ -32,7 +32,7 @@ _ROWS_AT_ONCE = 4096
 
 
 def templates_of(
-    template: validation.Labels | int | None, subject: NDArray[np.int32], is_probe: NDArray[np.bool_]
+    template: Labels | int | None, subject: NDArray[np.int32], is_probe: NDArray[np.bool_]
 ) -> NDArray[np.intp]:
     """Number the templates that references are part of, in the order of their first references.
 
@@ -64,7 +64,7 @@ def templates_of(
             which //= validation.count("template", template, 1)
         code = of * (which.max() + 1) + which
     else:
-        coded = validation.encode("template", template)
+        coded = encode("template", template)
         checks.same_length({"vectors": subject.size, "template": coded.codes.size}, "vector")
         code = coded.codes[references].astype(np.int64)
         found = np.empty(coded.labels.size, np.int64)
@@ -109,7 +109,7 @@ def mean_vectors(
 ROLES = "reference", "probe"
 
 
-def probes_of(role: validation.Labels) -> NDArray[np.bool_]:
+def probes_of(role: Labels) -> NDArray[np.bool_]:
     """Return whether each vector is a probe, and not a reference.
 
     Raises
@@ -117,7 +117,7 @@ def probes_of(role: validation.Labels) -> NDArray[np.bool_]:
     InputError
         For other roles.
     """
-    coded = validation.encode("role", role)
+    coded = encode("role", role)
     unknown = [label for label in coded.labels.tolist() if label not in ROLES]
     if unknown:
         rows = np.flatnonzero(coded.labels[coded.codes] == unknown[0])
@@ -263,16 +263,16 @@ class Embeddings(Shown):
     def __init__(
         self,
         vectors: Array,
-        subject: validation.Labels,
-        group: validation.Labels | Mapping[str, validation.Labels] | None = None,
+        subject: Labels,
+        group: Labels | Mapping[str, Labels] | None = None,
         similarity: Similarity = "cosine",
-        role: validation.Labels | None = None,
+        role: Labels | None = None,
         failures: FailuresOfVectors = "error",
     ) -> None:
         array = checks.vectors(vectors)
-        who = validation.encode("subject", subject)
+        who = encode("subject", subject)
         columns = {} if group is None else group_labels.columns_of("group", group)
-        attributes = {name: validation.encode(f"group {name!r}", column) for name, column in columns.items()}
+        attributes = {name: encode(f"group {name!r}", column) for name, column in columns.items()}
         sizes = {"vectors": len(array), "subject": who.codes.size}
         sizes |= {f"group {name!r}": coded.codes.size for name, coded in attributes.items()}
         is_probe = None if role is None else probes_of(role)
@@ -331,7 +331,7 @@ class Embeddings(Shown):
         return self._changed(group_labels.chosen(attributes, self.attributes))
 
     @checked
-    def enrolled(self, template: validation.Labels | int | None = None, score: TemplateScore = "mean") -> Embeddings:
+    def enrolled(self, template: Labels | int | None = None, score: TemplateScore = "mean") -> Embeddings:
         """Enrol references as templates: several vectors of a subject count as one.
 
         Parameters
@@ -718,13 +718,13 @@ class NamedVectors:
     def __init__(
         self,
         vectors: Array,
-        name: validation.Labels,
+        name: Labels,
         similarity: Similarity = "cosine",
         same_name: SameName = "raise",
         failures: FailedVectors = "error",
     ) -> None:
         array = checks.vectors(vectors)
-        coded = validation.encode("name", name)
+        coded = encode("name", name)
         checks.same_length({"vectors": len(array), "name": coded.codes.size}, "vector")
         codes = coded.codes.astype(np.int64)
         size = np.bincount(codes, minlength=coded.labels.size)
@@ -762,8 +762,8 @@ class NamedVectors:
     @checked
     def scores(
         self,
-        reference: validation.Labels,
-        probe: validation.Labels,
+        reference: Labels,
+        probe: Labels,
         *,
         n_threads: int | None = None,
         progress: bool | Callable[[int, int], None] = False,
@@ -818,10 +818,10 @@ class NamedVectors:
         out[failed[sides[0]] | failed[sides[1]]] = np.nan
         return out
 
-    def _positions(self, reference: validation.Labels, probe: validation.Labels) -> list[NDArray[np.int64]]:
+    def _positions(self, reference: Labels, probe: Labels) -> list[NDArray[np.int64]]:
         """Return the positions in `names` of both names of each pair."""
-        own = validation.Coded(self.names, np.arange(self.names.size))
-        labels, codes = validation.encode_together(("name", "reference", "probe"), (own, reference, probe))
+        own = Coded(self.names, np.arange(self.names.size))
+        labels, codes = encode_together(("name", "reference", "probe"), (own, reference, probe))
         checks.same_length({"reference": codes[1].size, "probe": codes[2].size}, "pair")
         position = np.full(labels.size, -1, np.int64)
         position[codes[0]] = np.arange(self.names.size)
@@ -868,7 +868,7 @@ def _scale_of(vectors: NDArray[np.floating[Any]], similarity: str) -> NDArray[np
     return scale
 
 
-def _refuse_same(coded: validation.Coded, size: NDArray[np.int64]) -> None:
+def _refuse_same(coded: Coded, size: NDArray[np.int64]) -> None:
     several = size > 1
     rows = np.flatnonzero(several[coded.codes])
     code = coded.codes[rows[0]]

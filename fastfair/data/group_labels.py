@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastfair._lib import label_codes, validation
+from fastfair._lib.label_codes import Coded, Labels
 from fastfair.errors import InputError
 
 INTERSECTION = " & "  # between the labels of several attributes
@@ -16,7 +17,7 @@ MISSING = "\0"  # label of comparisons that lack one, which are in no group of t
 _MOST_GROUPS = 2000  # pairs of groups are counted, so that time and memory grow with the square
 
 
-def columns_of(name: str, group: validation.Labels | Mapping[str, validation.Labels]) -> dict[str, Any]:
+def columns_of(name: str, group: Labels | Mapping[str, Labels]) -> dict[str, Any]:
     """Return one column of group labels for each attribute, with white space stripped from the attributes' names."""
     if not isinstance(group, Mapping):
         return {"group": group}
@@ -103,7 +104,7 @@ def _intersect(
     return joined, [position.astype(np.uint16)[cells] for cells in mixed]
 
 
-def one_for_each(subject: validation.Coded, name: str, labels: validation.Coded) -> NDArray[np.uint16]:
+def one_for_each(subject: Coded, name: str, labels: Coded) -> NDArray[np.uint16]:
     """Find the label of each subject, who must have the same one throughout."""
     columns = [(subject.codes, labels.codes)]
     found = label_codes.one_of_each(subject.labels.size, columns)

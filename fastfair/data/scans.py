@@ -12,9 +12,9 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from fastfair._lib import arrays, validation
+from fastfair._lib import arrays
 from fastfair._lib.arguments import checked
-from fastfair._lib.label_codes import first_conflict, look_up, one_of_each, smallest_integers
+from fastfair._lib.label_codes import encode_together, first_conflict, look_up, one_of_each, smallest_integers
 from fastfair._lib.notebook import Shown
 from fastfair._lib.threads import count_threads, in_order
 from fastfair.errors import InputError
@@ -509,7 +509,7 @@ class _Labels:
         elif labels.dtype == self.labels.dtype != object and (at := _places(labels, self.labels)) is not None:
             found = self.numbers[at]
         else:
-            common, (known, given) = validation.encode_together((self.name, self.name), (self.labels, labels))
+            common, (known, given) = encode_together((self.name, self.name), (self.labels, labels))
             numbers = np.full(common.size, -1, np.int32)
             numbers[known] = self.numbers
             new = np.flatnonzero(numbers < 0)

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from fastfair import intervals
 from fastfair._lib import arrays, memory, validation
 from fastfair._lib.arguments import Array, checked
+from fastfair._lib.label_codes import Coded, Labels, encode
 from fastfair._lib.notebook import Shown
 from fastfair._lib.text import did_you_mean, rate_with_interval
 from fastfair._lib.threads import count_threads, in_order, run_blocks
@@ -76,7 +77,7 @@ FAILURE_RATES = {
 }
 
 
-GroupLabels = validation.Labels | Mapping[str, validation.Labels]
+GroupLabels = Labels | Mapping[str, Labels]
 
 
 def _whole_numbers(name: str, values: object) -> Counts:
@@ -95,10 +96,10 @@ def _whole_numbers(name: str, values: object) -> Counts:
     return array.astype(np.int64)
 
 
-def _coded_groups(group: GroupLabels, sizes: dict[str, int], entry: str) -> dict[str, validation.Coded]:
+def _coded_groups(group: GroupLabels, sizes: dict[str, int], entry: str) -> dict[str, Coded]:
     """Code the labels of each attribute, as many as other columns, whose sizes are given by name, have."""
     columns = group_labels.columns_of("group", group)
-    coded = {name: validation.encode(f"group {name!r}", column) for name, column in columns.items()}
+    coded = {name: encode(f"group {name!r}", column) for name, column in columns.items()}
     checks.same_length(sizes | {f"group {name!r}": column.codes.size for name, column in coded.items()}, entry)
     return coded
 
@@ -299,8 +300,8 @@ class FailureCounts(Shown):
     @checked
     def from_decisions(
         cls,
-        failed: validation.Labels,
-        subject: validation.Labels,
+        failed: Labels,
+        subject: Labels,
         group: GroupLabels,
         *,
         rate: RateOfFailure = "fnmr",
@@ -360,7 +361,7 @@ class FailureCounts(Shown):
                 row = int(decisions.argmax())
                 raise InputError(f"failed must be 0 or 1, but row {row} (counted from 0) is {decisions[row]}", row=row)
         else:
-            column = validation.encode("failed", failed)
+            column = encode("failed", failed)
             labels = [str(label) for label in column.labels]
             if failed_value not in labels:
                 raise InputError(
@@ -368,11 +369,10 @@ class FailureCounts(Shown):
                     f"{did_you_mean(failed_value, labels)}; if none failed, give zeros"
                 )
             decisions = (column.codes == labels.index(failed_value)).astype(np.int64)
-        who = validation.encode("subject", subject)
+        who = encode("subject", subject)
         coded = _coded_groups(group, {"failed": decisions.size, "subject": who.codes.size}, "attempt")
         groups = {
-            name: validation.Coded(column.labels, group_labels.one_for_each(who, name, column))
-            for name, column in coded.items()
+            name: Coded(column.labels, group_labels.one_for_each(who, name, column)) for name, column in coded.items()
         }
         attempts = np.bincount(who.codes, minlength=who.labels.size)
         failures = np.bincount(who.codes[decisions == 1], minlength=who.labels.size)

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fastfair._lib import validation, whole_files
+from fastfair._lib import whole_files
 from fastfair._lib.arguments import checked
 from fastfair._lib.frames import FrameColumns
+from fastfair._lib.label_codes import Coded, encode
 from fastfair._lib.warnings import gathered, warn
 from fastfair.data import checks
 from fastfair.data.checks import ScoreKind
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
     import polars as pl
     from narwhals.typing import IntoDataFrame
 
-BothSides = tuple[validation.Coded, validation.Coded]
+BothSides = tuple[Coded, Coded]
 _SIDES = ("reference", "probe")
 _DEEPEST = 5  # folder in which subjects are looked for
 
@@ -268,7 +269,7 @@ def _subjects_and_samples(table: ScoreTable, how: HowToRead) -> tuple[BothSides 
         labels, *codes = without_look_alikes(
             "subject", (subjects[0].labels, subjects[0].codes, subjects[1].codes), "unite"
         )
-        subjects = validation.Coded(labels, codes[0]), validation.Coded(labels, codes[1])
+        subjects = Coded(labels, codes[0]), Coded(labels, codes[1])
     return subjects, samples
 
 
@@ -328,8 +329,8 @@ def _labels(columns: FrameColumns, name: str, policy: str, unknown: str) -> tupl
             'or pass missing_labels="drop" to leave these rows out, or missing_labels="unknown" to make them a group',
             row=row,
         )
-    coded = validation.encode(name, [unknown if text is None else text for text in texts])
-    return validation.Coded(coded.labels, coded.codes[codes]), missing
+    coded = encode(name, [unknown if text is None else text for text in texts])
+    return Coded(coded.labels, coded.codes[codes]), missing
 
 
 def _without_attacks(columns: FrameColumns, name: str) -> NDArray[np.bool_]:

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fastfair._lib import arrays, validation
+from fastfair._lib import arrays
 from fastfair._lib.arguments import checked
 from fastfair._lib.frames import FrameColumns
+from fastfair._lib.label_codes import Coded, Labels, encode, encode_together
 from fastfair._lib.warnings import gathered
 from fastfair.data import checks, side_columns
 from fastfair.data.checks import Similarity
@@ -42,15 +43,15 @@ WITHOUT_SUBJECTS = "pass subject_pattern='' to take the list without subjects"
 def read_embeddings(
     path: str | Path | Sequence[str | Path] | IntoDataFrame,
     vectors: str | None = None,
-    subject: str | validation.Labels | None = None,
+    subject: str | Labels | None = None,
     subject_pattern: str | None = None,
     metadata: str | Path | IntoDataFrame | None = None,
     metadata_id: str | None = None,
-    groups: str | Sequence[str] | Mapping[str, validation.Labels] | None = None,
+    groups: str | Sequence[str] | Mapping[str, Labels] | None = None,
     *,
     samples: str | Path | IntoDataFrame | None = None,
-    role: str | validation.Labels | None = None,
-    template: str | validation.Labels | int | None = None,
+    role: str | Labels | None = None,
+    template: str | Labels | int | None = None,
     template_score: TemplateScore = "mean",
     similarity: Similarity = "cosine",
     missing_labels: MissingLabels = "error",
@@ -181,7 +182,7 @@ def read_embeddings(
 def read_named_vectors(
     path: str | Path | Sequence[str | Path] | IntoDataFrame,
     vectors: str | None = None,
-    name: str | validation.Labels | None = None,
+    name: str | Labels | None = None,
     *,
     samples: str | Path | IntoDataFrame | None = None,
     similarity: Similarity = "cosine",
@@ -239,19 +240,19 @@ def read_named_vectors(
         raise file.told(error) from None
 
 
-def as_text(names: validation.Coded) -> validation.Coded:
+def as_text(names: Coded) -> Coded:
     """Return names as text, so that those of files that know numbers equal those of files that do not."""
     if all(isinstance(label, str) for label in names.labels.tolist()):
         return names
     texts, codes = np.unique([str(label) for label in names.labels.tolist()], return_inverse=True)
-    return validation.Coded(texts.astype(object), codes[names.codes])
+    return Coded(texts.astype(object), codes[names.codes])
 
 
-def _labels(table: tables.Table | _Parts, role: str, labels: Any) -> validation.Coded:
+def _labels(table: tables.Table | _Parts, role: str, labels: Any) -> Coded:
     """Return the labels of a role, which a caller gives, or names a column of, by default that of the role's name."""
     if labels is None or isinstance(labels, str):
         return table.labels(role, labels)
-    return validation.encode(role, labels)
+    return encode(role, labels)
 
 
 class _Parts:
@@ -262,12 +263,12 @@ class _Parts:
         self._files, self._wanted = parts, wanted
         self._sizes: dict[str, list[int]] = {}  # the number of rows of each file, by role
 
-    def labels(self, role: str, name: str | None = None) -> validation.Coded:
+    def labels(self, role: str, name: str | None = None) -> Coded:
         """Return the labels of a role, as `Table.labels` does."""
         columns = [tables.of_vectors(file, self._wanted).labels(role, name) for file in self._files]
         self._sizes[role] = [column.codes.size for column in columns]
-        labels, codes = validation.encode_together([role] * len(columns), columns)
-        return validation.Coded(labels, np.concatenate(codes))
+        labels, codes = encode_together([role] * len(columns), columns)
+        return Coded(labels, np.concatenate(codes))
 
     def vectors(self, name: str | None = None) -> NDArray[Any]:
         """Return the vectors, as `Table.vectors` does, mapped to a temporary file that stays as long as they do.
@@ -320,7 +321,7 @@ def _opened(source: Any, vectors: str | None, others: Sequence[Any]) -> tables.T
     return tables.of_vectors(source, wanted)
 
 
-def cut_out(columns: Sequence[tuple[str, validation.Coded]], pattern: str) -> list[validation.Coded]:
+def cut_out(columns: Sequence[tuple[str, Coded]], pattern: str) -> list[Coded]:
     """Find the subjects in the names of samples, by a pattern. columns: name for messages and samples of each side."""
     pl = files.polars()
     names = pl.Series(list(map(str, columns[0][1].labels)), dtype=pl.String)
@@ -346,8 +347,8 @@ def cut_out(columns: Sequence[tuple[str, validation.Coded]], pattern: str) -> li
                 f"or {WITHOUT_SUBJECTS}",
                 row=row,
             )
-    subjects = validation.encode("subject", FrameColumns(found.to_frame("subject")).labels("subject"))
-    return [validation.Coded(subjects.labels, subjects.codes[coded.codes]) for _, coded in columns]
+    subjects = encode("subject", FrameColumns(found.to_frame("subject")).labels("subject"))
+    return [Coded(subjects.labels, subjects.codes[coded.codes]) for _, coded in columns]
 
 
 def take(column: Any, keep: Any) -> Any:
@@ -356,6 +357,6 @@ def take(column: Any, keep: Any) -> Any:
         return None
     if isinstance(column, dict):
         return {name: take(part, keep) for name, part in column.items()}
-    if isinstance(column, validation.Coded):
+    if isinstance(column, Coded):
         return column.take(keep)
     return column[keep]

@@ -8,8 +8,9 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from fastfair._lib import label_codes, validation
+from fastfair._lib import label_codes
 from fastfair._lib.frames import FrameColumns
+from fastfair._lib.label_codes import Coded, encode
 from fastfair._lib.warnings import warn
 from fastfair.data import side_columns
 from fastfair.data.columns import plain_label
@@ -93,28 +94,28 @@ class Metadata:
                 f"{places}"
             )
 
-    def groups_of(self, sides: Sequence[validation.Coded], missing: str = UNKNOWN) -> list[dict[str, validation.Coded]]:
+    def groups_of(self, sides: Sequence[Coded], missing: str = UNKNOWN) -> list[dict[str, Coded]]:
         """Return for each side the label of each entry, by attribute; missing: that of those without."""
         rows, of_sides = self._rows(sides)
-        made: list[dict[str, validation.Coded]] = [{} for _ in sides]
+        made: list[dict[str, Coded]] = [{} for _ in sides]
         for name, pair in self._labels.items():
             columns = [_labels(name, column, rows, missing) for column in pair[: 1 if pair[0] is pair[1] else 2]]
             for k, of_side in enumerate(made):  # which share their labels, if there is one column for both
                 coded = columns[k % len(columns)]
-                of_side[name] = validation.Coded(coded.labels, coded.codes[of_sides[k]])
+                of_side[name] = Coded(coded.labels, coded.codes[of_sides[k]])
         return made
 
-    def subjects_of(self, samples: Sequence[validation.Coded]) -> tuple[validation.Coded, validation.Coded]:
+    def subjects_of(self, samples: Sequence[Coded]) -> tuple[Coded, Coded]:
         """Return the subjects of each comparison's reference and probe samples."""
         assert self._subject is not None
         rows, of_sides = self._rows(samples)
         coded = _labels("metadata_subject", self._subject, rows, UNKNOWN)
-        reference, probe = (validation.Coded(coded.labels, coded.codes[of_side]) for of_side in of_sides)
+        reference, probe = (Coded(coded.labels, coded.codes[of_side]) for of_side in of_sides)
         return reference, probe
 
     def kept(
         self,
-        sides: Sequence[validation.Coded],
+        sides: Sequence[Coded],
         policy: str,
         entries: str,
         others: NDArray[Any] | None = None,
@@ -173,7 +174,7 @@ class Metadata:
         return keep
 
     def _hint(
-        self, sides: Sequence[validation.Coded], keep: NDArray[np.bool_], lost: list[str], others: NDArray[Any] | None
+        self, sides: Sequence[Coded], keep: NDArray[np.bool_], lost: list[str], others: NDArray[Any] | None
     ) -> str:
         """Return why the table may lack ids, or ""."""
         if self.of_pairs and (self._rows(sides[::-1])[0][~keep] >= 0).any():
@@ -196,7 +197,7 @@ class Metadata:
         self,
         policy: str,
         told: tuple[FrameColumns, dict[str, tuple[str, str]]],
-        sides: Sequence[validation.Coded],
+        sides: Sequence[Coded],
         keep: NDArray[np.bool_],
     ) -> NDArray[np.bool_]:
         """Find the comparisons whose labels in the score file do not contradict the metadata.
@@ -262,7 +263,7 @@ class Metadata:
             keys = np.where((keys < 0) | (codes[1] < 0), -1, keys * len(self._keys[1][0]) + codes[1])
         return keys
 
-    def _rows(self, sides: Sequence[validation.Coded]) -> _Rows:
+    def _rows(self, sides: Sequence[Coded]) -> _Rows:
         positions = [{text: k for k, text in enumerate(texts)} for texts, _ in self._keys]
         codes = [
             np.array([position.get(str(label), -1) for label in side.labels], np.int64)
@@ -287,9 +288,9 @@ def _of_both_sides(table: tables.Table, name: str) -> tuple[str, str]:
     return name, name
 
 
-def _labels(name: str, column: _Column, rows: NDArray[np.intp], missing: str) -> validation.Coded:
+def _labels(name: str, column: _Column, rows: NDArray[np.intp], missing: str) -> Coded:
     """Return the labels that some rows of a table have, -1 of none."""
     texts, codes = column
-    coded = validation.encode(name, [missing if text is None else text for text in texts] + [missing])
+    coded = encode(name, [missing if text is None else text for text in texts] + [missing])
     places = np.where(rows < 0, len(texts), codes[rows])
-    return validation.Coded(coded.labels, coded.codes[places]).take(slice(None))
+    return Coded(coded.labels, coded.codes[places]).take(slice(None))

@@ -20,8 +20,9 @@ import numpy as np
 from numpy.lib import format as npy
 from numpy.typing import NDArray
 
-from fastfair._lib import arrays, memory, validation, whole_files
+from fastfair._lib import arrays, memory, whole_files
 from fastfair._lib.frames import FrameColumns
+from fastfair._lib.label_codes import Coded, encode
 from fastfair._lib.text import not_there
 from fastfair._lib.warnings import require
 from fastfair.data import checks
@@ -113,7 +114,7 @@ class Table(Rows):
             raise FileFormatError(f"{self.place} has {self.names.count(name)} {self.kind}s called {name!r}")
         return name
 
-    def labels(self, role: str, name: str | None = None) -> validation.Coded:
+    def labels(self, role: str, name: str | None = None) -> Coded:
         """Return the labels of a role: the column named, or the one with the name of the role."""
         if self.names == [""]:
             raise InputError(
@@ -123,7 +124,7 @@ class Table(Rows):
         name = self.require(role, role if name is None else name)
         try:
             labels = FrameColumns(self.columns([name])).labels(name) if self.take is None else _decoded(self.take(name))
-            return validation.encode(name, labels)
+            return encode(name, labels)
         except FileFormatError:
             raise
         except InputError as error:

@@ -11,6 +11,7 @@ from scipy.special import expit, logit, ndtr, ndtri
 
 from fastfair._lib import memory, validation
 from fastfair._lib.arguments import AtLeastTwo, Natural, Probability, Share, checked
+from fastfair._lib.label_codes import Coded, encode
 from fastfair._lib.seeds import Seed, fixed
 from fastfair.data import checks
 from fastfair.data.comparisons import Comparisons
@@ -233,8 +234,8 @@ class Binormal:
         similarity[:n_mated] += self.mu / 2
         similarity[n_mated:] -= self.mu / 2
         if group is not None:
-            labels = validation.encode("group", [group]).labels
-            known["reference_group"] = validation.Coded(labels, np.zeros(similarity.size, np.uint16))
+            labels = encode("group", [group]).labels
+            known["reference_group"] = Coded(labels, np.zeros(similarity.size, np.uint16))
         flags = np.arange(similarity.size) < n_mated
         return Comparisons(expit(-similarity), flags, score_kind="distance", **known)
 
