@@ -492,11 +492,7 @@ def _of_ratios(found: RatesOverLevels, ratios: Sequence[Quantity], values: _Valu
 
 
 def _inverted(
-    found: RatesOverLevels,
-    quantities: Sequence[Quantity],
-    values: _Values,
-    selection: Selection,
-    names: Sequence[str],
+    found: RatesOverLevels, quantities: Sequence[Quantity], values: _Values, selection: Selection, names: Sequence[str]
 ) -> Banded:
     """Compute the intervals of a measure by test inversion, as `evaluate` does, and the simultaneous band.
 

@@ -112,28 +112,25 @@ def _some_of(embeddings: Embeddings) -> Embeddings:
     """Take the vectors of some subjects, from each group in turn and those with mated pairs first."""
     group, n = embeddings.subject_group, np.minimum(embeddings.n_samples, _OF_A_SUBJECT)
     order = np.lexsort((embeddings.pairs[0].of_subjects() == 0, group))
-    place = np.empty(group.size, np.intp)
-    place[order] = np.arange(group.size)
-    in_group = place - np.searchsorted(group[order], group)
-    chosen = np.argsort(in_group, kind="stable")
+    chosen = np.argsort(_ranks(group, order), kind="stable")
     chosen = chosen[: max(2, int(np.searchsorted(np.cumsum(n[chosen]), _LOOKED_AT, side="right")))]
     side = np.zeros(embeddings.subject.size, bool) if embeddings.is_probe is None else embeddings.is_probe
     of_side = embeddings.subject.astype(np.int64) * 2 + side
-    by_side = np.argsort(of_side, kind="stable")
-    before = np.empty(by_side.size, np.intp)  # earlier vectors of the same subject and role
-    before[by_side] = np.arange(by_side.size) - np.searchsorted(of_side[by_side], of_side[by_side])
-    rows = np.flatnonzero(np.isin(embeddings.subject, chosen) & (before < _OF_A_SUBJECT))
-    if embeddings.template is None:
-        return _taken(embeddings, rows, rows)
-    vectors = np.flatnonzero(np.isin(embeddings.template, rows))
-    template = embeddings.template[vectors]
-    return _taken(embeddings, vectors, template).enrolled(template, score="max")
-
-
-def _taken(embeddings: Embeddings, vectors: NDArray[np.intp], rows: NDArray[np.integer[Any]]) -> Embeddings:
-    """Take some vectors; rows: where their subject and role stand."""
-    subject: NDArray[np.int32] = embeddings.subject[rows]
-    group = embeddings.subject_group[subject]
-    labels = np.array(embeddings.groups, object)[group] if embeddings.groups else None
+    before = _ranks(of_side, np.argsort(of_side, kind="stable"))  # earlier vectors of the same subject and role
+    vectors = np.flatnonzero(np.isin(embeddings.subject, chosen) & (before < _OF_A_SUBJECT))
+    rows: NDArray[np.integer[Any]] = vectors
+    if embeddings.template is not None:
+        vectors = np.flatnonzero(np.isin(embeddings.template, vectors))
+        rows = embeddings.template[vectors]
+    subject = embeddings.subject[rows]
+    labels = np.array(embeddings.groups, object)[group[subject]] if embeddings.groups else None
     role = None if embeddings.is_probe is None else np.array(ROLES, object)[embeddings.is_probe[rows].astype(int)]
-    return Embeddings(embeddings.vectors[vectors], subject, labels, embeddings.similarity, role)
+    some = Embeddings(embeddings.vectors[vectors], subject, labels, embeddings.similarity, role)
+    return some if embeddings.template is None else some.enrolled(rows, score="max")
+
+
+def _ranks(codes: NDArray[np.integer[Any]], order: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Count, for each, how many of the same code come before it in an order that sorts by codes."""
+    ranks = np.empty(order.size, np.intp)
+    ranks[order] = np.arange(order.size) - np.searchsorted(codes[order], codes[order])
+    return ranks

@@ -123,12 +123,12 @@ class Rates:
     @property
     def few_false_matches(self) -> NDArray[np.bool_]:
         """(g,) groups whose FMR rests on fewer than 30 errors (Doddington's rule of 30)."""
-        return self.counts.group_false_matches < 30
+        return self.counts.group_false_matches < ENOUGH_ERRORS
 
     @property
     def few_false_nonmatches(self) -> NDArray[np.bool_]:
         """(g,) groups whose FNMR rests on fewer than 30 errors (Doddington's rule of 30)."""
-        return self.counts.group_false_nonmatches < 30
+        return self.counts.group_false_nonmatches < ENOUGH_ERRORS
 
     def __repr__(self) -> str:
         def written(fmr: float, fnmr: float) -> str:

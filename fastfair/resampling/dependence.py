@@ -104,7 +104,7 @@ def count_models(lists: ErrorLists, thresholds: NDArray[np.int64], n_groups: int
     -------
     list of CountModel
     """
-    errors = lists.count_errors(np.repeat(thresholds[:, None], lists.end.size, axis=1))
+    errors = lists.errors_at(thresholds)
     _, sums = lists.variances(errors)
     groups = slice(1, 1 + n_groups)
     n = lists.sizes[groups].astype(np.float64)

@@ -31,7 +31,7 @@ from fastfair.errors import InputError
 
 from . import scanned_pairs  # noqa: F401 - registers its kind of source
 from .dependence import ENOUGH_PAIRS, CountModel, count_models, effective_size
-from .error_lists import ErrorLists, OfBoth, Shrinkage, find_shrinkage, make_lists, shrinkage_of
+from .error_lists import ErrorLists, Shrinkage, find_shrinkage, make_lists, shrinkage_of
 from .pair_source import RatioCosts, SortedComparisons, TooFewKeptError, Totals, side_of
 from .units import BLOCK, ComparisonUnits, Units
 
@@ -42,7 +42,6 @@ Floats = NDArray[np.float64]
 _UNFINISHED = "unfinished"  # the name of a further array: which replicates need more than was at hand
 _EER_METHODS = {"nearest": 0, "nearest-max": 1, "interpolated": 2, "convex-hull": 0}  # whose hull is another kernel's
 Scheme = Literal["dyadic", "product"]
-SCHEMES: tuple[Scheme, ...] = get_args(Scheme)
 _lock = threading.Lock()  # not the object's, which travels to other processes
 _MOST_LEFT_OUT = 20_000  # beyond it the jackknife takes longer than all replicates
 
@@ -709,19 +708,20 @@ class Resampler(Engine):
         dyadic = scheme == "dyadic" and self.units.unit == "subject"
         keys = {"eer": self.eer_keys} if self.need_eer else {}
         keys |= {"min_dcf": self.cost_keys} if "min_dcf" in self.metrics else {}
+        found, both = find_shrinkage(self.y, self.x, self.thresholds, keys, dyadic=dyadic), (self.y, self.x)
         ones = np.ones(1 + self.n_groups)
-        costs: dict[str, OfBoth] = {name: (ones, ones) for name in self.metrics if name in ("cllr", "min_cllr")}
-        if dyadic and "cllr" in costs:
+        found.metrics.update({name: (ones, ones) for name in ("cllr", "min_cllr") if name in self.metrics})
+        if dyadic and "cllr" in self.metrics:
+            of_classes = zip(self.ratio_costs, both, strict=True)
             mated, nonmated = (
-                shrinkage_of(of_class.variances(lists.source)) if lists.two_way else ones
-                for of_class, lists in zip(self.ratio_costs, (self.y, self.x), strict=True)
+                shrinkage_of(costs.variances(lists.source)) if lists.two_way else ones for costs, lists in of_classes
             )
-            costs["cllr"] = mated, nonmated
-        if dyadic and "min_cllr" in costs:
-            of_pairs = zip((self.y, self.x), self._calibrated_pair_costs(), strict=True)
-            mated, nonmated = (lists.shrinkage_of_sums(sums)[: 1 + self.n_groups] for lists, sums in of_pairs)
-            costs["min_cllr"] = mated, nonmated
-        return find_shrinkage(self.y, self.x, self.thresholds, keys, costs, 1 + self.n_groups, dyadic=dyadic)
+            found.metrics["cllr"] = mated, nonmated
+        if dyadic and "min_cllr" in self.metrics:
+            of_pairs = zip(both, self._calibrated_pair_costs(), strict=True)
+            mated, nonmated = (lists.shrinkage_of_sums(sums)[: ones.size] for lists, sums in of_pairs)
+            found.metrics["min_cllr"] = mated, nonmated
+        return found
 
     def _calibrated_pair_costs(self) -> tuple[Floats, Floats]:
         """Sum the costs after the best calibration of the data over each distinct pair.

@@ -7,7 +7,7 @@ none, and what counts is the total weight of all pairs between two thresholds.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -339,6 +339,17 @@ class ErrorLists:
         kernels.count_below_in_lists(self.keys, self.start, self.end, limits, found)
         return found.reshape(thresholds.shape)
 
+    def errors_at(self, thresholds: NDArray[np.int64], own: Sequence[NDArray[np.int64]] = ()) -> NDArray[np.int64]:
+        """Count the errors in all lists at threshold keys, and in the first lists at keys of their own.
+
+        thresholds: (points,); own: one or more (n,) ndarray. Returns (points + own, lists).
+        """
+        errors = np.zeros((thresholds.size + len(own), self.end.size), np.int64)
+        errors[: thresholds.size] = self.count_errors(np.repeat(thresholds[:, None], self.end.size, axis=1))
+        for row, keys in enumerate(own, thresholds.size):
+            errors[row, : keys.size] = self.count_errors(keys)
+        return errors
+
     def variances(self, errors: NDArray[np.int64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Compute the variances of each list's rate with so many errors, and sums over its pairs of units.
 
@@ -504,14 +515,7 @@ class Shrinkage:
 
 
 def find_shrinkage(
-    y: ErrorLists,
-    x: ErrorLists,
-    thresholds: NDArray[np.int64],
-    keys: Mapping[str, NDArray[np.int64]],
-    of_costs: Mapping[str, OfBoth],
-    n_metrics: int,
-    *,
-    dyadic: bool,
+    y: ErrorLists, x: ErrorLists, thresholds: NDArray[np.int64], keys: Mapping[str, NDArray[np.int64]], *, dyadic: bool
 ) -> Shrinkage:
     """Compute the shrinkage that gives replicates the dyadic-robust variance; see `fastfair.kernels.dyadic`.
 
@@ -521,12 +525,8 @@ def find_shrinkage(
         Mated and non-mated comparisons.
     thresholds : (points,) ndarray of int64
         Threshold keys of the operating points.
-    keys : mapping of (n_metrics,) ndarray of int64
-        For each metric that has a threshold, the threshold keys of the lists.
-    of_costs : mapping of pairs of (n_metrics,) ndarray
-        For each metric that is a mean of costs, the factors of the mated and of the non-mated lists.
-    n_metrics : int
-        Number of lists that have metrics; they come first.
+    keys : mapping of (metrics' lists,) ndarray of int64
+        For each metric that has a threshold, the threshold keys of the first lists.
     dyadic : bool
         Whether to shrink weights at all.
 
@@ -539,16 +539,15 @@ def find_shrinkage(
     n_points, found = thresholds.size, []
     for lists in (y, x):
         shape = n_points + len(keys), lists.end.size
-        if not (dyadic and lists.two_way):
-            found.append((np.ones(shape), np.full(shape, np.inf)))
-            continue
-        errors = np.zeros(shape, np.int64)
-        errors[:n_points] = lists.count_errors(np.repeat(thresholds[:, None], lists.end.size, axis=1))
-        for row, of_lists in enumerate(keys.values(), n_points):
-            errors[row, :n_metrics] = lists.count_errors(of_lists)
-        variances, _ = lists.variances(errors)
-        found.append((shrinkage_of(variances), variances[..., kernels.FREEDOM]))
+        factors, freedom = np.ones(shape), np.full(shape, np.inf)
+        if dyadic and lists.two_way:
+            variances, _ = lists.variances(lists.errors_at(thresholds, tuple(keys.values())))
+            factors, freedom = shrinkage_of(variances), variances[..., kernels.FREEDOM]
+        found.append((factors, freedom))
     (mated, _), (nonmated, freedom) = found
-    metrics = {name: (mated[k, :n_metrics], nonmated[k, :n_metrics]) for k, name in enumerate(keys, n_points)}
     of_points = [factors[:n_points].T.copy() for factors in (mated, nonmated, freedom)]
-    return Shrinkage(of_points[0], of_points[1], {**metrics, **of_costs}, of_points[2])
+    metrics = {
+        name: (mated[row, : of_lists.size], nonmated[row, : of_lists.size])
+        for row, (name, of_lists) in enumerate(keys.items(), n_points)
+    }
+    return Shrinkage(of_points[0], of_points[1], metrics, of_points[2])

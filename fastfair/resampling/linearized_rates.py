@@ -35,7 +35,7 @@ class _Rates:
 
     def __init__(self, lists: ErrorLists, thresholds: NDArray[np.int64]) -> None:
         self.lists, self.sizes = lists, np.maximum(lists.sizes, 1)
-        self.errors = lists.count_errors(np.repeat(thresholds[:, None], lists.end.size, axis=1))
+        self.errors = lists.errors_at(thresholds)
         self.rates = self.errors / self.sizes
         self._comparisons: dict[int, Integers] = {}
         self._pairs: dict[tuple[int, int], tuple[Integers, Integers]] = {}

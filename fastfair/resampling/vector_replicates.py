@@ -281,7 +281,7 @@ class PairResampler(Engine):
         self._find_pairs()
         self.thresholds = self._threshold_keys().astype(np.int64)
         dyadic = draws.scheme == "dyadic" and draws.unit == "subject"
-        self.shrinkage = find_shrinkage(self.y, self.x, self.thresholds, {}, {}, 0, dyadic=dyadic)
+        self.shrinkage = find_shrinkage(self.y, self.x, self.thresholds, {}, dyadic=dyadic)
 
     def _require_resolution(self, weighting: str) -> None:
         references, probes = self.units.references, self.units.probes

@@ -591,10 +591,7 @@ def attempts_of_one_more(entries: Sequence[Entry], resampler: Resampler) -> Floa
     if resampler.units.unit != "subject":
         return found
     lists, n_points = resampler.y, resampler.thresholds.size
-    errors = np.zeros((n_points + 2, lists.end.size), np.int64)
-    errors[:n_points] = lists.count_errors(np.repeat(resampler.thresholds[:, None], lists.end.size, axis=1))
-    for row, keys in ((n_points, resampler.eer_keys), (n_points + 1, resampler.cost_keys)):
-        errors[row, : keys.size] = lists.count_errors(keys)
+    errors = lists.errors_at(resampler.thresholds, (resampler.eer_keys, resampler.cost_keys))
     attempts = typical_attempts(lists.variances(errors)[1], lists.sizes, errors)
     places = {"eer": n_points, "min_dcf": n_points + 1}
     for row, entry in enumerate(entries):
