@@ -28,13 +28,6 @@ def count_by_subject(reference, probe, reference_group, probe_group, cell, start
 
 
 @jit
-def find_values(group, value, found):
-    """Find the value of each group. group, value: (n,) uint16; found: (groups,) int64, out, where a group occurs."""
-    for k in range(group.size):
-        found[group[k]] = value[k]
-
-
-@jit
 def _by_first(reference, probe, reference_group, probe_group, cell, errors_at, n_subjects):
     """Order the comparisons in cells by the subject that comes first, leaving out those of a subject with itself.
 

@@ -166,12 +166,10 @@ def _of_one_subject(by_group: GroupedSide) -> Integers:
 
 def _values_of_groups(by_group: GroupedSide, attributes: Sequence[str]) -> Integers:
     """Return the (groups, attributes) positions of each group's values in the labels of the attributes."""
-    from fastfair.kernels import cell_scores as kernels
-
     found, side = np.zeros((len(attributes), by_group.n_groups), np.int64), by_group.side
     for name, values in zip(attributes, found, strict=True):
-        kernels.find_values(by_group.reference_group, side.reference_attributes[name], values)
-        kernels.find_values(by_group.probe_group, side.probe_attributes[name], values)
+        values[by_group.reference_group] = side.reference_attributes[name]
+        values[by_group.probe_group] = side.probe_attributes[name]
     return found.T
 
 

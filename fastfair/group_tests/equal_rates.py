@@ -36,6 +36,7 @@ from .failure_counts import (
     GroupRates,
     IncompleteGroups,
     Statistic,
+    SubjectKinds,
     beta_binomial_pmf,
     counts_to_test,
     draw_groups,
@@ -87,11 +88,9 @@ def draw_roots_of_failures(
 
     Subjects are drawn with the attempts of their group's. Every group has subjects, and some attempts failed, not all.
     """
-    from fastfair.kernels import clusters
-
     sums = counts.sums
     correlation, inflation = inflation_of(sums)
-    errors, size = sums[clusters.FAILURES], sums[clusters.ATTEMPTS].astype(np.float64)
+    errors, size = sums[1], sums[0].astype(np.float64)
     rate = float(common_rate(errors, size, inflation)[0])
     parts, end = [], []
     for g in range(len(counts.groups)):
@@ -102,14 +101,14 @@ def draw_roots_of_failures(
             parts.append((kept, np.full(kept.size, m), expected[kept]))
         end.append(sum(kept.size for kept, _, _ in parts))
     failures, of_attempts, share = map(np.concatenate, zip(*parts, strict=True))
-    kinds = clusters.Kinds(failures, of_attempts, share, np.array(end))
+    kinds = SubjectKinds(failures, of_attempts, share, np.array(end))
     drawn = np.empty((5, n_resamples, len(end)), np.int64)
 
     def use(at: slice, sums: NDArray[np.int64]) -> None:
         drawn[:, at] = sums
 
     draw_groups(kinds, counts.n_subjects, _PURPOSE, n_resamples, key, use, n_threads)
-    replicated = drawn[clusters.FAILURES], inflation_of(drawn)[1], drawn[clusters.ATTEMPTS].astype(np.float64)
+    replicated = drawn[1], inflation_of(drawn)[1], drawn[0].astype(np.float64)
     return Roots(errors, inflation, replicated[0], replicated[1], size, replicated[2])
 
 

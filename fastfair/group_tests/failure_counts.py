@@ -114,15 +114,17 @@ class SubjectKinds:
 
     Attributes
     ----------
-    failures, attempts, subjects : (kinds,) ndarray of int64
-        Failures and attempts of one subject of each kind, and the number of such subjects.
+    failures, attempts : (kinds,) ndarray of int64
+        Failures and attempts of one subject of each kind.
+    subjects : (kinds,) ndarray
+        The number of such subjects; of what is drawn from, also their share.
     end : (groups,) ndarray of int64
         Position after the last kind of each group.
     """
 
     failures: Counts
     attempts: Counts
-    subjects: Counts
+    subjects: NDArray[Any]
     end: Counts
 
 
@@ -714,21 +716,22 @@ AT_ONCE = 512  # replicates drawn in one call of the kernel
 
 
 def draw_groups(
-    kinds: Any, n_subjects: NDArray[np.int64], purpose: int, n: int, key: NDArray[np.uint32],
+    kinds: SubjectKinds, n_subjects: NDArray[np.int64], purpose: int, n: int, key: NDArray[np.uint32],
     use: Callable[[slice, NDArray[np.int64]], None], n_threads: int | None = 1, progress: Report | None = None,
 ) -> None:  # fmt: skip
     """Draw replicates, `AT_ONCE` at a time, and pass on the sums over the subjects drawn in each group.
 
-    kinds are `kernels.clusters.Kinds`, those of a group side by side; purpose tells kinds of draws apart in the random
-    stream; use is called, in several threads, with the positions of some replicates and their (5, replicates, g) sums,
-    in the order that `kernels.clusters` names.
+    purpose tells kinds of draws apart in the random stream; use is called, in several threads, with the positions of
+    some replicates and their (5, replicates, g) sums, in the order that `kernels.clusters` names.
     """
     from fastfair.kernels import clusters
+
+    drawn_from = clusters.Kinds(kinds.failures, kinds.attempts, kinds.subjects.astype(np.float64), kinds.end)
 
     def block(first: int) -> None:
         place = slice(first, min(first + AT_ONCE, n))
         sums = np.empty((5, place.stop - first, n_subjects.size), np.int64)
-        clusters.draw_sums(kinds, n_subjects, purpose, first, key, sums)
+        clusters.draw_sums(drawn_from, n_subjects, purpose, first, key, sums)
         use(place, sums)
 
     run_blocks(block, range(0, n, AT_ONCE), n, AT_ONCE, n_threads, progress)
@@ -881,10 +884,7 @@ def replicate(
     progress: Report | None = None,
 ) -> GroupRates:  # fmt: skip
     """Draw the subjects of each group with replacement: rates as (n_resamples, g) arrays, not shifted."""
-    from fastfair.kernels import clusters
-
-    of_groups, sizes = counts.kinds, counts.n_subjects
-    kinds = clusters.Kinds(of_groups.failures, of_groups.attempts, of_groups.subjects.astype(np.float64), of_groups.end)
+    sizes = counts.n_subjects
     shape = (n_resamples, sizes.size)
     memory.require(
         48 * n_resamples * sizes.size,  # three numbers of each, and what is made of them
@@ -894,8 +894,8 @@ def replicate(
     rate, effect, size = np.empty(shape), np.empty(shape), np.empty(shape, np.int64)
 
     def use(at: slice, sums: NDArray[np.int64]) -> None:
-        size[at], effect[at] = sums[clusters.ATTEMPTS], design_effect(sums)
-        rate[at] = sums[clusters.FAILURES] / sums[clusters.ATTEMPTS]
+        size[at], effect[at] = sums[0], design_effect(sums)
+        rate[at] = sums[1] / sums[0]
 
-    draw_groups(kinds, sizes, _SUBJECTS_OF_GROUPS, n_resamples, key, use, n_threads, progress)
+    draw_groups(counts.kinds, sizes, _SUBJECTS_OF_GROUPS, n_resamples, key, use, n_threads, progress)
     return GroupRates(rate, size, effect)

@@ -327,27 +327,23 @@ class Study:
 
     def _draw(self, n: int, use: Callable[[slice, Counts], None]) -> None:
         """Draw studies with groups of n subjects, and pass on sums over them as `draw_groups` does."""
-        from fastfair.kernels import clusters
-
         numbers = self.others.attempts.numbers
         n_kinds = int(numbers.sum()) + numbers.size
         parts = zip(self.first.kinds, self.others.kinds, strict=True)
         failures, attempts, share = (
             np.concatenate((first, np.tile(others, self.n_groups - 1))) for first, others in parts
         )
-        kinds = clusters.Kinds(failures, attempts, share, n_kinds * np.arange(1, self.n_groups + 1))
+        kinds = SubjectKinds(failures, attempts, share, n_kinds * np.arange(1, self.n_groups + 1))
         draw_groups(kinds, np.full(self.n_groups, n), _GROUPS_OF_STUDIES, self.n_simulations, self.key, use)
 
     def margins_of_known_rate(self, n: int, n_groups: Counts) -> Floats:
         """Draw margins of (k,) numbers of alike groups; the first groups of this study are those of a smaller one."""
-        from fastfair.kernels import clusters
-
         numbers, number_of = np.unique(n_groups, return_inverse=True)
         self._require_memory(numbers.size)
         largest = np.empty((self.n_simulations, numbers.size))
 
         def use(at: slice, sums: Counts) -> None:
-            apart = np.abs(sums[clusters.FAILURES] / sums[clusters.ATTEMPTS] - self.others.fnmr)
+            apart = np.abs(sums[1] / sums[0] - self.others.fnmr)
             largest[at] = np.maximum.accumulate(apart, axis=1)[:, numbers - 1]
 
         self._draw(n, use)
@@ -359,13 +355,11 @@ class Study:
         Their margins are those of normal laws with the variances that a study estimates, times a factor by which the
         margins of resampled studies differ from it on average.
         """
-        from fastfair.kernels import clusters
-
         self._require_memory(1)
         margin, apart = np.empty((2, self.n_simulations))
 
         def use(at: slice, sums: Counts) -> None:
-            m, e = sums[clusters.ATTEMPTS], sums[clusters.FAILURES]
+            m, e = sums[:2]
             margin[at] = self._normal_margins(sums)
             apart[at] = e[:, 0] / m[:, 0] - e.sum(axis=1) / m.sum(axis=1)
 
@@ -388,19 +382,18 @@ class Study:
 
     def _factor(self, n: int) -> float:
         """Compare margins estimated by replicates with those of normal laws, in a part of the studies."""
-        from fastfair.kernels import clusters
-
         rng = np.random.default_rng([*self.key.tolist(), n])
         by_replicates, normal = [], []
         for study in range(min(_STUDIES_RESAMPLED, self.n_simulations)):
             kinds, sums = self._draw_kinds(n, rng)
-            if not sums[clusters.FAILURES].any():
+            m, e = sums[:2]
+            if not e.any():
                 continue
-            own = sums[clusters.FAILURES] / sums[clusters.ATTEMPTS]
+            own = e / m
             largest = np.empty(_REPLICATES)
 
             def use(at: slice, drawn: Counts, own: Floats = own, largest: Floats = largest) -> None:
-                rates = drawn[clusters.FAILURES] / drawn[clusters.ATTEMPTS]
+                rates = drawn[1] / drawn[0]
                 largest[at] = np.abs(rates - own).max(axis=1)
 
             key = np.array([self.key[0], self.key[1] ^ np.uint32(study)], np.uint32)
@@ -409,10 +402,8 @@ class Study:
             normal.append(self._normal_margins(sums[:, None])[0])
         return float(np.sum(by_replicates) / np.sum(normal)) if by_replicates else 1.0
 
-    def _draw_kinds(self, n: int, rng: np.random.Generator) -> tuple[Any, Counts]:
-        """Draw n subjects of each group: kinds, as `kernels.clusters` has them, and (5, groups) sums over them."""
-        from fastfair.kernels import clusters
-
+    def _draw_kinds(self, n: int, rng: np.random.Generator) -> tuple[SubjectKinds, Counts]:
+        """Draw n subjects of each group: their kinds, and (5, groups) sums over them."""
         parts = []
         for g in range(self.n_groups):
             failures, attempts, share = (self.others if g else self.first).kinds
@@ -420,8 +411,8 @@ class Study:
             parts.append([values[times > 0] for values in (failures, attempts, times)])
         end = np.cumsum([times.size for _, _, times in parts])
         failures, attempts, times = map(np.concatenate, zip(*parts, strict=True))
-        sums = sum_kinds(SubjectKinds(failures, attempts, times, end))
-        return clusters.Kinds(failures, attempts, times.astype(np.float64), end), sums
+        kinds = SubjectKinds(failures, attempts, times, end)
+        return kinds, sum_kinds(kinds)
 
     def subjects_for_margin(self, wanted: float, share: float, most: int) -> tuple[int | None, Studies]:
         """Find how many subjects keep the margin at or below `wanted` in a share of studies."""
