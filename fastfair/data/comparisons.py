@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,11 +44,6 @@ from .sorted_scores import (
 
 if TYPE_CHECKING:
     from narwhals.typing import IntoDataFrame
-
-_PARTS = (
-    "mated", "nonmated", "score_kind", "subjects", "samples", "sample_subject", "attributes", "grouping", "left_out",
-    "failed", "quality", "origin",
-)  # fmt: skip
 
 
 class Comparisons(Shown):
@@ -137,8 +132,8 @@ class Comparisons(Shown):
     mated: SortedSide
     nonmated: SortedSide
     subjects: NDArray[Any] | None
-    samples: NDArray[Any] | None
-    sample_subject: NDArray[np.int32] | None
+    samples: NDArray[Any] | None = None
+    sample_subject: NDArray[np.int32] | None = None
     attributes: Mapping[str, tuple[str, ...]]
     groups: tuple[str, ...]
     grouping: tuple[str, ...]
@@ -149,6 +144,10 @@ class Comparisons(Shown):
     origin: Mapping[str, NDArray[Any]] = MappingProxyType({})
     lacks: Mapping[str, str] = MappingProxyType({})  # what this kind of data cannot do, and why
     may_keep_more = False  # whether whoever asks scans again where too few are kept, so that no limit need be wider
+    _parts: tuple[str, ...] = (
+        "mated", "nonmated", "score_kind", "subjects", "samples", "sample_subject", "attributes", "grouping",
+        "left_out", "failed", "quality", "origin",
+    )  # fmt: skip
     _whole: Comparisons | None = None  # with the comparisons that lack labels of some attributes
 
     @checked
@@ -429,12 +428,12 @@ class Comparisons(Shown):
             return self
         return self._with_parts(failed=replace(self.failed, reported=False))
 
-    def _with_parts(self, **parts: Any) -> Comparisons:
+    def _with_parts(self, **parts: Any) -> Self:
         """Return the same comparisons with other parts: sides, labels, or the attributes that make groups."""
-        return Comparisons._of_parts(**{name: getattr(self, name) for name in _PARTS} | parts)
+        return self._of_parts(**{name: getattr(self, name) for name in self._parts} | parts)
 
     @classmethod
-    def _of_parts(cls, **parts: Any) -> Comparisons:
+    def _of_parts(cls, **parts: Any) -> Self:
         """Make comparisons of parts that are already checked and sorted."""
         made = object.__new__(cls)
         for name, part in parts.items():

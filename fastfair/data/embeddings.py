@@ -23,7 +23,7 @@ from . import checks, group_labels
 from .checks import Similarity
 from .comparisons import Comparisons
 from .pair_search import PairFinder, Pairs, ready_for_products
-from .scans import KeptComparisons, ScannedComparisons, Subjects
+from .scans import KeptComparisons, ScannedComparisons
 from .sorted_scores import NotKept, SortedSide, read_only
 from .vector_pairs import Pairing, PairsOfVectors
 
@@ -542,8 +542,10 @@ class Embeddings(Shown):
                 not_kept = NotKept(self.n_nonmated - side.keys.size, int(side.keys[0]))
             sides.append(replace(side, rows=None, reference_sample=None, probe_sample=None, not_kept=not_kept))
         numbers = np.arange(self.subjects.size, dtype=np.int32)
-        of_subjects = Subjects(self.subjects, numbers, self.attributes, self._subject_codes)
-        kept = KeptComparisons(sides[0], sides[1], of_subjects, "similarity", self.left_out, self.pairs, self.grouping)
+        kept = KeptComparisons._of_parts(
+            mated=sides[0], nonmated=sides[1], subjects=self.subjects, numbers=numbers, attributes=self.attributes,
+            grouping=self.grouping, score_kind="similarity", pairs=self.pairs, left_out=self.left_out,
+        )  # fmt: skip
         return ScannedComparisons(kept)
 
     def _side_of(self, pairs: Pairs, *, mated: bool) -> SortedSide:

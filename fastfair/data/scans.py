@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
@@ -50,104 +50,37 @@ _LACKS = {  # all scans
 }
 
 
-class Subjects(NamedTuple):
-    """The subjects of a scan, with one label of each attribute."""
-
-    labels: NDArray[Any]  # (k,) sorted
-    numbers: NDArray[np.int32]  # (k,) the numbers that they have in `SpilledPairs`
-    attributes: Mapping[str, tuple[str, ...]]  # the labels of each attribute, sorted
-    of_subject: Mapping[str, NDArray[np.uint16]]  # (k,) the label of each subject, by attribute
-
-
-@dataclass(frozen=True, eq=False)
-class _CountedSide(GroupedSide):
-    """Comparisons of which not all are kept, with the numbers of all.
-
-    Attributes
-    ----------
-    of_all, subjects_of_all : (groups, groups) ndarray of int64
-        Numbers of comparisons, and of their distinct subjects, by group of reference and of probe.
-    """
-
-    of_all: NDArray[np.int64]
-    subjects_of_all: NDArray[np.int64]
-
-    @property
-    def cells(self) -> NDArray[np.int64]:
-        """As in `GroupedSide`."""
-        return self.of_all
-
-    @property
-    def subjects(self) -> NDArray[np.int64]:
-        """As in `GroupedSide`."""
-        return self.subjects_of_all
-
-    @cached_property
-    def within(self) -> list[Any]:
-        """For each group the sorted keys of its own comparisons that are kept."""
-        groups = range(self.n_groups)
-        inside = [np.flatnonzero((self.reference_group == k) & (self.probe_group == k)) for k in groups]
-        return [self.side.keys[positions] for positions in inside]
-
-
 class KeptComparisons(Comparisons):
     """The comparisons near the errors, with the numbers of all.
 
-    Parameters
+    Attributes
     ----------
-    mated, nonmated : SortedSide
-        The comparisons that are kept.
-    subjects : Subjects
-        All subjects.
-    score_kind, left_out
-        As in `Comparisons`.
     pairs : tuple of AllPairs
         The subjects of all mated, and of all non-mated, comparisons: in buckets, with their scores where those were
         kept, or by the numbers of vectors that subjects have.
-    grouping : tuple of str
-        The attributes that make groups.
-
-    Attributes
-    ----------
+    numbers : (k,) ndarray of int32
+        The number of each subject in `pairs`.
     may_keep_more : bool
         Whether whoever asks scans again where too few are kept, so that no limit need be wider for that.
     lacks : dict of str
         Why a scan cannot do something.
     """
 
-    def __init__(
-        self,
-        mated: SortedSide,
-        nonmated: SortedSide,
-        subjects: Subjects,
-        score_kind: str,
-        left_out: tuple[str, ...],
-        pairs: tuple[AllPairs, AllPairs],
-        grouping: tuple[str, ...],
-    ) -> None:
-        self.mated, self.nonmated = mated, nonmated
-        self.score_kind, self.left_out = score_kind, left_out
-        self.subjects, self.samples, self.sample_subject = read_only(subjects.labels), None, None
-        self.attributes = dict(subjects.attributes)
-        self.of_subjects, self.pairs = subjects, pairs
-        self.lacks = {**_LACKS, **pairs[0].lacks, **pairs[1].lacks}
-        self._choose_groups(grouping)
+    pairs: tuple[Any, Any]  # of `AllPairs`
+    numbers: NDArray[np.int32]
+    _parts = (*Comparisons._parts, "pairs", "numbers", "may_keep_more")
 
-    def by(self, *attributes: str) -> KeptComparisons:
-        """Make groups from other attributes."""
-        names = group_labels.chosen(attributes, self.attributes)
-        made = KeptComparisons(
-            self.mated, self.nonmated, self.of_subjects, self.score_kind, self.left_out, self.pairs, names
-        )
-        made.may_keep_more = self.may_keep_more
-        return made
+    @cached_property
+    def lacks(self) -> Mapping[str, str]:  # type: ignore[override]
+        """Why a scan cannot do something."""
+        return {**_LACKS, **self.pairs[0].lacks, **self.pairs[1].lacks}
 
     @cached_property
     def group_of_number(self) -> NDArray[np.uint16]:
         """(k,) group of each subject, in the order of their numbers in `pairs`; 0 without groups."""
-        found = np.zeros(self.of_subjects.numbers.size, np.uint16)
+        found = np.zeros(self.numbers.size, np.uint16)
         if self.groups:
-            found[self.of_subjects.numbers] = self._group_codes[0]
+            found[self.numbers] = self._group_codes[0]
         return found
 
     @cached_property
@@ -163,9 +96,7 @@ class KeptComparisons(Comparisons):
     def _by_group(self, side: SortedSide, first: int) -> GroupedSide:
         found = super()._by_group(side, first)
         cells, subjects, _ = self._counted[0 if side is self.mated else 1]
-        return _CountedSide(
-            side, found.reference_group, found.probe_group, found.n_groups, found.n_subjects, cells, subjects
-        )
+        return replace(found, counted=(cells, subjects))
 
 
 class ScannedComparisons(Shown):
@@ -220,7 +151,9 @@ class ScannedComparisons(Shown):
         ScannedComparisons
             Of the same scan, which is not read again.
         """
-        return ScannedComparisons(self.kept.by(*attributes))
+        kept = self.kept.by(*attributes)
+        assert isinstance(kept, KeptComparisons)
+        return ScannedComparisons(kept)
 
     def _shown(self) -> tuple[Sequence[str], Mapping[str, Sequence[Any]]]:
         sentences, columns = self.kept._shown()
@@ -679,16 +612,16 @@ class Scan:
             position = np.empty(found.numbers.size, np.uint16)
             position[found.numbers] = np.arange(found.numbers.size)
             of_subject[name] = position[self._of_subject[name][numbers]]
-        subjects = Subjects(self._subjects.labels, numbers, attributes, of_subject)
         sides = []
         for tail in self._tails:
             keys, *codes, left = tail.finish()
             reference, probe = (look_up(code, rank) for code in codes)
             sides.append(SortedSide(keys, None, reference, probe, of_subject=of_subject, not_kept=left))
-        grouping = tuple(attributes)
-        kept = KeptComparisons(
-            sides[0], sides[1], subjects, self._score_kind, tuple(self._left_out), self._pairs, grouping
-        )
+        kept = KeptComparisons._of_parts(
+            mated=sides[0], nonmated=sides[1], subjects=read_only(self._subjects.labels), numbers=numbers,
+            attributes=attributes, grouping=tuple(attributes), score_kind=self._score_kind, pairs=self._pairs,
+            left_out=tuple(self._left_out),
+        )  # fmt: skip
         return ScannedComparisons(kept)
 
     def _of_one_type(self, keys: score_keys.Keys) -> score_keys.Keys:

@@ -210,6 +210,8 @@ class GroupedSide:
         The group of each reference and probe, as a position in the list of groups.
     n_groups, n_subjects : int
         Number of groups and subjects; 0 subjects where they are not known.
+    counted : tuple of two (groups, groups) ndarray of int64, optional
+        What `cells` and `subjects` are where not all comparisons are kept.
     """
 
     side: SortedSide
@@ -217,6 +219,7 @@ class GroupedSide:
     probe_group: NDArray[np.uint16]
     n_groups: int
     n_subjects: int
+    counted: tuple[NDArray[np.int64], NDArray[np.int64]] | None = None
 
     def count(self, start: int, stop: int) -> NDArray[np.int64]:
         """Count the comparisons from `start` up to `stop` by group of reference (rows) and of probe (columns)."""
@@ -229,14 +232,14 @@ class GroupedSide:
     @cached_property
     def cells(self) -> NDArray[np.int64]:
         """(groups, groups) number of comparisons by group of reference and of probe."""
-        return read_only(self.count(0, len(self.side)))
+        return read_only(self.count(0, len(self.side))) if self.counted is None else self.counted[0]
 
     @cached_property
     def within(self) -> list[score_keys.Keys]:
-        """For each group the sorted keys of the comparisons whose reference and probe are both in it."""
+        """For each group the sorted keys of the kept comparisons whose reference and probe are both in it."""
         from fastfair.kernels import groups as kernels
 
-        sizes = np.diagonal(self.cells)
+        sizes = np.diagonal(self.cells if self.counted is None else self.count(0, self.side.keys.size))
         end = np.cumsum(sizes) - sizes
         starts = end[1:].copy()
         out = np.empty(int(sizes.sum()), self.side.keys.dtype)
@@ -248,8 +251,8 @@ class GroupedSide:
         """(groups, groups) number of distinct subjects in these comparisons; None where subjects are not known."""
         from fastfair.kernels import groups as kernels
 
-        if self.side.reference is None:
-            return None
+        if self.side.reference is None or self.counted is not None:
+            return None if self.counted is None else self.counted[1]
         groups = (self.reference_group, self.probe_group)
         counts: NDArray[np.int64] = kernels.count_subjects_per_cell(
             self.side.reference, self.side.probe, *groups, self.n_subjects, self.cells

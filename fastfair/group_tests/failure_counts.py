@@ -693,7 +693,7 @@ def _count_rejected_of_scan(kept: KeptComparisons, at: OperatingPoint) -> tuple[
     kept.require_groups()
     assert kept.group_of_subject is not None
     assert kept.mated.reference is not None
-    pairs, numbers = kept.pairs[0], kept.of_subjects.numbers
+    pairs, numbers = kept.pairs[0], kept.numbers
 
     def count(read: Reader) -> tuple[Counts, bool]:
         reference, probe, _ = read()

@@ -310,7 +310,7 @@ class CountedSide(PairSide):
         super().__init__(kept.sizes, kept.units, workers.n_threads, exact)
         comparisons = cast(KeptComparisons, kept.comparisons)
         self.group = comparisons.group_of_number  # of each subject, as scans number subjects
-        of_number = np.argsort(comparisons.of_subjects.numbers)
+        of_number = np.argsort(comparisons.numbers)
         # The row of weights of each subject, as scans number subjects, and after them the row of ones.
         self._row = np.append(kept.units.rows_of_subjects[of_number], kept.units.n_rows - 1)
         self._walked: Walked | None = None

@@ -95,7 +95,7 @@ def compared(comparisons):
         rank = np.arange(comparisons.subjects.size)
     else:
         of_sides = [[read() for read in pairs.buckets(1)[0]] for pairs in kept.pairs]
-        rank = np.argsort(kept.of_subjects.numbers)
+        rank = np.argsort(kept.numbers)
     return [
         sorted(
             (*row, score)

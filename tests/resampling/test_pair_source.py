@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import fastfair as ff
 from fastfair._lib.workers import Workers
 from fastfair.data import pair_search
-from fastfair.data.scans import KeptComparisons, SpilledPairs, in_buckets
+from fastfair.data.scans import SpilledPairs, in_buckets
 from fastfair.data.temporary_files import Folder
 from fastfair.resampling.engine import NO_METRICS, Resampler
 from fastfair.resampling.pair_source import ListedSide, side_of
@@ -93,7 +93,7 @@ def some_embeddings(draw):
 
 def with_pairs(kept, of_class):
     """Return comparisons that a scan keeps, with others that stand for all."""
-    return KeptComparisons(kept.mated, kept.nonmated, kept.of_subjects, kept.score_kind, (), of_class, kept.grouping)
+    return kept._with_parts(pairs=of_class, left_out=())
 
 
 def sources(e, share):
