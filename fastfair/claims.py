@@ -23,7 +23,7 @@ from fastfair import intervals
 from fastfair._lib import seeds, validation, whole_files
 from fastfair._lib.arguments import Resamples, checked
 from fastfair._lib.bisection import least_multiple
-from fastfair._lib.plots import GREY, STANDS_OUT, USUAL, Bar, Line, draw_rows, verdict_bars
+from fastfair._lib.plots import GREY, STANDS_OUT, USUAL, Bar, Line, draw_rows
 from fastfair._lib.text import did_you_mean, number_with_interval, per_cent
 from fastfair.data.comparisons import Comparisons
 from fastfair.data.embeddings import Embeddings
@@ -212,6 +212,18 @@ def independent_limit(errors: int, comparisons: int, level: float) -> float:
 SUPPORTED, CONTRADICTED = "supported", "contradicted"
 MET, NOT_MET = "met", "not met"
 _COLORS = {SUPPORTED: USUAL, MET: USUAL, UNDECIDED: GREY, CONTRADICTED: STANDS_OUT, NOT_MET: STANDS_OUT}
+
+
+def _verdict_bars(verdicts: Sequence[str], estimates: Sequence[float], limits: Sequence[float]) -> list[Bar]:
+    """Return bars from estimates to the limits that decide, in the colours of their verdicts."""
+    rows = enumerate(zip(verdicts, estimates, limits, strict=True))
+    return [
+        Bar(y, estimate, color=_COLORS[verdict], label=verdict, limit=limit, width=1.4)
+        for y, (verdict, estimate, limit) in rows
+        if math.isfinite(limit)
+    ]
+
+
 _ADJUSTED = "p-values adjusted for their number"
 
 
@@ -388,7 +400,7 @@ class Claim(Result):
         """
         rows, logarithmic = self.rows, self.rate == "fmr"  # FMRs, and their limits, are often powers of ten apart
         verdicts, estimates, limits = zip(*((row.verdict, row.estimate, row.limit) for row in rows), strict=True)
-        bars = verdict_bars(verdicts, estimates, limits, _COLORS)
+        bars = _verdict_bars(verdicts, estimates, limits)
         bars += [
             Bar(y, row.independent_limit, color="0.2", marker="x", label="limit if comparisons were independent")
             for y, row in enumerate(rows)
@@ -895,7 +907,7 @@ class Check(Result):
                      for row in rows]  # fmt: skip
         drawn = [one if all(map(math.isfinite, one)) else (math.nan,) * 2 for one in multiples]
         estimates, limits = zip(*drawn, strict=True)
-        bars = verdict_bars([row.verdict for row in rows], estimates, limits, _COLORS)
+        bars = _verdict_bars([row.verdict for row in rows], estimates, limits)
         labels = [f"{row.title} {row.relation} {written_value(row.name, row.bound)}" for row in rows]
         ax = draw_rows(
             ax, labels, bars, [Line(1, "required")], xlabel="Estimate and limit, as multiples of what is required",

@@ -370,15 +370,3 @@ def _draw(ax: Axes, bar: Bar, least: float, style: dict[str, Any]) -> tuple[Any,
         look |= {"markerfacecolor": "none"} if bar.is_light else {}
         parts += ax.plot([place], [bar.row], **look | style)
     return tuple(parts)
-
-
-def verdict_bars(
-    verdicts: Sequence[str], estimates: Sequence[float], limits: Sequence[float], colors: dict[str, str]
-) -> list[Bar]:
-    """Return bars from estimates to the limits that decide, in the colours of their verdicts."""
-    rows = enumerate(zip(verdicts, estimates, limits, strict=True))
-    return [
-        Bar(y, estimate, color=colors[verdict], label=verdict, limit=limit, width=1.4)
-        for y, (verdict, estimate, limit) in rows
-        if math.isfinite(limit)
-    ]

@@ -247,7 +247,6 @@ def _shown(path: str) -> str:
 _OURS = re.compile(r"\.?fastfair-[0-9]+-[0-9a-f]{16}\.tmp")
 _AGE = 60  # seconds after which whoever made something has locked it
 _folders: dict[Path, int | None] = {}  # those of this process, opened and locked
-_ended = False
 _swept: set[Path] = set()
 
 
@@ -262,9 +261,9 @@ def make_folder(inside: str | Path | None = None) -> Path:
     sweep(path.parent)
     path.mkdir(0o700)
     _folders[path] = None
-    if _ended:
+    if _abandoned:
         abandon_folders()
-        raise OutputError("nothing is written after the process was told to end")
+    _refuse_what_is_late()
     if fcntl is not None:
         with suppress(OSError):  # not every file system has locks
             _folders[path] = descriptor = os.open(path, os.O_RDONLY)
@@ -282,8 +281,8 @@ def remove_folder(path: Path) -> None:
 
 def abandon_folders() -> None:
     """Remove the folders of this process, which is about to end, although other threads may write to them."""
-    global _ended
-    _ended = True
+    global _abandoned
+    _abandoned = True
     for path in list(_folders):
         with suppress(OSError):
             remove_folder(path.rename(path.with_name(new_name(""))))

@@ -398,10 +398,6 @@ def _failure_counts(run: Run, kind: str, rate: Any) -> Any:
 def _deliver_tests(run: Run, found: Mapping[str, Any], at: OperatingPoint | None) -> None:
     of_failures = next(iter(found.values())) if "margin" in found else None
 
-    def of_groups() -> Any:
-        outside = found["margin"].to_frame("polars")["outside"]
-        return of_failures.to_frame("polars").with_columns(outside)  # type: ignore[union-attr]
-
     def show() -> None:
         say(repr(of_failures.counts) if of_failures is not None else f"{sum(found['fmr_test'].n_trials):,} comparisons")
         where = "" if at is None else f" at {at}"
@@ -411,13 +407,10 @@ def _deliver_tests(run: Run, found: Mapping[str, Any], at: OperatingPoint | None
                 result, "By more than the margin of error?" if name == "margin" else f"Do {symbol} differ{where}?"
             )
 
-    tables: dict[str, Callable[[], Any]] = {} if of_failures is None else {"groups": of_groups}
-    if "fmr_test" in found:
-        tables["groups_fmr"] = partial(found["fmr_test"].to_frame, "polars")
     run.write(
         "group_test",
         json={name: result.to_json for name, result in found.items()},
-        tables=tables,
+        tables={name: partial(result.to_frame, "polars") for name, result in found.items()},
         show=show,
         figures=lambda: {name: result.plot() for name, result in found.items()},
         page=lambda: list(found.values()),

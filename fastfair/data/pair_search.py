@@ -19,12 +19,13 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from fastfair._lib import memory
-from fastfair._lib.threads import count_threads, in_threads, one_blas_thread, run_blocks, slices, sort_by_bits
+from fastfair._lib.threads import count_threads, in_threads, one_blas_thread, run_blocks, slices
 from fastfair._lib.workers import Arrays, Report, Workers, do_job
 from fastfair.errors import InputError
 from fastfair.kernels._aside import aside
 
 from . import score_keys
+from .sorted_scores import sort_by_bits
 from .temporary_files import joined, room
 from .vector_pairs import Pairing
 

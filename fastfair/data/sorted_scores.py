@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import accumulate
 from typing import Any, TypeVar
 
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from fastfair._lib import arrays
 from fastfair._lib.label_codes import FEW, advice_on_samples, in_use, look_up
-from fastfair._lib.threads import both, count_threads, in_threads, slices, sort_by_bits
+from fastfair._lib.threads import both, count_threads, in_threads, slices
 from fastfair._lib.warnings import warn
 from fastfair.errors import DroppedWarning, InputError
 
@@ -613,3 +613,57 @@ def not_kept(what: str, keys: ClassKeys) -> NotKeptError:
         f"{kept[1]:,} highest of {n:,} non-mated comparisons. Scan with a larger memory_limit, or vectors with a "
         "larger fmr, or leave it out"
     )
+
+
+_Integers = NDArray[np.int64]
+
+
+def sort_by_bits(values: _Integers, spare: _Integers, low: int, high: int, n_threads: int = 1) -> _Integers:
+    """Sort by the bits from `low` to below `high`; integers with equal bits keep their order.
+
+    Parameters
+    ----------
+    values, spare : (n,) ndarray
+        The integers, which sort as if their bits had no sign, and an array of the same size; both are overwritten.
+    low, high : int
+        First bit, and the bit after the last.
+    n_threads : int
+        Number of threads.
+
+    Returns
+    -------
+    (n,) ndarray
+        The one of the two arrays that holds the result.
+    """
+    from fastfair.kernels import radix
+
+    parts = slices(values.size, n_threads)
+    counts = np.empty((len(parts), 1 << radix.DIGIT), np.int64)
+    while low < high:
+        each = range(len(parts))
+        in_threads(values.size, partial(_count_digits, values, parts, low, counts), each)
+        # Where each part writes each digit: ordered by digit, then by part.
+        position = (np.cumsum(counts.T) - counts.T.ravel()).reshape(counts.T.shape).T.copy()
+        in_threads(values.size, partial(_scatter, values, parts, low, position, spare), each)
+        values, spare = spare, values
+        low += radix.DIGIT
+    return values
+
+
+def _count_digits(values: _Integers, parts: Sequence[slice], low: int, counts: _Integers, k: int) -> None:
+    from fastfair.kernels import radix
+
+    radix.count_digits(values[parts[k]], low, counts[k])
+
+
+def _scatter(
+    values: _Integers,
+    parts: Sequence[slice],
+    low: int,
+    position: _Integers,
+    out: _Integers,
+    k: int,
+) -> None:
+    from fastfair.kernels import radix
+
+    radix.scatter(values[parts[k]], low, position[k], out)

@@ -91,7 +91,7 @@ def test_one_rate_alone(folder, tmp_path):
         k: both[k] for k in ("fastfair", "fmr_test", "inputs")
     }
     assert "Do FMRs differ at" in run("group-test", *words[:-1], "--rate", "fmr", "--output", tmp_path).output
-    assert {path.name for path in tmp_path.iterdir()} == {"config.toml", "fmr_test.json", "groups_fmr.csv"}
+    assert {path.name for path in tmp_path.iterdir()} == {"config.toml", "fmr_test.json", "fmr_test.csv"}
     counts = [folder / "counts.tsv", "--input", "counts", *FEW_REPLICATES]
     assert "they have failures only" in run("group-test", *counts, "--rate", "both").output
 

@@ -113,7 +113,7 @@ def verbs_with_data(scores: Path) -> dict[str, tuple[list[object], set[str]]]:
         ),
         "group-test": (
             ["group-test", table, "--input", "counts", "--group", "sex", "--n-resamples", 20],
-            {"fnmr_test.json", "margin.json", "groups.csv"},
+            {"fnmr_test.json", "margin.json", "fnmr_test.csv", "margin.csv"},
         ),
         "plan": (PLAN, {"plan.csv", "plan.json"}),
         "synthesize": (

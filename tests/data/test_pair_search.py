@@ -19,10 +19,10 @@ from hypothesis import strategies as st
 from oracles import embeddings as slow
 
 import fastfair as ff
-from fastfair._lib import memory, seeds, threads
+from fastfair._lib import memory, seeds
 from fastfair._lib.workers import Workers
 from fastfair.bands.all_bands import FairnessBand, RocBand
-from fastfair.data import pair_search, score_keys, temporary_files
+from fastfair.data import pair_search, score_keys, sorted_scores, temporary_files
 from fastfair.errors import OutputError
 from fastfair.resampling import vector_replicates
 from fastfair.resampling.vector_replicates import Draws, PairResampler
@@ -240,6 +240,6 @@ def test_pairs_are_sorted_by_key_and_then_by_vectors(keys: list[int], seed: int)
     rng = np.random.default_rng(seed)
     codes = rng.permutation(len(keys)).astype(np.int64)
     packed = (np.array(keys, np.int64) << 9) | codes
-    found = threads.sort_by_bits(packed.copy(), np.empty_like(packed), 9, 15)
+    found = sorted_scores.sort_by_bits(packed.copy(), np.empty_like(packed), 9, 15)
     pairs.order_ties(found, 9)
     assert found.tolist() == sorted(packed.tolist())
