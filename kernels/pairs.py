@@ -13,7 +13,6 @@ from ._jit import jit
 from .bit_masks import TOGETHER, lowest, reaching
 from .sorting import make_key
 
-_FEW = 32  # ties up to this number are sorted by insertion
 
 
 @jit
@@ -99,15 +98,18 @@ def order_ties(packed, shift):
     start = 0
     for p in range(1, packed.size + 1):
         if p == packed.size or (packed[p] >> shift) != (packed[start] >> shift):
-            if p - start > _FEW:
-                packed[start:p] = np.sort(packed[start:p])
-            else:
-                for k in range(start + 1, p):
+            # Shell's sort; np.sort would take three seconds to compile.
+            gap = 1
+            while gap < (p - start) // 3:
+                gap = 3 * gap + 1
+            while gap > 0:
+                for k in range(start + gap, p):
                     value, at = packed[k], k
-                    while at > start and packed[at - 1] > value:
-                        packed[at] = packed[at - 1]
-                        at -= 1
+                    while at >= start + gap and packed[at - gap] > value:
+                        packed[at] = packed[at - gap]
+                        at -= gap
                     packed[at] = value
+                gap //= 3
             start = p
 
 
