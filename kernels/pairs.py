@@ -14,7 +14,6 @@ from .bit_masks import TOGETHER, lowest, reaching
 from .sorting import make_key
 
 
-
 @jit
 def take_mated(panel, first_row, first_column, columns, offset, mated):
     """Keep the mated pairs of a panel.
