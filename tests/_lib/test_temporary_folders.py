@@ -52,11 +52,11 @@ def test_files_left_behind_go_when_another_is_written(tmp_path):
 def test_a_process_that_ends_takes_its_folders_along_and_makes_no_more(tmp_path, monkeypatch):
     made = whole_files.make_folder(tmp_path)
     (made / "file").touch()
-    monkeypatch.setattr(whole_files, "_ended", False)
+    monkeypatch.setattr(whole_files, "_abandoned", False)
     monkeypatch.setattr(whole_files, "_folders", {made: None})
     whole_files.abandon_folders()
     assert list(tmp_path.iterdir()) == []
-    with pytest.raises(OutputError, match="told to end"):
+    with pytest.raises(OutputError, match="after an interrupt"):
         whole_files.make_folder(tmp_path)
     assert list(tmp_path.iterdir()) == []
 
