@@ -24,8 +24,14 @@ from fastfair._lib.workers import Workers
 from fastfair.data.comparisons import Comparisons
 from fastfair.data.embeddings import Embeddings
 from fastfair.data.scans import ScannedComparisons
-from fastfair.error_rates.enough_pairs import with_enough_pairs
-from fastfair.error_rates.operating_points import ENOUGH_ERRORS, FEWEST_ERRORS, OperatingPoint, at_fmr, threshold_key
+from fastfair.error_rates.operating_points import (
+    ENOUGH_ERRORS,
+    FEWEST_ERRORS,
+    OperatingPoint,
+    at_fmr,
+    threshold_key,
+    with_enough_pairs,
+)
 from fastfair.error_rates.rates import ERROR_RATES, Rates, concentration, counts_behind, rates_at_key
 from fastfair.errors import InputError, visible
 from fastfair.intervals import Method

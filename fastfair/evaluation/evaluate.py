@@ -23,7 +23,6 @@ from fastfair.data.embeddings import Embeddings
 from fastfair.data.scans import ScannedComparisons
 from fastfair.data.sorted_scores import ClassKeys, require_scores
 from fastfair.error_rates import score_metrics
-from fastfair.error_rates.enough_pairs import with_enough_pairs
 from fastfair.error_rates.operating_points import (
     ENOUGH_ERRORS,
     OperatingPoint,
@@ -31,6 +30,7 @@ from fastfair.error_rates.operating_points import (
     at_mean_group_eer,
     at_threshold,
     threshold_key,
+    with_enough_pairs,
 )
 from fastfair.error_rates.rates import Rates, concentration, counts_behind, rates_at_key
 from fastfair.error_rates.score_metrics import NO_CLLR, Costs, EerMethod, ratio_costs_of_groups, require_eer

@@ -20,8 +20,7 @@ from fastfair._lib.workers import Workers, reporting
 from fastfair.data.comparisons import Comparisons
 from fastfair.data.embeddings import Embeddings
 from fastfair.data.scans import ScannedComparisons
-from fastfair.error_rates.enough_pairs import with_enough_pairs
-from fastfair.error_rates.operating_points import OperatingPoint, at_threshold, threshold_key
+from fastfair.error_rates.operating_points import OperatingPoint, at_threshold, threshold_key, with_enough_pairs
 from fastfair.error_rates.rates import rates_at_key
 from fastfair.errors import FewResamplesWarning, InputError, NotComputableWarning
 from fastfair.measures._registry import METRICS

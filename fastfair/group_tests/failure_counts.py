@@ -32,8 +32,7 @@ from fastfair.data.embeddings import Embeddings
 from fastfair.data.scans import KeptComparisons, Reader, ScannedComparisons
 from fastfair.data.sorted_scores import read_only
 from fastfair.data.vector_pairs import PairsOfVectors
-from fastfair.error_rates.enough_pairs import with_enough_pairs
-from fastfair.error_rates.operating_points import OperatingPoint, threshold_key
+from fastfair.error_rates.operating_points import OperatingPoint, threshold_key, with_enough_pairs
 from fastfair.errors import DependentGroupsWarning, DroppedWarning, InputError, NarrowIntervalsWarning, visible
 from fastfair.measures._registry import METRICS
 
