@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-from helpers.data_sets import scores_with_hubs
+from helpers.data_sets import few_errors_between_groups, scores_with_hubs
 from helpers.refusals import refused
 
 import fastfair as ff
@@ -211,3 +211,13 @@ def test_the_plot_shows_every_quantity_against_what_is_required(comparisons):
     assert ax.get_yticklabels()[0].get_text() == "FNMR of a at threshold=0 <= 50 %"
     assert len(ax.get_yticklabels()) == 5
     assert [text.get_text() for text in ax.texts] == ["  not met: its limit cannot be drawn"]
+
+
+@pytest.mark.filterwarnings("ignore::fastfair.errors.FastfairWarning")  # of few errors
+def test_a_fair_system_with_few_errors_fails_no_measure():
+    """Its lower limit lies above the value of a fair system in four of five such data sets, as its note tells."""
+    (fair,) = few_errors_between_groups(0, 1)
+    (row,) = ff.check(fair, "mape(fmr) <= 0.05", ff.at_fmr(0.001), n_resamples=200, rng=0).rows
+    assert row.low > 0.05
+    assert row.verdict == "undecided"
+    assert "likely too narrow" in row.reason

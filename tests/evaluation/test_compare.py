@@ -7,7 +7,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from helpers.data_sets import columns
+from helpers.data_sets import columns, few_errors_between_groups
 from helpers.refusals import refused
 from oracles import intervals as oracles
 from oracles import naive
@@ -392,23 +392,6 @@ def test_numbers_of_errors_of_two_systems_are_drawn_apart():
     assert one.shape == other.shape
     for first, second in zip(one[1:4], other[1:4], strict=True):
         assert abs(np.corrcoef(first, second)[0, 1]) < 0.2
-
-
-def few_errors_between_groups(seed, n_systems=2):
-    """Equal systems with few false matches: 150 people in three alike groups, compared within and between them."""
-    rng = np.random.default_rng(seed)
-    mine = np.repeat(np.arange(150), 60)
-    other = (mine + rng.integers(1, 150, mine.size)) % 150
-    reference, probe = np.append(np.repeat(np.arange(150), 8), mine), np.append(np.repeat(np.arange(150), 8), other)
-    mated = np.arange(reference.size) < 1200
-    skill = 0.3 * rng.normal(size=150)
-    return [
-        ff.Comparisons(
-            rng.normal(size=mated.size) + np.where(mated, 5 + skill[reference], skill[reference] + skill[probe]),
-            mated, reference, probe, reference % 3, probe % 3,
-        )
-        for _ in range(n_systems)
-    ]  # fmt: skip
 
 
 @pytest.mark.filterwarnings("ignore::fastfair.errors.FastfairWarning")  # of few errors

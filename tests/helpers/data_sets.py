@@ -77,3 +77,20 @@ def lfw(matcher: str, most: int | None = None) -> ff.Embeddings:
         rank = np.arange(subject.size) - np.searchsorted(subject, subject)
         kept &= (np.bincount(subject)[subject] > 1) & (rank < 3) & (subject < most)
     return ff.Embeddings(vectors[kept], subject[kept], group=gender[kept])
+
+
+def few_errors_between_groups(seed, n_systems=2):
+    """Equal systems with few false matches: 150 people in three alike groups, compared within and between them."""
+    rng = np.random.default_rng(seed)
+    mine = np.repeat(np.arange(150), 60)
+    other = (mine + rng.integers(1, 150, mine.size)) % 150
+    reference, probe = np.append(np.repeat(np.arange(150), 8), mine), np.append(np.repeat(np.arange(150), 8), other)
+    mated = np.arange(reference.size) < 1200
+    skill = 0.3 * rng.normal(size=150)
+    return [
+        ff.Comparisons(
+            rng.normal(size=mated.size) + np.where(mated, 5 + skill[reference], skill[reference] + skill[probe]),
+            mated, reference, probe, reference % 3, probe % 3,
+        )
+        for _ in range(n_systems)
+    ]  # fmt: skip
