@@ -105,7 +105,7 @@ def against_statsmodels() -> Measurement:
     columns = []
     for effect in ours.effects:
         code = comparisons.attributes[effect.attribute].index(effect.value)
-        columns.append(side.reference_attributes[effect.attribute] == code)
+        columns.append(side.attribute(effect.attribute)[0] == code)
     failed = side.keys < threshold_key(comparisons, at)
     with scratch_folder() as folder:
         for name, array in (("failed", failed), ("columns", np.column_stack(columns)), ("subject", side.reference)):

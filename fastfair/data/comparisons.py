@@ -256,17 +256,18 @@ class Comparisons(Shown):
 
         columns = FrameColumns(frame)
         groups = side_columns.labels_of_sides(columns, reference_group, probe_group)
+        named = {
+            "reference": reference, "probe": probe, "reference_sample": reference_sample, "probe_sample": probe_sample
+        }  # fmt: skip
         return cls(
             columns.numbers(score),
             None if mated is None else columns.values(mated),
-            None if reference is None else columns.labels(reference),
-            None if probe is None else columns.labels(probe),
-            *groups,
-            score_kind,
-            reference_sample=None if reference_sample is None else columns.labels(reference_sample),
-            probe_sample=None if probe_sample is None else columns.labels(probe_sample),
+            reference_group=groups[0],
+            probe_group=groups[1],
+            score_kind=score_kind,
             mated_value=mated_value,
             policies=policies,
+            **{role: columns.labels(name) for role, name in named.items() if name is not None},
         )
 
     @classmethod
@@ -346,7 +347,8 @@ class Comparisons(Shown):
             keep = np.ones(len(side), np.bool_)
             for name in lacking:
                 missing = self.attributes[name].index(group_labels.MISSING)
-                keep &= (side.reference_attributes[name] != missing) & (side.probe_attributes[name] != missing)
+                for codes in side.attribute(name):
+                    keep &= codes != missing
             sides.append(side.take(np.flatnonzero(keep)))
             n, lost = n + keep.size, lost + int((~keep).sum())
         made = self._of_sides(sides, names, lacking)
@@ -447,13 +449,13 @@ class Comparisons(Shown):
 
     def _choose_groups(self, attributes: tuple[str, ...]) -> None:
         """Set the groups of references and probes from some attributes; only combinations that occur become groups."""
-        sides = [
-            columns for side in self._all_sides() for columns in (side.reference_attributes, side.probe_attributes)
-        ]
         known = self.mated.of_subject
         # Where each subject has one group, the groups of comparisons are read from it once they are needed.
         self._of_subject = all(name in known for name in attributes)
-        parts = [known] if self._of_subject else sides
+        parts = [known]
+        if not self._of_subject:
+            labels = [{name: side.attribute(name) for name in attributes} for side in self._all_sides()]
+            parts = [{name: of_both[k] for name, of_both in of_side.items()} for of_side in labels for k in (0, 1)]
         self.groups, self._group_codes = group_labels.intersections(attributes, self.attributes, parts)
         self.grouping = attributes
 

@@ -383,7 +383,14 @@ class Embeddings(Shown):
         if score == "max":
             part_of = np.empty(len(self), np.int32)
             part_of[references], part_of[probes] = number, np.arange(first.size, rows.size)
-            return self._of_best(part_of, rows)
+            subject = self.subject[rows]
+            return self._changed(
+                self.grouping,
+                template=read_only(part_of),
+                subject=read_only(subject),
+                is_probe=read_only(self.is_probe[rows]),
+                n_samples=read_only(np.bincount(subject, minlength=self.subjects.size)),
+            )
         means = mean_vectors(self.vectors, self.similarity, references, number)
         labels = {
             name: np.array(known, object)[self._subject_codes[name]][self.subject[rows]]
@@ -396,18 +403,6 @@ class Embeddings(Shown):
         except InputError as error:
             raise type(error)(f"with templates before probes, {error}", error.row) from None
         return made._changed(self.grouping, left_out=self.left_out)
-
-    def _of_best(self, template: NDArray[np.int32], rows: NDArray[np.intp]) -> Embeddings:
-        """Count vectors of one template or probe as one; rows: the first vector of each."""
-        assert self.is_probe is not None
-        subject = self.subject[rows]
-        return self._changed(
-            self.grouping,
-            template=read_only(template),
-            subject=read_only(subject),
-            is_probe=read_only(self.is_probe[rows]),
-            n_samples=read_only(np.bincount(subject, minlength=self.subjects.size)),
-        )
 
     def _changed(self, grouping: tuple[str, ...], **parts: Any) -> Embeddings:
         """Return the same vectors with groups of some attributes, and with other parts."""

@@ -603,14 +603,12 @@ class Scan:
         assert self._subjects.labels is not None
         assert self._attributes is not None
         numbers = self._subjects.numbers
-        rank = np.empty(numbers.size, np.int32)
-        rank[numbers] = np.arange(numbers.size)
+        rank = np.argsort(numbers).astype(np.int32)
         attributes, of_subject = {}, {}
         for name, found in self._attributes.items():
             assert found.labels is not None
             attributes[name] = group_labels.attribute(name, found.labels)
-            position = np.empty(found.numbers.size, np.uint16)
-            position[found.numbers] = np.arange(found.numbers.size)
+            position = np.argsort(found.numbers).astype(np.uint16)
             of_subject[name] = position[self._of_subject[name][numbers]]
         sides = []
         for tail in self._tails:

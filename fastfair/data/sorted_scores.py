@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from itertools import accumulate
@@ -24,37 +24,6 @@ BothSides = tuple[NDArray[Any], NDArray[Any], NDArray[Any]]
 Labels = Mapping[str, NDArray[np.uint16]]
 _COLUMNS = ("keys", "rows", "reference", "probe", "reference_sample", "probe_sample")
 Attributes = dict[str, tuple[NDArray[Any], NDArray[np.uint16], NDArray[np.uint16]]]
-
-
-@dataclass(frozen=True, eq=False)
-class LabelsOfSubjects(Mapping[str, NDArray[np.uint16]]):
-    """The labels of each attribute for references or for probes, read from the subject's where it has one only.
-
-    Attributes
-    ----------
-    given : dict of (n,) uint16
-        The labels of attributes of which some subject has several.
-    of_subject : dict of (k,) uint16
-        The label of each subject, for all other attributes.
-    subject : (n,) int32, or None
-        The subject of each reference or probe, where subjects are known.
-    """
-
-    given: Mapping[str, NDArray[np.uint16]]
-    of_subject: Mapping[str, NDArray[np.uint16]]
-    subject: NDArray[np.int32] | None
-
-    def __getitem__(self, name: str) -> NDArray[np.uint16]:
-        if self.subject is not None and name in self.of_subject:
-            return read_only(look_up(self.subject, self.of_subject[name]))
-        return self.given[name]
-
-    def __iter__(self) -> Iterator[str]:
-        yield from self.given
-        yield from self.of_subject
-
-    def __len__(self) -> int:
-        return len(self.given) + len(self.of_subject)
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,15 +90,14 @@ class SortedSide:
             if array is not None:
                 read_only(array)
 
-    @property
-    def reference_attributes(self) -> LabelsOfSubjects:
-        """Labels of each attribute of the references, as positions in `Comparisons.attributes`."""
-        return LabelsOfSubjects(self.labels[0], self.of_subject, self.reference)
-
-    @property
-    def probe_attributes(self) -> LabelsOfSubjects:
-        """The same of the probes."""
-        return LabelsOfSubjects(self.labels[1], self.of_subject, self.probe)
+    def attribute(self, name: str) -> tuple[NDArray[np.uint16], NDArray[np.uint16]]:
+        """Return the labels of references and of probes under an attribute, as positions in those of `Comparisons`."""
+        if name not in self.of_subject:
+            return self.labels[0][name], self.labels[1][name]
+        assert self.reference is not None
+        assert self.probe is not None
+        of_reference, of_probe = (look_up(codes, self.of_subject[name]) for codes in (self.reference, self.probe))
+        return read_only(of_reference), read_only(of_probe)
 
     @cached_property
     def similarities(self) -> NDArray[np.floating[Any]]:

@@ -168,8 +168,7 @@ def _values_of_groups(by_group: GroupedSide, attributes: Sequence[str]) -> Integ
     """Return the (groups, attributes) positions of each group's values in the labels of the attributes."""
     found, side = np.zeros((len(attributes), by_group.n_groups), np.int64), by_group.side
     for name, values in zip(attributes, found, strict=True):
-        values[by_group.reference_group] = side.reference_attributes[name]
-        values[by_group.probe_group] = side.probe_attributes[name]
+        values[by_group.reference_group], values[by_group.probe_group] = side.attribute(name)
     return found.T
 
 

@@ -469,8 +469,7 @@ def _written_labels(comparisons: Comparisons, sides: Sequence[SortedSide], as_te
             raise InputError("an attribute called 'sample' would be read as the samples: rename it")
         if as_text and set(name) & set("\t\r\n"):
             raise InputError(f"{name!r} cannot head a column of a text file: rename it, or write .parquet")
-        for role in _SIDES:
-            codes = [getattr(side, f"{role}_attributes")[name] for side in sides]
+        for role, *codes in zip(_SIDES, *(side.attribute(name) for side in sides), strict=True):
             columns[f"{role}_{name}"] = pl.Series(texts), codes
     for name, (labels, _) in columns.items() if as_text else ():
         wrong = [text for text in (name, *labels.to_list()) if set(text) & set("\0\ufeff")]

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from fastfair.data.comparisons import Comparisons
 from fastfair.data.embeddings import Embeddings
-from fastfair.data.sorted_scores import LabelsOfSubjects
 from fastfair.data.temporary_files import room
 from fastfair.errors import FastfairError, InputError
 
@@ -393,15 +392,14 @@ def _labels_of_subjects(comparisons: Comparisons, name: str) -> NDArray[np.integ
     from fastfair.kernels import groups as kernels
 
     assert comparisons.subjects is not None
-    columns = comparisons.mated.reference_attributes
-    if isinstance(columns, LabelsOfSubjects) and name in columns.of_subject:
-        return columns.of_subject[name].astype(np.int64)
+    if name in comparisons.mated.of_subject:
+        return comparisons.mated.of_subject[name].astype(np.int64)
     n_subjects, n_labels = comparisons.subjects.size, len(comparisons.attributes[name])
     low, high = np.full(n_subjects, n_labels, np.int64), np.full(n_subjects, -1, np.int64)
     # Those that failed count, too, so that their subjects are drawn as those of the others are.
     for side in (comparisons.mated, comparisons.nonmated, *(comparisons.failed.sides if comparisons.failed else ())):
         assert side.reference is not None
         assert side.probe is not None
-        kernels.widen_ranges(side.reference, side.reference_attributes[name], low, high)
-        kernels.widen_ranges(side.probe, side.probe_attributes[name], low, high)
+        for subject, label in zip((side.reference, side.probe), side.attribute(name), strict=True):
+            kernels.widen_ranges(subject, label, low, high)
     return low * (n_labels + 1) + high

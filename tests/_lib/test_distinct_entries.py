@@ -216,12 +216,9 @@ def test_many_rows_are_sorted_with_all_that_belongs_to_them(request, dtype, one_
             assert np.array_equal(c.subjects[side.reference], given_columns["reference"][rows])
             assert np.array_equal(c.subjects[side.probe], given_columns["probe"][rows])
             assert side.reference.dtype == side.probe.dtype == np.int32
-            assert list(side.reference_attributes) == list(side.probe_attributes) == ["g", "h"]
-            for codes, labels in (
-                (side.reference_attributes, given_columns["reference_group"]),
-                (side.probe_attributes, given_columns["probe_group"]),
-            ):
-                for name in "gh":
-                    assert np.array_equal(np.array(c.attributes[name])[codes[name]], labels[name][rows])
+            for name in "gh":
+                labels = given_columns["reference_group"][name], given_columns["probe_group"][name]
+                for codes, of_side in zip(side.attribute(name), labels, strict=True):
+                    assert np.array_equal(np.array(c.attributes[name])[codes], of_side[rows])
             joined = [f"{g} & {h}" for g, h in zip(*(given_columns["probe_group"][k][rows] for k in "gh"), strict=True)]
             assert np.array(c.groups)[grouped.probe_group].tolist() == joined

@@ -74,7 +74,7 @@ def rows_of(c: ff.Comparisons | ff.Embeddings | ff.FailureCounts) -> list[tuple]
             [] if c.subjects is None else [list(map(str, c.subjects[codes])) for codes in (side.reference, side.probe)]
         )
         for name, labels in c.attributes.items():
-            for codes in (side.reference_attributes[name], side.probe_attributes[name]):
+            for codes in side.attribute(name):
                 columns.append([labels[code] for code in codes])
         scores = np.asarray(side.similarities, np.float64).tolist()
         rows += list(zip(scores, [mated] * len(scores), *columns, strict=True))

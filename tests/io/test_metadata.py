@@ -38,8 +38,7 @@ def labels(c: ff.Comparisons, attribute: str) -> list[tuple[str, str]]:
     known = c.attributes[attribute]
     found = {}
     for side in (c.mated, c.nonmated):
-        for row, *codes in zip(side.rows, side.reference_attributes[attribute], side.probe_attributes[attribute],
-                               strict=True):  # fmt: skip
+        for row, *codes in zip(side.rows, *side.attribute(attribute), strict=True):
             found[int(row)] = tuple(known[code] for code in codes)
     return [found[row] for row in sorted(found)]
 

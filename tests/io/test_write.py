@@ -51,8 +51,8 @@ def rows_of(c):
                 (c.samples, ("reference_sample", "probe_sample")),
             ):
                 row += [None if labels is None else labels[getattr(side, name)[k]] for name in names]
-            for codes in (side.reference_attributes, side.probe_attributes):
-                row += [(name, c.attributes[name][codes[name][k]]) for name in c.attributes]
+            for name, labels in c.attributes.items():
+                row += [(name, labels[codes[k]]) for codes in side.attribute(name)]
             rows[int(side.rows[k])] = tuple(row)
     return rows
 
