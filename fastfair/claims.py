@@ -513,7 +513,7 @@ def read_statement(statement: str) -> tuple[str, float]:
         limit = number_of(written)
     except ValueError:
         raise InputError(f'statement must end with a number, as in "fmr <= 1e-4", not {written!r}') from None
-    return rate, validation.positive("the rate claimed", validation.fraction("the rate claimed", limit))
+    return rate, validation.fraction("the rate claimed", limit, "(0, 1)")
 
 
 def _claimed_rate(evaluation: Evaluation, quantity: Quantity, claimed: float, level: float) -> ClaimedRate:

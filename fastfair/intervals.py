@@ -40,11 +40,7 @@ def level(confidence_level: object) -> float:
     float
         The same; anything but a number in (0, 1) is refused.
     """
-    number = validation.real("confidence_level", confidence_level)
-    if 0 < number < 1:
-        return number
-    hint = f"; for {number:g} % write {number / 100:g}" if 1 < number < 100 else ""
-    raise InputError(f"confidence_level must lie in (0, 1), not {number:g}{hint}")
+    return validation.fraction("confidence_level", confidence_level, "(0, 1)")
 
 
 def replicates_of(name: str, values: ArrayLike) -> Floats:

@@ -31,7 +31,6 @@ from .text import shown
 
 Check = Callable[[str, Any], Any]
 _Function = TypeVar("_Function", bound=Callable[..., Any])
-_FRAMES = ("pandas", "polars", "pyarrow")
 _MOST_REPLICATES = 10**7
 _LONGEST_NAME, _LONGEST_PATH = 255, 4096  # bytes, the limits of file systems
 # How to make the class wanted (first) from the class found (second), as a hint in messages.
@@ -119,11 +118,7 @@ def _path(name: str, value: Any) -> str | Path:
 
 def _is_frame(value: object) -> bool:
     marks = ("__dataframe__", "__narwhals_dataframe__", "__arrow_c_stream__")
-    return _library(value) in _FRAMES or any(hasattr(type(value), mark) for mark in marks)
-
-
-def _library(value: object) -> str:
-    return type(value).__module__.partition(".")[0]
+    return any(hasattr(type(value), mark) for mark in marks)
 
 
 def _number_or_array(name: str, value: Any) -> Any:
@@ -167,10 +162,6 @@ def _any_number(name: str, value: Any) -> float:
     return float(value) if isinstance(value, float | np.floating) else _number(name, value)
 
 
-def _rate_above_0(name: str, value: Any) -> float:
-    return validation.positive(name, validation.fraction(name, value))
-
-
 def at_least(n: int) -> Check:
     """Return the check of whole numbers of at least n."""
     return partial(validation.count, least=n)
@@ -183,7 +174,6 @@ Natural = Annotated[int, at_least(1)]
 AtLeastTwo = Annotated[int, at_least(2)]
 Positive = Annotated[float, validation.positive]
 Rate = Annotated[float, validation.fraction]  # in [0, 1)
-PositiveRate = Annotated[float, _rate_above_0]
 Share = Annotated[float, partial(validation.fraction, interval="[0, 1]")]
 Probability = Annotated[float, partial(validation.fraction, interval="(0, 1)")]
 AnyNumber = Annotated[float, Kind("a number", "numbers", _anything, _any_number)]  # one that need not be finite
@@ -308,7 +298,7 @@ def _check(annotation: Any) -> Check:
 
 
 def _found(value: object) -> str:
-    if _library(value) in _FRAMES:
+    if _is_frame(value):
         return "data frame"
     if isinstance(value, str | os.PathLike):
         return "file name"

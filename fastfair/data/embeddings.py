@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastfair._lib import arrays, validation
-from fastfair._lib.arguments import Array, PositiveRate, checked
+from fastfair._lib.arguments import Array, Probability, checked
 from fastfair._lib.label_codes import Coded, Labels, encode, encode_together, first_conflict
 from fastfair._lib.notebook import Shown
 from fastfair._lib.text import shown
@@ -489,7 +489,7 @@ class Embeddings(Shown):
     @checked
     def scanned(
         self,
-        fmr: PositiveRate = 0.1,
+        fmr: Probability = 0.1,
         *,
         n_threads: int | None = None,
         progress: bool | Callable[[int, int], None] = False,

@@ -260,7 +260,7 @@ class Request(EvaluationSettings):
         if not self.points and not wanted:
             raise InputError("at is empty: give at least one operating point such as at_fmr(1e-3), or metrics")
         if not isinstance(self.zero_policy, str):
-            validation.positive("zero_policy", validation.fraction("zero_policy", self.zero_policy))
+            validation.fraction("zero_policy", self.zero_policy, "(0, 1)")
         n_resamples = validation.count("n_resamples", self.n_resamples)
         if n_resamples == 1:
             raise InputError("n_resamples must be 0, or at least 2: one replicate has no spread")

@@ -822,7 +822,7 @@ def replace_zeros(
     x = rate_array("rates", rates)
     zero = x == 0
     if not isinstance(policy, str):
-        epsilon = validation.positive("policy", validation.fraction("policy", policy))
+        epsilon = validation.fraction("policy", policy, "(0, 1)")
         return np.where(zero, epsilon, x)
     validation.choice("policy", policy, ZERO_POLICIES)
     if policy == "raise" and zero.any():

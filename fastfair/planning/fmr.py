@@ -17,7 +17,7 @@ from scipy.special import bdtr, betainc, betaincinv
 
 from fastfair import intervals
 from fastfair._lib import memory, seeds
-from fastfair._lib.arguments import Natural, PositiveRate, Probability, Rate, at_least, checked
+from fastfair._lib.arguments import Natural, Probability, Rate, at_least, checked
 from fastfair._lib.bisection import least_whole
 from fastfair._lib.plots import axes_or_new, tick_per_cent
 from fastfair._lib.text import per_cent
@@ -417,7 +417,7 @@ _AROUND = (0.25, 0.35, 0.5, 0.71, 1.0, 1.41, 2.0)  # times the number needed, fo
 @checked
 def plan_fmr(
     *,
-    claimed: PositiveRate,
+    claimed: Probability,
     fmr: Rate | None = None,
     covariance: float | None = None,
     again: Rate | None = None,

@@ -69,5 +69,5 @@ def test_what_needs_pairs_that_are_not_kept_is_refused():
     assert few.kept.nonmated.not_kept is not None
     refused(r"needs more scores than .* kept", ff.evaluate, few, ff.at_fmr(0.05), metrics=[], rng=0)
     refused("Cllr needs the scores of all comparisons", ff.evaluate, few, ff.at_fmr(0.0005), metrics=["cllr"], rng=0)
-    for share, says in ((1.5, "fmr must be a fraction"), (0, "fmr must be above 0, not 0")):
+    for share, says in ((1.5, "fmr must be a fraction"), (0, "fmr must be a fraction in .0, 1., not 0")):
         refused(says, ff.Embeddings(e.vectors, e.subject).scanned, share)

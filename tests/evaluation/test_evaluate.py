@@ -261,14 +261,14 @@ def test_without_groups_there_are_no_measures():
         ({"n_resamples": 1}, "at least 2"),
         ({"n_resamples": -5}, "whole number of at least 0"),
         ({"confidence_level": 95}, r"for 95 % write 0\.95"),
-        ({"confidence_level": 1}, "must lie in"),
+        ({"confidence_level": 1}, "must be a fraction in"),
         ({"rng": -1}, "rng must be"),
         ({"rng": "seed"}, "rng must be"),
         ({"n_threads": 0}, "n_threads"),
         ({"at": [0.001]}, r"at\[0\] must be an operating point"),
         ({"at": "fmr:0.001"}, "is not an operating point"),
         ({"costs": 0.05}, r"costs must be costs such as Costs\("),
-        ({"settings": ff.EvaluationSettings(zero_policy=0)}, "above 0"),
+        ({"settings": ff.EvaluationSettings(zero_policy=0)}, r"zero_policy must be a fraction in \(0, 1\)"),
     ],
 )
 def test_bad_options(comparisons, arguments, message):

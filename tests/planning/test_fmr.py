@@ -158,7 +158,7 @@ def test_what_is_out_of_reach_is_told():
     ("changed", "message"),
     [
         ({"claimed": 0.5}, "claimed must be at most 0.1"),
-        ({"claimed": 0}, "claimed must be above 0"),
+        ({"claimed": 0}, "claimed must be a fraction in"),
         ({"fmr": 0.01}, "fmr must be below what is claimed, 0.01, not 0.01"),
         ({"fmr": None}, "give fmr, or the comparisons of a pilot"),
         ({"fmr": None, "covariance": None}, "give fmr and covariance, or"),
