@@ -122,7 +122,11 @@ class RocBand(Curve):
         -------
         matplotlib Axes
         """
-        return draw_band(self, ax, det=det, **kwargs)
+        ax, place = axes_or_new(ax), _deviates if det else np.asarray
+        (line,) = ax.plot(place(self.fmr), place(self.fnmr), **kwargs)
+        limits = [place(end) for end in (self.low, self.high, self.band_low, self.band_high)]
+        draw_ranges(ax, place(self.fmr), limits, line.get_color())
+        return probit_axes(ax) if det else roc_axes(ax)
 
 
 @checked
@@ -298,8 +302,21 @@ class FairnessBand(Curve):
         -------
         matplotlib Axes
         """
-        ax = draw_measure(self, ax, **kwargs)
-        ax.set_ylabel(self._question())
+        parts = self.value, self.low, self.high, self.band_low, self.band_high
+        if self.value.ndim > 1:
+            curves = {visible(group): [part[:, k] for part in parts] for k, group in enumerate(self.groups)}
+            ax, lines = draw_lines(self.fmr, curves, ax, **kwargs)
+        else:
+            ax, lines = draw_lines(self.fmr, {"": parts}, axes_or_new(ax), **{"label": None, "color": None} | kwargs)
+        if np.isfinite(self.value).any():
+            ax.set_xscale("log")
+            rate_ticks(ax.xaxis)
+        else:
+            ax.text(0.5, 0.5, "not computable: a group has no errors", transform=ax.transAxes, ha="center")
+        ax.grid(alpha=0.3)
+        ax.set(xlabel=METRICS["fmr"].long_title, ylabel=self._question())
+        if self.value.ndim > 1:
+            legend_below(ax, lines)
         if FAIR_OUTSIDE in self.note:
             ax.set_title("No test of fairness: fair systems lie outside, too", fontsize="small")
         return ax
@@ -630,7 +647,11 @@ class Bands(Result):
         return tables
 
     def _figures(self) -> Mapping[str, Axes | Figure]:
-        return figures_of(self)
+        figures: dict[str, Axes | Figure] = {"roc": self.roc.plot()}
+        if self.groups:
+            figures["roc_by_group"] = draw_roc_panels(self.roc, self.group_roc)
+        computable = [band for band in self.fairness if np.isfinite(band.value).any()]
+        return figures | {"fairness": _fairness_figure(computable)} if computable else figures
 
     def plot(self, ax: Axes | None = None, **kwargs: Any) -> Axes:
         """Draw the FNMR of all pairs over the FMR, as `RocBand.plot` does."""
@@ -805,16 +826,6 @@ _PANEL, _COLUMNS = 1.75, 3  # inches of a small plot, and how many stand side by
 _LONGEST_TITLE = 24  # characters of a group's name above a small plot
 
 
-def draw_band(band: Any, ax: Axes | None, *, det: bool, **kwargs: Any) -> Axes:
-    """Draw the curve of a `RocBand` with its interval and its simultaneous band."""
-    ax = axes_or_new(ax)
-    place = _deviates if det else np.asarray
-    (line,) = ax.plot(place(band.fmr), place(band.fnmr), **kwargs)
-    limits = [place(end) for end in (band.low, band.high, band.band_low, band.band_high)]
-    draw_ranges(ax, place(band.fmr), limits, line.get_color())
-    return probit_axes(ax) if det else roc_axes(ax)
-
-
 def _deviates(rates: Floats) -> Floats:
     """Return the places of rates on probit axes; 0 and 1, at infinity, go to the edge of what can be told apart."""
     from scipy.special import ndtri
@@ -822,7 +833,7 @@ def _deviates(rates: Floats) -> Floats:
     return np.asarray(ndtri(np.clip(rates, _EDGE, 1 - _EDGE)))
 
 
-def draw_roc_panels(of_all: Any, of_groups: Mapping[str, Any]) -> Figure:
+def draw_roc_panels(of_all: RocBand, of_groups: Mapping[str, RocBand]) -> Figure:
     """Draw a small plot of each group's band, before the curve of all, all on the same scales."""
     figures = require("matplotlib.figure", "cli", "drawing")
     columns = min(_COLUMNS, len(of_groups))
@@ -847,39 +858,7 @@ def draw_roc_panels(of_all: Any, of_groups: Mapping[str, Any]) -> Figure:
     return figure
 
 
-def draw_measure(band: Any, ax: Axes | None, **kwargs: Any) -> Axes:
-    """Draw the measure of a `FairnessBand`, of each group if it has one value for each."""
-    parts = band.value, band.low, band.high, band.band_low, band.band_high
-    of_groups = band.value.ndim > 1
-    if of_groups:
-        curves = {visible(group): [part[:, k] for part in parts] for k, group in enumerate(band.groups)}
-        ax, lines = draw_lines(band.fmr, curves, ax, **kwargs)
-    else:
-        ax, lines = draw_lines(band.fmr, {"": parts}, axes_or_new(ax), **{"label": None, "color": None} | kwargs)
-    if np.isfinite(band.value).any():
-        ax.set_xscale("log")
-        rate_ticks(ax.xaxis)
-    else:
-        ax.text(0.5, 0.5, "not computable: a group has no errors", transform=ax.transAxes, ha="center")
-    ax.set_xlabel(METRICS["fmr"].long_title)
-    ax.grid(alpha=0.3)
-    if of_groups:
-        legend_below(ax, lines)
-    return ax
-
-
-def figures_of(bands: Any) -> dict[str, Any]:
-    """Draw the ROC of all pairs and of groups, and the fairness measures that are computable, of a `Bands`."""
-    figures = {"roc": bands.roc.plot()}
-    if bands.groups:
-        figures["roc_by_group"] = draw_roc_panels(bands.roc, bands.group_roc)
-    computable = [band for band in bands.fairness if np.isfinite(band.value).any()]
-    if computable:
-        figures["fairness"] = _fairness_figure(computable)
-    return figures
-
-
-def _fairness_figure(bands: Sequence[Any]) -> Figure:
+def _fairness_figure(bands: Sequence[FairnessBand]) -> Figure:
     """Draw each fairness measure in its own axes."""
     from matplotlib.figure import Figure
 
