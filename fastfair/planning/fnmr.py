@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
@@ -499,50 +499,6 @@ _NAMES = {
 _PER_CENT = {"fnmr", "difference", "margin", "power", "wanted_margin", "wanted_assurance", "wanted_power"}
 
 
-def draw_plan(columns: Columns, over: str, given: Sequence[str], value: str, ax: Axes | None, **kwargs: Any) -> Axes:
-    """Draw a value over one of the settings given, a line for each combination of those others that change."""
-    ax = axes_or_new(ax)
-    colormap = require("matplotlib", "cli", "drawing").colormaps["viridis"]
-    others = [name for name in given if name != over and np.ptp(columns[name])]
-    combinations: NDArray[Any] = np.zeros((0, 1))
-    line: NDArray[Any] = np.zeros(columns[value].size)
-    if others:
-        combinations, line = np.unique(np.stack([columns[name] for name in others]), axis=1, return_inverse=True)
-    colors = colormap(np.linspace(0, 0.75, combinations.shape[1]))  # in an order that all see, none too light for paper
-    for k, (color, combination) in enumerate(zip(colors, combinations.T, strict=True)):
-        at = np.flatnonzero(line.ravel() == k)
-        at = at[np.argsort(columns[over][at], kind="stable")]
-        label = ", ".join(
-            f"{_NAMES[name][1]} = {tick_per_cent(number) if name in _PER_CENT else f'{number:g}'}"
-            for name, number in zip(others, combination, strict=True)
-        )
-        ax.plot(columns[over][at], columns[value][at], **({"color": color, "marker": ".", "label": label} | kwargs))
-    ax.set(xlabel=_NAMES[over][0], ylabel=_NAMES[value][0])
-    for name, axis in ((over, ax.xaxis), (value, ax.yaxis)):
-        if name in _PER_CENT:
-            axis.set_major_formatter(tick_per_cent)
-    ax.grid(alpha=0.3)
-    if others:
-        ax.legend()
-    return ax
-
-
-def draw_around(around: _Around, wanted: float | None, ax: Axes | None, **kwargs: Any) -> Axes:
-    """Draw what studies with a quarter to four times as many subjects would give, and what was wanted."""
-    n, plan = around
-    sizes = sorted({max(2, round(n * times)) for times in (0.25, 0.5, 1, 2, 4)})
-    ax = plan(n_subjects=sizes).plot(ax, over="n_subjects", **({"color": USUAL} | kwargs))
-    ax.set_xscale("log")
-    ax.set_xticks(sizes, [f"{size:,}" for size in sizes])
-    ax.set_xticks([], minor=True)
-    ax.axvline(n, color="0.5", linewidth=1, zorder=0, label=f"{n:,} subjects")
-    if wanted is not None:
-        label = f"wanted: {per_cent(wanted)}"
-        ax.axhline(wanted, color="black", linestyle="--", linewidth=1, zorder=0, label=label)
-    ax.legend(fontsize="small")
-    return ax
-
-
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class _Plan(Result):
     """What plans have in common: arrays of one shape, as a table and as sentences, and how they were planned.
@@ -646,12 +602,51 @@ class _Plan(Result):
         matplotlib Axes
         """
         if over is None and self._around is not None:
-            return draw_around(self._around, self._wanted(), ax, **kwargs)
+            return self._plot_around(*self._around, ax, **kwargs)
         columns = self._arrays()
         given = [name for name in self._given if name in columns]
-        return draw_plan(
-            columns, validation.choice("over", over or self._over, given), given, self._value, ax, **kwargs
-        )
+        over = validation.choice("over", over or self._over, given)
+        ax = axes_or_new(ax)
+        colormap = require("matplotlib", "cli", "drawing").colormaps["viridis"]
+        others = [name for name in given if name != over and np.ptp(columns[name])]
+        combinations: NDArray[Any] = np.zeros((0, 1))
+        line: NDArray[Any] = np.zeros(columns[self._value].size)
+        if others:
+            combinations, line = np.unique(np.stack([columns[name] for name in others]), axis=1, return_inverse=True)
+        # In an order that all see, none too light for paper.
+        colors = colormap(np.linspace(0, 0.75, combinations.shape[1]))
+        for k, (color, combination) in enumerate(zip(colors, combinations.T, strict=True)):
+            at = np.flatnonzero(line.ravel() == k)
+            at = at[np.argsort(columns[over][at], kind="stable")]
+            label = ", ".join(
+                f"{_NAMES[name][1]} = {tick_per_cent(number) if name in _PER_CENT else f'{number:g}'}"
+                for name, number in zip(others, combination, strict=True)
+            )
+            style = {"color": color, "marker": ".", "label": label} | kwargs
+            ax.plot(columns[over][at], columns[self._value][at], **style)
+        ax.set(xlabel=_NAMES[over][0], ylabel=_NAMES[self._value][0])
+        for name, axis in ((over, ax.xaxis), (self._value, ax.yaxis)):
+            if name in _PER_CENT:
+                axis.set_major_formatter(tick_per_cent)
+        ax.grid(alpha=0.3)
+        if others:
+            ax.legend()
+        return ax
+
+    def _plot_around(self, n: int, plan: Callable[..., Any], ax: Axes | None, **kwargs: Any) -> Axes:
+        """Draw what studies with a quarter to four times as many subjects would give, and what was wanted."""
+        sizes = sorted({max(2, round(n * times)) for times in (0.25, 0.5, 1, 2, 4)})
+        ax = plan(n_subjects=sizes).plot(ax, over="n_subjects", **({"color": USUAL} | kwargs))
+        ax.set_xscale("log")
+        ax.set_xticks(sizes, [f"{size:,}" for size in sizes])
+        ax.set_xticks([], minor=True)
+        ax.axvline(n, color="0.5", linewidth=1, zorder=0, label=f"{n:,} subjects")
+        wanted = self._wanted()
+        if wanted is not None:
+            label = f"wanted: {per_cent(wanted)}"
+            ax.axhline(wanted, color="black", linestyle="--", linewidth=1, zorder=0, label=label)
+        ax.legend(fontsize="small")
+        return ax
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)

@@ -570,12 +570,11 @@ def _factors(ratios: str) -> tuple[float, ...]:
 
 def figures_of_scores(scores: Mapping[str, Comparisons], climbed: Sequence[Synthesis]) -> dict[str, Axes | Figure]:
     """Draw curves and scores of each file of synthesized scores, and the steps of each set that was climbed to."""
-    figures: dict[str, Axes | Figure] = {}
-    for name, comparisons in scores.items():
-        evaluation = evaluate(comparisons, (), (), metrics="eer", n_resamples=0)
-        figures |= {f"{name}_det": evaluation.plot_det(), f"{name}_distributions": evaluation.plot_scores()}
-        if evaluation.groups:
-            figures[f"{name}_distributions_by_group"] = evaluation.plot_groups("scores")
+    figures = {
+        f"{name}_{key}": figure
+        for name, comparisons in scores.items()
+        for key, figure in evaluate(comparisons, (), (), metrics="eer", n_resamples=0)._figures().items()
+    }
     if climbed:
         width, height = _STEPS_SIZE
         ax = new_axes((width, height + 0.18 * len(climbed)))

@@ -48,8 +48,8 @@ def test_systems_read_back_have_the_rates_asked_for(tmp_path, suffix, kind):
     assert (points["garbe"], points["nrb(eer)"], points["sed_mean"]) == ("FMR=0.001", None, None)
     garbe = next(row.estimate for row in system.measures() if row.name == "garbe")
     assert f"{garbe:.4g}" in next(line for line in done.stdout.splitlines() if line.startswith("GARBE"))
-    figures = ("groups_det", "groups_distributions", "groups_distributions_by_group", "overall_det",
-               "overall_distributions", "steps")  # fmt: skip
+    figures = ("groups_det", "groups_scores", "groups_det_by_group", "groups_scores_by_group", "overall_det",
+               "overall_scores", "steps")  # fmt: skip
     drawn = {f"{name}.{kind}" for name in figures for kind in ("png", "svg")} if suffix == "csv" else set()
     assert {path.name for path in tmp_path.iterdir()} == drawn | {
         "config.toml",
@@ -93,8 +93,8 @@ def test_one_set(tmp_path, kind, generator):
 def test_figures_of_a_set_show_its_scores_and_steps():
     made = ff.synthesize(200, 200, fmr=0.02, rng=3)
     figures = figures_of_scores({"scores": made.comparisons()}, [made])
-    assert set(figures) == {"scores_det", "scores_distributions", "steps"}
+    assert set(figures) == {"scores_det", "scores_scores", "steps"}
     (line,) = figures["steps"].get_lines()
     np.testing.assert_array_equal(line.get_ydata(), made.history[: made.n_steps + 1])
     assert line.get_label() == "FMR 2 % at TMR 0.95"
-    assert figures["scores_distributions"].get_xlabel() == "Score (distance)"
+    assert figures["scores_scores"].get_xlabel() == "Score (distance)"
