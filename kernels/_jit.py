@@ -105,11 +105,12 @@ class _Kernel(CPUDispatcher):
     """A kernel that is compiled, or loaded, in another thread; an interrupted call raises KeyboardInterrupt."""
 
     _kept: bool | None = None
+    _has_machine_code = False  # but perhaps code that other kernels were linked with
 
     def __call__(self, *args: Any, **kws: Any) -> Any:
         function = self.py_func
         name = function.__module__.rpartition(".")[2], function.__name__
-        if not self._has_machine_code() and _ahead.runs_as_python(*name, args) and not self._is_kept():
+        if not self._has_machine_code and _ahead.runs_as_python(*name, args) and not self._is_kept():
             return function(*args, **kws)
         try:
             return _call(self, *args, **kws)
@@ -123,9 +124,6 @@ class _Kernel(CPUDispatcher):
     def _results(self) -> dict[Any, Any]:
         """What was compiled, by the types of the arguments."""
         return cast("dict[Any, Any]", self.overloads)
-
-    def _has_machine_code(self) -> bool:
-        return any(not isinstance(one.entry_point, _linking.Helper) for one in self._results.values())
 
     def _is_kept(self) -> bool:
         """Tell whether the kernel was compiled before; looked for once."""
@@ -155,6 +153,7 @@ class _Kernel(CPUDispatcher):
             self._results[tuple(result.signature.args)] = result
         else:
             super().add_overload(result)
+            self._has_machine_code = True
 
     def _compile_for_args(self, *args: Any, **kws: Any) -> Any:
         kernel: Any = super()  # type checkers cannot see its methods
