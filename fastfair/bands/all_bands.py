@@ -55,7 +55,6 @@ from .curve import (
     banded,
     curve_by_quantiles,
     ends_of,
-    few_subjects_hold,
     noted_narrow,
     over_levels,
     rate_curve,
@@ -520,8 +519,7 @@ def _inverted(
     settings, centred, confidence_level = found.settings, found.centred(), found.settings.confidence_level
     value, expected, drawn = map(values, (found.estimate, found.expected, found.replicates))
     n_each, shape = len(quantities) // found.levels.size, value.shape
-    narrow = few_subjects_hold(found, np.full(found.levels.size, "fmr" in names))
-    quantities = noted_narrow(quantities, np.repeat(narrow, n_each).tolist())
+    quantities = noted_narrow(found, quantities, np.full(found.levels.size, "fmr" in names))
     about_estimate = (drawn if centred is found.replicates else values(centred)).reshape(len(quantities), -1)
 
     def moved_systems() -> MovedSystems:

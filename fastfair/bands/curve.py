@@ -598,16 +598,16 @@ def rate_curve(found: RatesOverLevels, name: str, row: int = 0, group: str | Non
     value, expected, drawn = map(rate, (found.estimate, found.expected, found.replicates))
     centred = recentered(drawn, value, expected)
     n, subjects = int(found.comparisons[name][row]), found.subjects[name]
-    quantities = [
+    rates = [
         Quantity(
             name, group, point, x, n_comparisons=n, n_errors=n_errors,
             n_subjects=None if subjects is None else int(subjects[row]), note="" if n else "no comparisons",
         )
         for point, x, n_errors in zip(found.points, value.tolist(), found.errors[name][:, row].tolist(), strict=True)
     ]  # fmt: skip
-    narrow = few_subjects_hold(found, hangs_on_threshold(centred, found.replicates.threshold))
+    quantities = noted_narrow(found, rates, hangs_on_threshold(centred, found.replicates.threshold))
     maker = partial(
-        IntervalMaker, tuple(noted_narrow(quantities, narrow)), sizes=found.sizes(name, row),
+        IntervalMaker, tuple(quantities), sizes=found.sizes(name, row),
         jackknife=None if jackknife is None else lambda: rate(jackknife()), n_threads=settings.workers.n_threads,
     )  # fmt: skip
     about_estimate = maker(centred)
@@ -722,22 +722,21 @@ def _note_of(quantities: Sequence[Quantity]) -> str:
     return "; ".join(where(at) + note for note, at in said.items())
 
 
-def few_subjects_hold(found: RatesOverLevels, asked: NDArray[np.bool_]) -> list[bool]:
-    """Return at which of the levels asked few subjects cause most of the false matches that hold the threshold."""
+def noted_narrow(
+    found: RatesOverLevels, quantities: Sequence[Quantity], asked: NDArray[np.bool_]
+) -> Sequence[Quantity]:
+    """Note at which of the levels asked few subjects cause most of the false matches that hold the threshold."""
     if found.concentration is None:
-        return [False] * found.levels.size
+        return quantities
     sizes, concentration = found.sizes("fmr", 0), found.concentration
-    return [
+    narrow = [
         bool(level)
         and not (sizes.few_held and sizes.few_held.holds(k))
         and is_held_by_few_subjects(sizes.degrees_of_freedom[k], concentration(k))
         for k, level in enumerate(asked)
     ]
-
-
-def noted_narrow(quantities: Sequence[Quantity], narrow: Sequence[bool]) -> list[Quantity]:
-    """Note which of the quantities have a threshold that few subjects hold."""
-    return [noted(q, OF_FEW_SUBJECTS, NARROW) if at else q for q, at in zip(quantities, narrow, strict=True)]
+    n_each = len(quantities) // found.levels.size
+    return [noted(q, OF_FEW_SUBJECTS, NARROW) if narrow[k // n_each] else q for k, q in enumerate(quantities)]
 
 
 def ends_of(quantities: Sequence[Quantity]) -> Range:

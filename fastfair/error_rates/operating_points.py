@@ -508,10 +508,11 @@ class HeldThreshold:
 
     def held(self, key: int) -> float:
         """Return what the operating point holds, at another threshold: a rate, or FMR minus FNMR."""
-        fnmr, fmr = self._rates(key)
+        fnmr, fmr = self.rates_at(key)
         return self.signs[0] * fnmr + self.signs[1] * fmr
 
-    def _rates(self, key: int) -> tuple[float, float]:
+    def rates_at(self, key: int) -> tuple[float, float]:
+        """Return the FNMR and the FMR at a threshold."""
         below = self.errors_below(key)
         return below[0] / self.sizes[0], (self.sizes[1] - below[1]) / self.sizes[1]
 
@@ -526,10 +527,6 @@ class HeldThreshold:
         """How the FNMR and the FMR enter what is held."""
         assert self.at.rule.signs is not None
         return self.at.rule.signs
-
-    def rates_at(self) -> tuple[float, float]:
-        """Return the FNMR and the FMR at the threshold."""
-        return self._rates(self.key)
 
     def near(self, spread: float) -> tuple[int, int]:
         """Return the thresholds at which what is held lies a standard error to either side."""

@@ -260,7 +260,7 @@ class _ScoreTests:
         """What each system's comparisons add to what the operating point holds."""
         each, constants = np.zeros((2, len(self._systems))), np.zeros((2, len(self._systems)))
         for k, system in enumerate(self._systems):
-            for side, (sign, rate) in enumerate(zip(system.signs, system.rates_at(), strict=True)):
+            for side, (sign, rate) in enumerate(zip(system.signs, system.rates_at(system.key), strict=True)):
                 each[side, k] = sign / system.sizes[side]
                 constants[side, k] = -each[side, k] * rate
         return self._added([(None, one) if one.any() else None for one in each], constants)
