@@ -18,7 +18,7 @@ from .checks import LOG_LIKELIHOOD_RATIO
 from .comparisons import Comparisons
 from .embeddings import Embeddings
 from .scans import KeptComparisons
-from .sorted_scores import SortedSide, require_scores
+from .sorted_scores import SortedSide, pair_codes, require_scores
 from .vector_pairs import PairsOfVectors
 
 
@@ -280,21 +280,17 @@ def _require_other_people(
                 'by="group" needs one of other people'
             )
         return
-    shared = np.intersect1d(
-        _pairs(comparisons.nonmated, numbers[0], labels.size), _pairs(cohort.nonmated, numbers[1], labels.size)
+    own, others = (
+        pair_codes(*_subjects(one.nonmated, of_one), labels.size)
+        for one, of_one in zip((comparisons, cohort), numbers, strict=True)
     )
+    shared = np.intersect1d(own, others)
     if shared.size:
         one, other = (labels.tolist()[k] for k in divmod(int(shared[0]), labels.size))
         raise InputError(
             f"cohort has non-mated comparisons of {shared.size} pairs of subjects that comparisons have, such as "
             f"{one!r} and {other!r}: give one in which these subjects are compared with other people"
         )
-
-
-def _pairs(side: SortedSide, numbers: Integers, n_subjects: int) -> Integers:
-    """Return a number for each pair of subjects, whoever of them is the reference."""
-    first, second = _subjects(side, numbers)
-    return np.minimum(first, second) * n_subjects + np.maximum(first, second)
 
 
 def _of_subjects(cohort: Comparisons, numbers: Integers, n_subjects: int) -> _Statistics:
@@ -478,7 +474,7 @@ def _require_the_same_rows(
             f"the subjects of {apart.size:,} vectors differ, such as in row {apart[0]}: {one!r} in first and {other!r} "
             "in second; rows of both must be of the same samples"
         )
-    if not found[0].same_pairs(found[1]):
+    if not np.array_equal(found[0].is_probe, found[1].is_probe):  # type: ignore[arg-type]
         raise InputError("the roles of the vectors differ: the same rows must be references and probes in both")
     here, there = group_of_subject
     if groups and here is not None and there is not None:

@@ -76,32 +76,21 @@ def intersections(
     groups: tuple[str, ...] = ()
     codes: list[NDArray[np.uint16]] = []
     for name in names:
-        column = [part[name] for part in columns]
+        column, more = [part[name] for part in columns], labels[name]
         if not codes:
             groups, codes = ("",), [np.zeros_like(part) for part in column]
-        groups, codes = _intersect(groups, codes, labels[name], column)
+        n = len(more)
+        mixed = [np.multiply(code, n, dtype=np.intp) + other for code, other in zip(codes, column, strict=True)]
+        occurs, position = label_codes.in_use(len(groups) * n, *mixed)
+        kept = np.flatnonzero(occurs)
+        if kept.size > _MOST_GROUPS:
+            raise InputError(f"these attributes make {kept.size} groups; at most {_MOST_GROUPS} are possible")
+        groups = tuple(f"{groups[k // n]}{INTERSECTION}{more[k % n]}".removeprefix(INTERSECTION) for k in kept)
+        codes = [position.astype(np.uint16)[cells] for cells in mixed]
     if len(set(groups)) < len(groups):
         twice = next(label for k, label in enumerate(groups) if label in groups[:k])
         raise InputError(f"two intersections of {' and '.join(names)} are both called {twice!r}: rename labels")
     return groups, codes
-
-
-def _intersect(
-    labels: tuple[str, ...],
-    codes: list[NDArray[np.uint16]],
-    more_labels: tuple[str, ...],
-    more_codes: list[NDArray[np.uint16]],
-) -> tuple[tuple[str, ...], list[NDArray[np.uint16]]]:
-    n = len(more_labels)
-    mixed = [np.multiply(code, n, dtype=np.intp) + more for code, more in zip(codes, more_codes, strict=True)]
-    occurs, position = label_codes.in_use(len(labels) * n, *mixed)
-    kept = np.flatnonzero(occurs)
-    if kept.size > _MOST_GROUPS:
-        raise InputError(f"these attributes make {kept.size} groups; at most {_MOST_GROUPS} are possible")
-    joined = tuple(
-        f"{labels[k // n]}{INTERSECTION}{more_labels[k % n]}" if labels[k // n] else more_labels[k % n] for k in kept
-    )
-    return joined, [position.astype(np.uint16)[cells] for cells in mixed]
 
 
 def one_for_each(subject: Coded, name: str, labels: Coded) -> NDArray[np.uint16]:

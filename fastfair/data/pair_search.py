@@ -65,12 +65,12 @@ def way() -> str | None:
 
 
 def choose_scale(vectors: Floats, largest: int = 127) -> tuple[float, float]:
-    """Choose what a whole number stands for.
+    """Choose what a whole number stands for, by some of the vectors.
 
     Parameters
     ----------
     vectors : (m, d) ndarray
-        Some of the vectors.
+        The vectors.
     largest : int
         The largest whole number.
 
@@ -81,7 +81,7 @@ def choose_scale(vectors: Floats, largest: int = 127) -> tuple[float, float]:
     margin : float
         About how far products of whole numbers lie from those of the vectors at most.
     """
-    wide = vectors.astype(np.float64)
+    wide = vectors[np.linspace(0, len(vectors) - 1, _SEEN).astype(np.intp)].astype(np.float64)
     highest = float(np.abs(wide).max())
     if not 1e-30 < highest < 1e30:  # squares would leave the range of float32
         return 0.0, math.inf
@@ -93,11 +93,6 @@ def choose_scale(vectors: Floats, largest: int = 127) -> tuple[float, float]:
         if lost < best:
             best, scale = lost, tried
     return scale, 2 * best * float(np.sqrt(np.einsum("ij,ij->i", wide, wide).max()))
-
-
-def some_of(vectors: Floats) -> Floats:
-    """Return the vectors that the scale is chosen by."""
-    return vectors[np.linspace(0, len(vectors) - 1, _SEEN).astype(np.intp)]
 
 
 class Prefilter:
@@ -120,7 +115,7 @@ class Prefilter:
 
         self._mark, chosen = kernels.mark_by(name), kernels.WAYS[name]
         self._n, self._d, self._largest = n, rows.shape[1], chosen.largest
-        self._scale, _ = choose_scale(some_of(rows[:n]), chosen.largest)
+        self._scale, _ = choose_scale(rows[:n], chosen.largest)
         if not self._scale:
             return
         m, d = rows.shape
@@ -337,7 +332,7 @@ class PreparedVectors:
 
     def lowest_marked(self, bound: float) -> float:
         """Return about the lowest similarity that whole numbers do not tell from a bound."""
-        _, margin = choose_scale(some_of(self.rows[: self.n]))
+        _, margin = choose_scale(self.rows[: self.n])
         return -math.sqrt(bound * bound + 2 * margin) if self.euclidean else bound - margin
 
 

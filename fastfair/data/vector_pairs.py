@@ -137,12 +137,6 @@ class PairsOfVectors:
         references, probes = (np.bincount(self.subject[self.is_probe == k], minlength=n_subjects) for k in (0, 1))
         return references, probes
 
-    def same_pairs(self, other: PairsOfVectors) -> bool:
-        """Tell whether other vectors are of the same subjects, and in the same roles, row by row."""
-        if (self.is_probe is None) != (other.is_probe is None) or not np.array_equal(self.subject, other.subject):
-            return False
-        return self.is_probe is None or np.array_equal(self.is_probe, other.is_probe)  # type: ignore[arg-type]
-
     def of_two(self, first: NDArray[Any], second: NDArray[Any]) -> Counts:
         """Count the pairs of vectors of two subjects; mated ones are of one subject, which is `first`."""
         references, probes = self.vectors
