@@ -95,11 +95,6 @@ def _is_number(value: object) -> bool:
     return isinstance(validation.plain(value), numbers.Real) and not isinstance(validation.plain(value), bool)
 
 
-def _number(name: str, value: Any) -> float:
-    number = validation.real(name, value)
-    return value if type(value) is int else number  # an int stays an int
-
-
 def _path(name: str, value: Any) -> str | Path:
     """Require a possible name of a file or folder."""
     written = os.fspath(value)
@@ -137,7 +132,7 @@ KINDS: dict[Any, Kind] = {
         lambda value: _is_number(value) and isinstance(validation.plain(value), numbers.Integral),
         validation.count,
     ),
-    float: Kind("a finite number", "numbers", _is_number, _number),
+    float: Kind("a finite number", "numbers", _is_number, validation.number),
     Path: Kind("the name of a file", "names of files", lambda value: isinstance(value, str | os.PathLike), _path),
     np.ndarray: Kind("an array", "arrays", _anything, _number_or_array),
     # Names that stand for unions, or that are imported for type checkers alone.
@@ -159,7 +154,7 @@ def _resamples(name: str, value: Any, least: int = 0) -> int:
 
 
 def _any_number(name: str, value: Any) -> float:
-    return float(value) if isinstance(value, float | np.floating) else _number(name, value)
+    return float(value) if isinstance(value, float | np.floating) else validation.number(name, value)
 
 
 def at_least(n: int) -> Check:

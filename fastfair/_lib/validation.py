@@ -6,7 +6,7 @@ import contextlib
 import math
 import numbers
 from collections.abc import Iterable
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,7 +17,6 @@ from . import arrays
 from .text import did_you_mean, shown
 
 Interval = Literal["[0, 1)", "[0, 1]", "(0, 1)"]  # of fractions
-_TOO_MANY = 2**63  # the first whole number too large for int64
 
 
 def choice(name: str, value: object, choices: Iterable[str]) -> str:
@@ -29,36 +28,42 @@ def choice(name: str, value: object, choices: Iterable[str]) -> str:
     raise InputError(f"{name} must be one of {', '.join(map(repr, choices))}, not {shown(value)}{hint}")
 
 
-def plain(value: object) -> object:
+def plain(value: object) -> Any:
     """Return the number in an array without dimensions, and any other value as it is."""
     return value[()] if isinstance(value, np.ndarray) and value.ndim == 0 else value
 
 
 def real(name: str, value: object) -> float:
     """Check one finite number."""
-    number = plain(value)
+    given = plain(value)
     with contextlib.suppress(OverflowError):
-        if not isinstance(number, bool) and isinstance(number, numbers.Real) and math.isfinite(number):
-            return float(number)
+        if not isinstance(given, bool) and isinstance(given, numbers.Real) and math.isfinite(given):
+            return float(given)
     raise InputError(f"{name} must be a finite number, not {shown(value)}")
 
 
+def number(name: str, value: object) -> float:
+    """Check one finite number; whole numbers of any type become an int."""
+    given = real(name, value)
+    return int(plain(value)) if isinstance(plain(value), numbers.Integral) else given
+
+
 def positive(name: str, value: object) -> float:
-    """Check one finite number above zero; an int stays an int."""
-    number = real(name, value)
-    if number > 0:
-        return value if type(value) is int else number
-    raise InputError(f"{name} must be above 0, not {number:g}")
+    """Check one finite number above zero."""
+    given = number(name, value)
+    if given > 0:
+        return given
+    raise InputError(f"{name} must be above 0, not {given:g}")
 
 
 def count(name: str, value: object, least: int = 0) -> int:
     """Check one whole number of at least `least`."""
-    number = plain(value)
-    if isinstance(number, bool) or not isinstance(number, int | np.integer) or number < least:
+    given = plain(value)
+    if isinstance(given, bool) or not isinstance(given, int | np.integer) or given < least:
         raise InputError(f"{name} must be a whole number of at least {least}, not {shown(value)}")
-    if number >= _TOO_MANY:
+    if given >= 2**63:  # too large for int64
         raise InputError(f"{name} must be a whole number below 2**63, not {shown(value)}")
-    return int(number)
+    return int(given)
 
 
 def fraction(name: str, value: object, interval: Interval = "[0, 1)") -> float:
