@@ -382,7 +382,7 @@ def draw_ranks(ranking: Sequence[RankedSystem], level: float, ax: Axes | None) -
     """Draw the rank of each system with the ranks that the data leave possible."""
     from matplotlib.ticker import MaxNLocator
 
-    usual = f"rank, and ranks possible at {100 * level:g} % for all together"
+    usual = f"rank, and those possible at {100 * level:g} % together"
     best = f"{usual}; may be the best"
     bars = [
         _bar(y, (one.rank, one.best_rank, one.worst_rank), usual, best, one.best_rank == 1)
