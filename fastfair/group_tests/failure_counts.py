@@ -383,15 +383,23 @@ class FailureCounts(Shown):
 
     @classmethod
     @checked
-    def from_comparisons(cls, comparisons: Comparisons | ScannedComparisons, at: OperatingPoint) -> FailureCounts:
-        """Count mated comparisons rejected at an operating point.
+    def from_comparisons(
+        cls,
+        comparisons: Comparisons | ScannedComparisons | Embeddings,
+        at: OperatingPoint,
+        *,
+        n_threads: int | None = None,
+    ) -> FailureCounts:
+        """Count mated comparisons, or mated pairs of vectors, rejected at an operating point.
 
         Parameters
         ----------
-        comparisons : Comparisons or ScannedComparisons
-            Comparisons with subjects and groups.
+        comparisons : Comparisons, ScannedComparisons or Embeddings
+            Comparisons with subjects and groups, or vectors with groups, all of whose pairs are compared.
         at : OperatingPoint
             The operating point. Its threshold is the same for all groups.
+        n_threads : int, optional
+            Number of threads that compare vectors; all processors by default.
 
         Returns
         -------
@@ -421,48 +429,14 @@ class FailureCounts(Shown):
         >>> counts.failures, counts.attempts
         (array([1, 0]), array([2, 2]))
         """
+        if isinstance(comparisons, Embeddings):
+            if not comparisons.groups:
+                raise InputError("the embeddings have no groups to compare: give group")
+            return with_enough_pairs(
+                [comparisons], [at], False, lambda scans: cls.from_comparisons(scans[0], at), Workers(n_threads)
+            )
         counted = comparisons.kept if isinstance(comparisons, ScannedComparisons) else comparisons
         return cls._of(*_count_rejected(counted, at), comparisons.groups, comparisons.grouping)
-
-    @classmethod
-    @checked
-    def from_embeddings(
-        cls, embeddings: Embeddings, at: OperatingPoint, *, n_threads: int | None = None
-    ) -> FailureCounts:
-        """Count mated pairs of vectors rejected at an operating point.
-
-        Parameters
-        ----------
-        embeddings : Embeddings
-            Vectors with groups.
-        at : OperatingPoint
-            The operating point. Its threshold is the same for all groups.
-        n_threads : int, optional
-            All processors by default.
-
-        Returns
-        -------
-        FailureCounts
-            With one row for each subject with at least two vectors. Groups without such subjects stay in `groups`.
-
-        Raises
-        ------
-        InputError
-            Without groups.
-
-        Examples
-        --------
-        >>> import fastfair as ff
-        >>> e = ff.Embeddings([[1, 0], [2, 1], [0, 1], [0, 3], [-1, 1]], list("aabbc"), group=list("ffmmm"))
-        >>> counts = ff.FailureCounts.from_embeddings(e, ff.at_threshold(0.95))
-        >>> counts.failures, counts.attempts
-        (array([1, 0]), array([1, 1]))
-        """
-        if not embeddings.groups:
-            raise InputError("the embeddings have no groups to compare: give group")
-        return with_enough_pairs(
-            [embeddings], [at], False, lambda scans: cls.from_comparisons(scans[0], at), Workers(n_threads)
-        )
 
     def _set(
         self, failures: Counts, attempts: Counts, code: NDArray[Any], groups: tuple[str, ...],
@@ -753,10 +727,8 @@ def counts_to_test(
         counts = data
     elif at is None:
         raise InputError("at is missing: say where failures are counted, as with at=at_fmr(1e-3)")
-    elif isinstance(data, Comparisons | ScannedComparisons):
-        counts = FailureCounts.from_comparisons(data, at)
     else:
-        counts = FailureCounts.from_embeddings(data, at, n_threads=n_threads)
+        counts = FailureCounts.from_comparisons(data, at, n_threads=n_threads)
     lacking = require_subjects(counts.groups, counts.n_subjects.tolist(), 2, counts.called.trials, policy)
     return counts.without(lacking) if lacking else counts
 

@@ -129,7 +129,7 @@ def _file_of_scores() -> Path:
 def calls() -> dict[str, dict[str, Any]]:
     """Return the arguments of a valid call by the function's name; a method's object is the class's own of `made`."""
     have = made()
-    c, e, counts, at = have["Comparisons"], have["Embeddings"], have["FailureCounts"], have["at"]
+    c, counts, at = have["Comparisons"], have["FailureCounts"], have["at"]
     frame = pd.DataFrame({"score": _SCORES, "mated": _MATED, "a": _WHO[0], "b": _WHO[1], "g": _GROUP[0]})
     rows = [[1.0, 0.0], [2.0, 1.0], [0.0, 1.0], [0.0, 3.0]]
     vectors = pl.DataFrame({"vectors": rows, "who": list("aabb"), "g": list("ffmm")})
@@ -244,7 +244,6 @@ def calls() -> dict[str, dict[str, Any]]:
         "FailureCounts": {"failures": [0, 1, 2], "attempts": [3, 3, 3], "group": list("aab")},
         "FailureCounts.from_decisions": {"failed": [0, 1, 0, 0], "subject": list("aabb"), "group": list("ffmm")},
         "FailureCounts.from_comparisons": {"comparisons": c, "at": at},
-        "FailureCounts.from_embeddings": {"embeddings": e, "at": at},
         "FailureCounts.confidence_interval": {"confidence_level": 0.9}, "FailureCounts.remarks": {},
         "FailureCounts.without": {"groups": ["f"]},
         "OperatingPoint": {"kind": "fmr", "value": 0.1},

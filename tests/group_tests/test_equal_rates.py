@@ -242,7 +242,7 @@ def test_progress_is_told():
 def test_scores_and_vectors_are_counted_first():
     e = small_embeddings(2, 9, 5)
     at = ff.at_fnmr(0.3)
-    counts = ff.FailureCounts.from_embeddings(e, at)
+    counts = ff.FailureCounts.from_comparisons(e, at)
     for test in (ff.fnmr_test, ff.margin_of_error):
         expected = test(counts, n_resamples=20, rng=0)
         for data in (e, e.comparisons()):

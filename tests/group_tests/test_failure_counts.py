@@ -195,7 +195,7 @@ def test_comparisons_that_cannot_be_counted():
 )
 def test_embeddings_are_counted_as_their_comparisons(seed, n_subjects, similarity, dtype, at):
     e = small_embeddings(seed, n_subjects, 4, similarity, dtype=dtype)
-    counts = ff.FailureCounts.from_embeddings(e, at, n_threads=1)
+    counts = ff.FailureCounts.from_comparisons(e, at, n_threads=1)
     expected = ff.FailureCounts.from_comparisons(e.comparisons(), at)
     assert subjects_of(counts) == subjects_of(expected)
     assert counts.grouping == expected.grouping
@@ -205,18 +205,18 @@ def test_embeddings_are_counted_as_their_comparisons(seed, n_subjects, similarit
 def test_too_few_pairs_kept_at_first_are_looked_for_again(monkeypatch):
     e = ff.von_mises_fisher_embeddings(300, 4, 16, concentration=(20, 60), rng=3)
     e = ff.Embeddings(e.vectors, e.subject, group=[f"g{k % 5}" for k in e.subject])
-    enough = ff.FailureCounts.from_embeddings(e, ff.at_fmr(0.03))
+    enough = ff.FailureCounts.from_comparisons(e, ff.at_fmr(0.03))
     monkeypatch.setattr(operating_points, "_SPARE", 0.2)
     monkeypatch.setattr(operating_points, "_PAIRS", 1)
-    assert np.array_equal(ff.FailureCounts.from_embeddings(e, ff.at_fmr(0.03)).failures, enough.failures)
+    assert np.array_equal(ff.FailureCounts.from_comparisons(e, ff.at_fmr(0.03)).failures, enough.failures)
 
 
 def test_embeddings_that_cannot_be_counted():
     e = small_embeddings(0, 4, 3)
     for at in (0.5, None):
-        refused("at must be an operating point", ff.FailureCounts.from_embeddings, e, at)
+        refused("at must be an operating point", ff.FailureCounts.from_comparisons, e, at)
     for at in (ff.at_fmr(0.1), ff.at_eer()):
-        refused("no groups", ff.FailureCounts.from_embeddings, ff.Embeddings(e.vectors, e.subject), at)
+        refused("no groups", ff.FailureCounts.from_comparisons, ff.Embeddings(e.vectors, e.subject), at)
 
 
 # What is refused, said and kept.
