@@ -143,8 +143,7 @@ def read_comparisons(
     if layout.impostor is not None:
         return _of_two_files(path, layout.impostor, how)
     if isinstance(path, str | Path):
-        file = formats.opened(files.check_file(path), how)
-        table = file.format.read(file, how)
+        table = formats.read(files.check_file(path), how)
     else:
         table = formats.choose(tables.of_frame(path, "path", "the data frame"), how, formats.FORMATS["csv"])
     columns = coded_rows(table, how)
@@ -286,7 +285,7 @@ def _groups(
             raise InputError(_NEEDS_SAMPLES if per_sample else _NEEDS_SUBJECTS)
         other_labels = None if others is None else others[0].labels
         keep = described.kept(ids, how.policies.missing_labels, "comparisons", other_labels, any_label=how.by_attribute)
-        keep = described.agreeing(how.policies.label_conflicts, (columns, table.attributes), ids, keep)
+        keep = described.agreeing(how.policies.label_conflicts, columns, table.attributes, ids, keep)
         groups = dict(zip(_SIDES, described.groups_of(ids, unknown), strict=True)) if described.attributes else {}
         return {f"{side}_group": of_side for side, of_side in groups.items()}, keep
     keep = np.ones(table.frame.height, np.bool_)

@@ -264,8 +264,8 @@ class ScoreFile:
     trials: Text | None
 
 
-def opened(path: Path, how: HowToRead) -> ScoreFile:
-    """Recognise the format of a file, unless the caller names it, and read its text and that of its list of trials."""
+def read(path: Path, how: HowToRead) -> ScoreTable:
+    """Recognise the format of a file, unless the caller names it, and read it with its list of trials."""
     kind = _of_suffix(path, how) if how.layout.format == "auto" else FORMATS[how.layout.format]
     text = None
     if kind is None or (kind.is_text and path.suffix not in kind.suffixes):
@@ -278,7 +278,7 @@ def opened(path: Path, how: HowToRead) -> ScoreFile:
         raise InputError(f"{path} holds scores and no list of trials, so leave embeddings= out")
     if trials is not None and not kind.of_trials:
         raise InputError(f"a {kind.name} file has its own labels: trials= goes with scores alone")
-    return ScoreFile(path, kind, text, trials)
+    return kind.read(ScoreFile(path, kind, text, trials), how)
 
 
 def _of_suffix(path: Path, how: HowToRead) -> Format | None:

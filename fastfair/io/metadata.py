@@ -196,7 +196,8 @@ class Metadata:
     def agreeing(
         self,
         policy: str,
-        told: tuple[FrameColumns, dict[str, tuple[str, str]]],
+        columns: FrameColumns,
+        told: dict[str, tuple[str, str]],
         sides: Sequence[Coded],
         keep: NDArray[np.bool_],
     ) -> NDArray[np.bool_]:
@@ -206,9 +207,10 @@ class Metadata:
         ----------
         policy : {"raise", "drop", "keep"}
             What to do with the others: raise an error, warn so that the caller leaves them out, or nothing.
-        told : tuple
-            The columns of the score file, and which of them hold each attribute of references and of probes; missing
-            labels contradict nothing.
+        columns : FrameColumns
+            The score file.
+        told : dict of str to pair of str
+            Its columns that hold each attribute of references and of probes; missing labels contradict nothing.
         sides : sequence of Coded
             What the metadata tells the labels of: references and probes.
         keep : (n,) ndarray of bool
@@ -219,12 +221,11 @@ class Metadata:
         (n,) ndarray of bool
             Which of these to keep.
         """
-        columns, pairs = told
-        if policy == "keep" or not pairs:
+        if policy == "keep" or not told:
             return keep
         found = self.groups_of(sides)
         contradicted = np.zeros(sides[0].codes.size, np.bool_)
-        for name, pair in pairs.items():
+        for name, pair in told.items():
             for column, side, by_name in zip(pair, sides, found, strict=True):
                 texts, codes = columns.texts(column)
                 known = by_name[name]
@@ -247,7 +248,7 @@ class Metadata:
         rows = np.flatnonzero(contradicted)
         named = ", ".join(map(str, rows[:5])) + (", ..." if rows.size > 5 else "")
         warn(
-            f"{rows.size} of {contradicted.size} comparisons left out, as their labels of {' and '.join(pairs)} "
+            f"{rows.size} of {contradicted.size} comparisons left out, as their labels of {' and '.join(told)} "
             f"contradict the metadata: rows {named} (counted from 0)",
             DroppedWarning,
         )

@@ -232,8 +232,7 @@ class _PartReader:
         try:
             with files.unchanged({part.file: self.stamps[part.file]}):
                 if part.n_rows is None:
-                    file = formats.opened(part.file, how)
-                    table = file.format.read(file, how)
+                    table = formats.read(part.file, how)
                     if table.is_matrix:
                         raise InputError(
                             f"{part.file} is a score matrix, which cannot be scanned: use read_comparisons"
