@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import enum
 import numbers
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import partial
-from itertools import islice
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import numpy as np
@@ -280,7 +278,6 @@ def _no_label(name: str, entries: Sequence[Any], numbers: Numbers) -> InputError
 Array = NDArray[Any]
 FEW = 1 << 15  # up to so many rows NumPy is quick enough, and no kernel needs to be compiled
 _SLOTS = 1 << 16  # of the first hash table; the next have 8 times as many, so that trying again costs little
-_UNKNOWN = 2**16 - 1  # no attribute has so many labels
 _WIDTHS = (1, 2, 4, 8)  # bytes of integers
 
 
@@ -368,55 +365,6 @@ def in_parts(size: int, work: Any) -> list[Any]:
 def smallest_integers(n: int) -> type[np.uint16] | type[np.int32]:
     """Return the smaller type of codes that holds all numbers below n."""
     return np.uint16 if n <= 2**16 else np.int32
-
-
-def one_of_each(n: int, columns: list[tuple[Array, Array]]) -> NDArray[np.uint16] | None:
-    """Find the label of each of n subjects; None where one has several.
-
-    Parameters
-    ----------
-    n : int
-        The number of subjects, all of which occur.
-    columns : list of tuple
-        The subjects of each row and their labels, such as those of references and those of probes.
-
-    Returns
-    -------
-    (n,) ndarray of uint16, or None
-    """
-    found = np.full(n, _UNKNOWN, np.uint16)
-    for subject, label in columns:
-        if subject.size <= FEW:
-            found[subject] = label
-            continue
-        for part in in_parts(subject.size, partial(_find_labels, n, subject, label)):
-            if part is None or not ((found == part) | (found == _UNKNOWN) | (part == _UNKNOWN)).all():
-                return None
-            np.minimum(found, part, out=found)
-    if all(np.array_equal(found[subject], label) for subject, label in columns if subject.size <= FEW):
-        return found
-    return None
-
-
-def first_conflict(n: int, columns: list[tuple[Array, Array]]) -> tuple[int, int, int, int]:
-    """Return the column and the row of the first label that is not its subject's first one, that label, and the first.
-
-    n, columns: as in `one_of_each`, where some subject has several labels.
-    """
-    first = np.full(n, -1, np.int64)
-    for subject, label in reversed(columns):
-        first[subject[::-1]] = label[::-1]
-    wrong = [np.flatnonzero(first[subject] != label)[:1] for subject, label in columns]
-    row, k = min((int(rows[0]), k) for k, rows in enumerate(wrong) if rows.size)
-    subject, label = columns[k]
-    return k, row, int(label[row]), int(first[subject[row]])
-
-
-def _find_labels(n: int, subject: Array, label: Array, part: slice) -> NDArray[np.uint16] | None:
-    from fastfair.kernels import labels as kernels
-
-    found = np.full(n, _UNKNOWN, np.uint16)
-    return found if kernels.find_labels(subject[part], label[part], _UNKNOWN, found) else None
 
 
 def _by_range(dtype: np.dtype[Any], values: Array) -> tuple[Array, Numbers] | None:
@@ -534,47 +482,3 @@ def _of_pyarrow(native: Any) -> tuple[Mapping[int, Any], NDArray[Any]]:
     column = coded.unify_dictionaries().combine_chunks()
     indices = column.indices.cast(pa.int64()).fill_null(-1) if column.null_count else column.indices
     return dict(enumerate(column.dictionary.to_pylist())), indices.to_numpy(zero_copy_only=False)
-
-
-_LOOKED_AT = 100
-_SUFFIX = re.compile(
-    r"\.(jpe?g|png|bmp|gif|tiff?|pgm|ppm|webp|wsq|jp2|wav|flac|mp3|m4a|ogg|sph|npy|mat|iso|fmr)$", re.IGNORECASE
-)
-_NUMBERED = re.compile(r".*[^\W\d_].*([_-])\d+(\.\w+)?")  # ann_0001 or ann-1.png, but not 2024_1
-
-
-def advice_on_samples(ids: Iterable[object]) -> str:
-    """Return what to do where ids of subjects look like names of samples, or "" where they do not.
-
-    Examples
-    --------
-    >>> from fastfair._lib.label_codes import advice_on_samples
-    >>> print(advice_on_samples(["ann/1.jpg", "ann/2.jpg"])[:48])
-    The ids look like names of files, such as 'ann/1
-    """
-    names = [str(name) for name in islice(ids, _LOOKED_AT)]
-    for kind, looks in (("names of files", _is_path), ("numbered samples", _NUMBERED.fullmatch)):
-        found = [name for name in names if looks(name)]
-        if found and 2 * len(found) >= len(names):
-            perhaps = _pattern(found)
-            hint = f", here perhaps '{perhaps}'" if perhaps else ""  # as it is typed, with single backslashes
-            return (
-                f"The ids look like {kind}, such as {found[0]!r}: say how to cut the subjects out of them with "
-                f"subject_pattern={hint}"
-            )
-    return ""
-
-
-def _is_path(name: str) -> bool:
-    return "/" in name or "\\" in name or _SUFFIX.search(name) is not None
-
-
-def _pattern(names: list[str]) -> str:
-    """Return a regular expression that would find the subjects, or "" where the names do not show where they are."""
-    if all(name.count("/") == 1 and not name.startswith("/") for name in names):
-        return "^([^/]+)/"
-    numbered = [_NUMBERED.fullmatch(name) for name in names]
-    marks = {match.group(1) if match else "" for match in numbered}
-    if len(marks) == 1 and "" not in marks and not any("/" in name for name in names):
-        return rf"^(.+){marks.pop()}\d+"
-    return ""

@@ -196,7 +196,7 @@ def subject_of_each(samples: BothSides, subjects: BothSides | None) -> NDArray[n
     for sample, subject in columns:
         found[sample] = subject
     if any((found[sample] != subject).any() for sample, subject in columns):
-        k, row, here, earlier = label_codes.first_conflict(samples[0].size, columns)
+        k, row, here, earlier = group_labels.first_conflict(samples[0].size, columns)
         raise InputError(
             f"{('reference', 'probe')[k]}_sample {samples[0].item(samples[1 + k][row])!r} is of subject "
             f"{subjects[0].item(here)!r} in row {row} (counted from 0), but of {subjects[0].item(earlier)!r} in "
@@ -236,7 +236,7 @@ def labels_of_subjects(subjects: BothSides | None, attributes: Attributes) -> di
     if subjects is None:
         return {}
     found = {
-        name: label_codes.one_of_each(subjects[0].size, list(zip(subjects[1:], sides[1:], strict=True)))
+        name: group_labels.labels_of_subjects(subjects[0].size, list(zip(subjects[1:], sides[1:], strict=True)))
         for name, sides in attributes.items()
     }
     return {name: labels for name, labels in found.items() if labels is not None}
@@ -310,7 +310,7 @@ def rows_without_conflicts(
             "forms of Unicode or invisible characters"
             if by_case
             else advice()
-            or label_codes.advice_on_samples(labels)
+            or checks.advice_on_samples(labels)
             or 'Correct the labels or the subjects, or pass label_conflicts="drop" to leave these comparisons out, or '
             'label_conflicts="keep" to keep them as they are marked'
         ),

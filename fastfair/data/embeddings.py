@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from fastfair._lib import arrays, validation
 from fastfair._lib.arguments import Array, Probability, checked
-from fastfair._lib.label_codes import Coded, Labels, encode, encode_together, first_conflict
+from fastfair._lib.label_codes import Coded, Labels, encode, encode_together
 from fastfair._lib.notebook import Shown
 from fastfair._lib.text import shown
 from fastfair._lib.threads import run_blocks
@@ -70,7 +70,7 @@ def templates_of(
         found = np.empty(coded.labels.size, np.int64)
         found[code] = of
         if (found[code] != of).any():
-            row = references[first_conflict(found.size, [(code, of)])[1]]
+            row = references[group_labels.first_conflict(found.size, [(code, of)])[1]]
             raise InputError(
                 f"template {coded.labels[coded.codes[row]]!r} has references of two subjects, the second in row {row}: "
                 "a template is of one subject",

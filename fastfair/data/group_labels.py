@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from fastfair.errors import InputError
 
 INTERSECTION = " & "  # between the labels of several attributes
 MISSING = "\0"  # label of comparisons that lack one, which are in no group of the attribute
+_UNKNOWN = 2**16 - 1  # no attribute has so many labels
 _MOST_GROUPS = 2000  # pairs of groups are counted, so that time and memory grow with the square
 
 
@@ -93,12 +95,61 @@ def intersections(
     return groups, codes
 
 
+def labels_of_subjects(n: int, columns: list[tuple[NDArray[Any], NDArray[Any]]]) -> NDArray[np.uint16] | None:
+    """Find the label of each of n subjects; None where one has several.
+
+    Parameters
+    ----------
+    n : int
+        The number of subjects, all of which occur.
+    columns : list of tuple
+        The subjects of each row and their labels, such as those of references and those of probes.
+
+    Returns
+    -------
+    (n,) ndarray of uint16, or None
+    """
+    found = np.full(n, _UNKNOWN, np.uint16)
+    for subject, label in columns:
+        if subject.size <= label_codes.FEW:
+            found[subject] = label
+            continue
+        for part in label_codes.in_parts(subject.size, partial(_find_labels, n, subject, label)):
+            if part is None or not ((found == part) | (found == _UNKNOWN) | (part == _UNKNOWN)).all():
+                return None
+            np.minimum(found, part, out=found)
+    if all(np.array_equal(found[subject], label) for subject, label in columns if subject.size <= label_codes.FEW):
+        return found
+    return None
+
+
+def first_conflict(n: int, columns: list[tuple[NDArray[Any], NDArray[Any]]]) -> tuple[int, int, int, int]:
+    """Return the column and the row of the first label that is not its subject's first one, that label, and the first.
+
+    n, columns: as in `labels_of_subjects`, where some subject has several labels.
+    """
+    first = np.full(n, -1, np.int64)
+    for subject, label in reversed(columns):
+        first[subject[::-1]] = label[::-1]
+    wrong = [np.flatnonzero(first[subject] != label)[:1] for subject, label in columns]
+    row, k = min((int(rows[0]), k) for k, rows in enumerate(wrong) if rows.size)
+    subject, label = columns[k]
+    return k, row, int(label[row]), int(first[subject[row]])
+
+
+def _find_labels(n: int, subject: NDArray[Any], label: NDArray[Any], part: slice) -> NDArray[np.uint16] | None:
+    from fastfair.kernels import labels as kernels
+
+    found = np.full(n, _UNKNOWN, np.uint16)
+    return found if kernels.find_labels(subject[part], label[part], _UNKNOWN, found) else None
+
+
 def one_for_each(subject: Coded, name: str, labels: Coded) -> NDArray[np.uint16]:
     """Find the label of each subject, who must have the same one throughout."""
     columns = [(subject.codes, labels.codes)]
-    found = label_codes.one_of_each(subject.labels.size, columns)
+    found = labels_of_subjects(subject.labels.size, columns)
     if found is None:
-        _, row, *codes = label_codes.first_conflict(subject.labels.size, columns)
+        _, row, *codes = first_conflict(subject.labels.size, columns)
         here, earlier = (labels.labels.item(code) for code in codes)
         raise InputError(
             f"group {name!r}: subject {subject.labels.item(subject.codes[row])!r} is {here!r} in row {row} (counted "

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from fastfair._lib import arrays
 from fastfair._lib.arguments import checked
-from fastfair._lib.label_codes import encode_together, first_conflict, look_up, one_of_each, smallest_integers
+from fastfair._lib.label_codes import encode_together, look_up, smallest_integers
 from fastfair._lib.notebook import Shown
 from fastfair._lib.threads import count_threads, in_order
 from fastfair.errors import InputError
@@ -502,9 +502,9 @@ def divided(columns: CheckedColumns, cllr: bool, limits: Limits) -> DividedPart:
     for name, (labels, *codes) in columns.attributes.items():
         group_labels.attribute(name, labels)  # refuses more labels than there can be groups
         pairs = list(zip(both, codes, strict=True))
-        of_subjects = one_of_each(subjects.size, pairs)
+        of_subjects = group_labels.labels_of_subjects(subjects.size, pairs)
         if of_subjects is None:
-            k, row, here, earlier = first_conflict(subjects.size, pairs)
+            k, row, here, earlier = group_labels.first_conflict(subjects.size, pairs)
             raise _labelled_twice(name, subjects.item(both[k][row]), labels.item(here), labels.item(earlier), row)
         own[name] = labels, of_subjects
     reference, probe = (codes.astype(smallest_integers(subjects.size), copy=False) for codes in both)

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastfair._lib import arrays
-from fastfair._lib.label_codes import FEW, advice_on_samples, in_use, look_up
+from fastfair._lib.label_codes import FEW, in_use, look_up
 from fastfair._lib.threads import both, count_threads, in_threads, slices
 from fastfair._lib.warnings import warn
 from fastfair.errors import DroppedWarning, InputError
@@ -287,7 +287,7 @@ class CheckedColumns:
         n_mated = int(np.count_nonzero(flags))
         if n_mated in (0, flags.size):
             missing = "mated" if n_mated == 0 else "non-mated"
-            names = "" if self.subjects is None or n_mated else advice_on_samples(self.subjects[0])
+            names = "" if self.subjects is None or n_mated else checks.advice_on_samples(self.subjects[0])
             which = "" if flags is self.flags else " that have a score"
             raise InputError(
                 f"there are no {missing} comparisons among the {flags.size}{which}; both classes are needed"

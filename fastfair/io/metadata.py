@@ -8,11 +8,10 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from fastfair._lib import label_codes
 from fastfair._lib.frames import FrameColumns
 from fastfair._lib.label_codes import Coded, encode
 from fastfair._lib.warnings import warn
-from fastfair.data import side_columns
+from fastfair.data import checks, side_columns
 from fastfair.data.columns import plain_label
 from fastfair.errors import DroppedWarning, InputError
 
@@ -191,7 +190,7 @@ class Metadata:
         for label in lost:
             if plain_label(label) in by_look and label not in ids:
                 return f"{label!a} is written {by_look[plain_label(label)]!a} in the metadata: write both alike"
-        return label_codes.advice_on_samples(lost) if self.per == "subject" else ""
+        return checks.advice_on_samples(lost) if self.per == "subject" else ""
 
     def agreeing(
         self,

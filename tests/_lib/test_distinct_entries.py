@@ -14,7 +14,7 @@ from oracles.label_codes import codes_of, order_of
 import fastfair as ff
 from fastfair._lib import label_codes, threads
 from fastfair._lib.frames import FrameColumns
-from fastfair.data import sorted_scores
+from fastfair.data import group_labels, sorted_scores
 
 WORDS = st.text(st.characters(codec="utf-8", exclude_categories=["Z", "Cc"]), min_size=1, max_size=5).filter(
     lambda text: text == text.strip() and not label_codes.is_missing(text)
@@ -180,7 +180,7 @@ def test_labels_of_subjects_are_found_where_each_has_one(rows, alike):
     expected = [min(labels) for labels in held] if all(len(labels) == 1 for labels in held) else None
     for few in (0, 1000):
         label_codes.FEW = few
-        found = label_codes.one_of_each(len(subjects), columns)
+        found = group_labels.labels_of_subjects(len(subjects), columns)
         assert (None if found is None else found.tolist()) == expected
 
 

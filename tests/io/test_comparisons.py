@@ -13,7 +13,7 @@ from helpers.flat import read_comparisons, scan_comparisons
 from helpers.refusals import refused
 
 import fastfair as ff
-from fastfair._lib import label_codes
+from fastfair.data import checks
 from fastfair.errors import DroppedWarning, FileFormatError, InputError
 
 MATED, NONMATED = [0.8, 0.9], [0.1, 0.2]
@@ -63,7 +63,7 @@ def test_ids_that_look_like_paths_are_said_to(write):
     ],
 )  # fmt: skip
 def test_names_of_samples_are_told_from_ids_of_subjects(names, pattern):
-    told = label_codes.advice_on_samples(names)
+    told = checks.advice_on_samples(names)
     assert (pattern is None) == (told == "")
     if pattern:
         assert told.endswith(f"with subject_pattern=, here perhaps '{pattern}'")
