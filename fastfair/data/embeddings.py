@@ -574,9 +574,7 @@ class Embeddings(Shown):
             return PairFinder(self.vectors, self.similarity, self.pairing, workers)
         assert self.is_probe is not None
         of_vectors = Pairing.of(self.subject[self.template], self.subject_group, self.is_probe[self.template])
-        number = np.empty(self.subject.size, np.int32)
-        number[self.pairing.order] = np.arange(self.subject.size, dtype=np.int32)
-        number = number[self.template[of_vectors.order]]
+        number = np.argsort(self.pairing.order).astype(np.int32)[self.template[of_vectors.order]]
         return PairFinder(self.vectors, self.similarity, of_vectors, workers, number=number)
 
     def _shown(self) -> tuple[Sequence[str], Mapping[str, Sequence[Any]]]:
