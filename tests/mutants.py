@@ -38,7 +38,7 @@ MUTANTS = (
     ("fastfair/uncertainty/few_errors.py", "(0.5 - rate) / (n + attempts))", "(0.5 - rate) / n)"),
     ("fastfair/intervals.py", "+ 1, (1 - confidence_level) / 2)", "+ 1, 1 - confidence_level)"),
     # Kinds of scores, whose they are, and who is in error.
-    ("fastfair/data/sorted_scores.py", 'if score_kind == "distance" else b', 'if score_kind != "distance" else b'),
+    ("fastfair/data/sorted_scores.py", 'score_kind == "distance" else b', 'score_kind != "distance" else b'),
     ("fastfair/data/columns.py", "flags = subjects[1] == subjects[2]", "flags = subjects[1] != subjects[2]"),
     ("kernels/climb.py", "if is_error == (missing < 0):", "if is_error != (missing < 0):"),
     # Reading and writing.
