@@ -68,7 +68,8 @@ def count(name: str, value: object, least: int = 0) -> int:
 
 def fraction(name: str, value: object, interval: Interval = "[0, 1)") -> float:
     """Check one fraction, and not a percentage."""
-    return float(fractions(name, real(name, value), interval))
+    given = real(name, value)
+    return given if 0 < given < 1 else float(fractions(name, given, interval))
 
 
 def counts(name: str, values: ArrayLike | None, least: int) -> NDArray[np.int64]:
