@@ -344,9 +344,8 @@ def checks_of(function: Callable[..., Any]) -> dict[str, Check]:
 def checked_options(caller: str, function: Callable[..., Any], options: Mapping[str, Any]) -> dict[str, Any]:
     """Check the arguments that a caller passes on by name to a function."""
     _, *known = checks_of(function)
-    for name in options:
-        if name not in known:
-            raise TypeError(f"{caller}() got an unexpected keyword argument {name!r}")
+    if unknown := options.keys() - set(known):
+        raise TypeError(f"{caller}() got an unexpected keyword argument {min(unknown)!r}")
     return {name: checks_of(function)[name](name, value) for name, value in options.items()}
 
 
