@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fastfair._lib import memory
+from fastfair._lib.label_codes import in_use
 from fastfair._lib.threads import run_blocks
 from fastfair._lib.workers import Report
 from fastfair.data.comparisons import Comparisons
@@ -101,7 +102,11 @@ def count_errors(
     from fastfair.kernels.frailty import Numbers, Partners
 
     ends = np.concatenate((first, second)).astype(np.int64) * n_groups + np.tile(group, 2)
-    known, unit = np.unique(ends, return_inverse=True)
+    if (n_ends := int(ends.max()) + 1) <= ends.size:
+        used, number = in_use(n_ends, ends)
+        known, unit = np.flatnonzero(used), number[ends]
+    else:  # with more subjects of groups than comparisons, sorting takes less memory
+        known, unit = np.unique(ends, return_inverse=True)
     a, b = unit.reshape(2, -1)
     two = a != b  # a comparison of a subject with itself is seen once
     seen_from, seen = np.concatenate((a, b[two])), np.concatenate((b, a[two]))
