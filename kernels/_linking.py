@@ -18,7 +18,7 @@ from numba.core import dispatcher
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler_lock import global_compiler_lock
 
-IS_TRIED = (0, 61) <= numba.version_info.short <= (0, 68)
+IS_TRIED = numba.version_info.short == (0, 68)
 _compiler: Any = dispatcher  # type checkers cannot see what is private
 _state = threading.local()
 
