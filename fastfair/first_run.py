@@ -46,7 +46,7 @@ def warm_up(n_processes: Natural | None = None, progress: bool | Report = False)
     Notes
     -----
     Kernels are compiled by use: each process makes small data and measures them. Two processes that need a kernel at
-    the same time both compile it: all kernels take two processes 106 seconds of processor time in place of 93. Compiled
+    the same time both compile it: all kernels take two processes 85 seconds of processor time in place of 51. Compiled
     kernels are kept in the folder that the environment variable ``FASTFAIR_CACHE_DIR`` names; by default beside the
     library, or in ``~/.cache/fastfair`` where that is not writable. An upgrade compiles again what
     it changes: kernels whose source is another one, and all of them for another version of numba.
@@ -55,7 +55,7 @@ def warm_up(n_processes: Natural | None = None, progress: bool | Report = False)
     --------
     >>> import fastfair as ff
     >>> ff.warm_up()  # doctest: +SKIP
-    124
+    106
     """
     from fastfair.kernels._jit import CACHE_FOLDER, config
 
