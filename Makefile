@@ -1,6 +1,8 @@
 # Everything runs from .venv, which is made on first use; `make clean` removes what is built and keeps it.
 PYTHON ?= python3
 BIN := .venv/bin
+UV := UV_PYTHON_DOWNLOADS=never $(BIN)/uv
+INSTALL := $(UV) pip install --quiet --compile-bytecode --python $(BIN)/python --editable
 ASV := $(BIN)/asv --config benchmarks/asv.conf.json
 
 # What runs tests prints how long they took, and bash's `time` counts the processor time of all processes.
@@ -108,7 +110,6 @@ boundscheck: .venv/.test
 
 # The quick tests that meet other libraries, and the examples of every public function.
 VERSIONED := tests/cli tests/io tests/test_package.py fastfair
-UV := UV_PYTHON_DOWNLOADS=never $(BIN)/uv
 # pyenv keeps interpreters where nothing else looks.
 FIND := PATH="$$PATH:$$(printf '%s:' "$${PYENV_ROOT:-$$HOME/.pyenv}"/versions/*/bin)" $(UV) python find --no-project --system
 
@@ -174,13 +175,15 @@ EXTRAS_versions := versions
 EXTRAS_release := versions,release
 
 # All extras at once, which is quicker than one after the other.
-everything: pyproject.toml | $(BIN)/python
-	$(BIN)/pip install -q --disable-pip-version-check -e ".[test,lint,demo,docs,bench,versions]"
+everything: pyproject.toml | $(BIN)/uv
+	$(INSTALL) ".[test,lint,demo,docs,bench,versions]"
 	@touch $(addprefix .venv/.,test lint demo docs bench versions)
 
-.venv/.%: pyproject.toml | $(BIN)/python
-	$(BIN)/pip install -q --disable-pip-version-check -e ".[$(EXTRAS_$*)]"
+.venv/.%: pyproject.toml | $(BIN)/uv
+	$(INSTALL) ".[$(EXTRAS_$*)]"
 	@touch $@
 
-$(BIN)/python:
+# uv installs in a third of the time that pip takes.
+$(BIN)/uv:
 	$(PYTHON) -m venv .venv
+	$(BIN)/pip install -q --disable-pip-version-check uv
