@@ -165,6 +165,17 @@ def test_text_of_data_frames_is_coded_as_by_hand(request, kind, as_many):
     assert (found.tolist(), found[one].tolist(), found[other].tolist()) == (sorted({*clean, "c"}), clean, ["a", "c"])
 
 
+@pytest.mark.parametrize("kind", ["uint8", "int64", "uint64", "object"])
+@pytest.mark.parametrize("as_many", [True, False])
+def test_whole_numbers_as_groups_have_the_texts_of_their_values(request, kind, as_many):
+    if as_many:
+        request.getfixturevalue("_as_if_many")
+    values = [3, 200, 3, 0, 7, 200, 200, 3]
+    texts, codes = FrameColumns(pd.DataFrame({"x": np.array(values, kind)})).texts("x")
+    assert sorted(texts) == ["0", "200", "3", "7"]
+    assert [texts[code] for code in codes] == [str(value) for value in values]
+
+
 @given(
     st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4), st.integers(0, 2)), min_size=1, max_size=30),
     st.booleans(),
