@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fastfair import intervals
 from fastfair._lib import seeds, validation
 from fastfair._lib.arguments import Resamples, checked
 from fastfair._lib.plots import (
@@ -25,41 +23,30 @@ from fastfair._lib.plots import (
 )
 from fastfair._lib.text import drawn, per_cent, rate_with_interval, shortened
 from fastfair._lib.warnings import require, warn
-from fastfair._lib.workers import Checkpoint, Executor
+from fastfair._lib.workers import Checkpoint, Executor, Workers
 from fastfair.data.comparisons import Comparisons
 from fastfair.data.embeddings import Embeddings
 from fastfair.error_rates.operating_points import ENOUGH_ERRORS, at_fmr
 from fastfair.error_rates.rates import ERROR_RATES, ErrorRate
 from fastfair.errors import FairValueOutsideWarning, InputError, visible
 from fastfair.measures import MEASURES
-from fastfair.measures._fairness import BaseMetric, value_of
 from fastfair.measures._registry import METRICS, Measure, at_any_threshold, measure_name, measure_of, printed_name
 from fastfair.pages.drawings import drawing, svg_of
 from fastfair.pages.parts import Chapter, Picture, Section, Table
-from fastfair.resampling.engine import Replicates
 from fastfair.resampling.units import Unit
 from fastfair.results.result import Printed, Result, measures_table, printed
-from fastfair.uncertainty.few_errors import SampleSizes
-from fastfair.uncertainty.interval_maker import NO_SUCH_ERRORS, IntervalMaker
-from fastfair.uncertainty.inversion import INVERSION, CountedSystems, MeasureInversion, MovedSystems
-from fastfair.uncertainty.quantities import BELOW_RESOLUTION, RATIOS, EntryKey, Quantity, Selection, noted, table_of
+from fastfair.uncertainty.quantities import Quantity, table_of
 
 from .curve import (
-    Banded,
-    BandOptions,
+    FAIR_OUTSIDE,
+    FEW,
     BandQuantity,
     BandRequest,
     BandSettings,
     Curve,
+    CurveMaker,
     RatesOverLevels,
-    banded,
-    curve_by_quantiles,
-    ends_of,
-    noted_narrow,
     over_levels,
-    rate_curve,
-    simultaneous_band,
-    whole_curves,
 )
 
 if TYPE_CHECKING:
@@ -215,28 +202,18 @@ def roc_band(
     >>> bool((of_these_people.v_statistic < band.fnmr).all())
     True
     """
-    options = BandOptions(
-        unit=unit, n_resamples=n_resamples, confidence_level=confidence_level, rng=rng, n_threads=n_threads,
-        progress=progress, executor=executor,
+    request = BandRequest.checked(
+        data, settings, Workers(n_threads, progress, executor), unit=unit, n_resamples=n_resamples,
+        confidence_level=confidence_level, rng=rng,
     )  # fmt: skip
-    request = BandRequest.checked(data, settings, options)
-    row = 0
     if group is not None:
         validation.choice("group", group, data.groups)
-        row = 1 + data.groups.index(group)
 
     def made(found: RatesOverLevels) -> RocBand:
-        _, fnmr, curve = rate_curve(found, "fnmr", row, group)
+        _, fnmr, curve = CurveMaker(found).rate("fnmr", group)
         return RocBand(fnmr=fnmr, **curve)
 
     return over_levels(data, fmr, request, made, with_groups=group is not None)
-
-
-_Values = Callable[[Replicates], Floats]  # the measure, of rates with or without replicates on the last axis
-
-NOTHING_TO_INVERT = "no interval: a group has no errors"
-NOTHING_TO_DRAW = f"{NOTHING_TO_INVERT}, and their numbers are drawn only for score files whose units are not samples"
-FAIR_OUTSIDE = "these intervals leave out the value of a fair system, so they do not show that groups differ"
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -401,15 +378,15 @@ def fairness_band(
     """
     measure = measure_name(measure, at_any_threshold())
     needs_average = check_measure(measure, rate)
-    options = BandOptions(
-        unit=unit, n_resamples=n_resamples, confidence_level=confidence_level, rng=rng, n_threads=n_threads,
-        progress=progress, executor=executor,
+    request = BandRequest.checked(
+        data, settings, Workers(n_threads, progress, executor), unit=unit, n_resamples=n_resamples,
+        confidence_level=confidence_level, rng=rng,
     )  # fmt: skip
-    request = BandRequest.checked(data, settings, options)
     if len(data.groups) < 2:
         raise InputError(f"a fairness measure compares groups, but the data have {len(data.groups)}: give at least 2")
+    kinds = frozenset([rate] if MEASURES[measure].of else ["both rates"])
     _, band = over_levels(
-        data, fmr, request, lambda found: measure_curve(found, data.groups, measure, rate),
+        data, fmr, request, lambda found: measure_curve(CurveMaker(found, [measure], kinds), measure, rate),
         with_groups=True, with_overall_fmr=needs_average,
     )  # fmt: skip
     if FAIR_OUTSIDE in band.note:
@@ -418,170 +395,21 @@ def fairness_band(
 
 
 def check_measure(measure: str, rate: str) -> bool:
-    """Check a measure's name and arguments, and return whether it needs the FMR of all comparisons.
-
-    Parameters
-    ----------
-    measure, rate
-        As in `fairness_band`.
-
-    Returns
-    -------
-    bool
-    """
+    """Check that a measure can be computed from a rate, and return whether it needs the FMR of all comparisons."""
     facts = MEASURES[measure]
     if facts.of and rate not in facts.of:
         raise InputError(f"measure {measure!r} cannot be computed from rate={rate!r}; it takes {', '.join(facts.of)}")
     return bool(facts.of) and facts.global_reference and rate == "fmr"
 
 
-def measure_curve(
-    found: RatesOverLevels, groups: tuple[str, ...], measure: str, rate: str
-) -> tuple[list[BandQuantity], FairnessBand]:
-    """Compute a measure at each level, with its intervals, and its band.
-
-    Parameters
-    ----------
-    found : RatesOverLevels
-        The rates, including those of groups.
-    groups : tuple of str
-        The groups whose rates they are.
-    measure, rate
-        As in `fairness_band`.
-    """
-    facts, settings = MEASURES[measure], found.settings
-    name, names = (measure, ERROR_RATES) if not facts.of else (f"{measure}({rate})", (rate,))
-    of_each: Sequence[str | None] = groups if facts.per_group else (None,)
-
-    def values(rates: Replicates) -> Floats:
-        """Return (levels, ...) values, or (levels, groups, ...) for measures with a value for each group."""
-        metrics = []
-        for one in names:
-            of_rate: Floats = getattr(rates, one)
-            of_groups = np.ascontiguousarray(np.moveaxis(of_rate[:, 1:], 1, -1))
-            metrics.append(BaseMetric(of_rate[:, 0], of_groups, found.comparisons[one][1:]))
-        value = value_of(facts, metrics, settings.alpha, settings.zero_policy)
-        return np.moveaxis(value, -1, 1) if facts.per_group else value
-
-    value = values(found.estimate)
-    places = [(point, group) for point in found.points for group in of_each]
-    quantities = [
-        Quantity(name, group, point, x, method=settings.method)
-        for (point, group), x in zip(places, value.ravel().tolist(), strict=True)
-    ]
-    if settings.method != "auto":
-        if facts.fairer != "nearer":
-            quantities = [replace(quantity, note=FAIR_OUTSIDE) for quantity in quantities]
-        rows, value, curve = curve_by_quantiles(found, quantities, values, facts.range)
-    elif measure in RATIOS:
-        rows, value, curve = _of_ratios(found, quantities, values, rate)
-    else:
-        n_mated, n_nonmated = found.comparisons["fnmr"][1:], found.comparisons["fmr"][1:]
-        selection = Selection(
-            groups, tuple(range(len(groups))), n_mated, n_nonmated, found.levels.size,
-            measures=(measure,), alpha=settings.alpha, zero_policy=settings.zero_policy,
-        )  # fmt: skip
-        rows, value, curve = _inverted(found, quantities, values, selection, names)
-    rate_of_band = rate if facts.of else None
-    return rows, FairnessBand(measure=measure, rate=rate_of_band, value=value, groups=groups, **curve)
-
-
-def _of_ratios(found: RatesOverLevels, ratios: Sequence[Quantity], values: _Values, rate: str) -> Banded:
-    """Compute intervals of groups' ratios to the average as `evaluate` does, and a band that is nowhere narrower."""
-    settings, shape = found.settings, (found.levels.size, -1)
-    value, expected, drawn = map(values, (found.estimate, found.expected, found.replicates))
-    n_groups = value.shape[1]
-    freedom = np.transpose([found.sizes(rate, 1 + k).degrees_of_freedom for k in range(n_groups)]).ravel()
-    n_errors = found.errors[rate][:, 1:].ravel().tolist()
-    rates = [replace(ratio, name=rate, n_errors=n) for ratio, n in zip(ratios, n_errors, strict=True)]
-    maker = IntervalMaker(
-        (*ratios, *rates), np.tile(drawn.reshape(len(ratios), -1), (2, 1)),  # of these the numbers of errors alone
-        sizes=replace(SampleSizes.unknown(2 * len(ratios)), degrees_of_freedom=np.tile(freedom, 2)),
-        n_threads=settings.workers.n_threads,
-    )  # fmt: skip
-    pointwise = maker.with_intervals(settings.confidence_level, "auto")[: len(ratios)]
-    low, high = (end.reshape(shape) for end in ends_of(pointwise))
-    band_low, band_high = simultaneous_band(drawn, settings.confidence_level)
-    few = np.isnan(low)
-    band = np.where(few, low, np.fmin(band_low, low)), np.where(few, high, np.fmax(band_high, high))
-    return banded(found, pointwise, (value, expected, drawn), (low, high), band)
-
-
-def _inverted(
-    found: RatesOverLevels, quantities: Sequence[Quantity], values: _Values, selection: Selection, names: Sequence[str]
-) -> Banded:
-    """Compute the intervals of a measure by test inversion, as `evaluate` does, and the simultaneous band.
-
-    The band is made of the intervals of a higher confidence level, that at which percentile intervals hold the whole
-    curves of as many replicates as asked. There is none where a group has no errors and numbers of errors cannot be
-    drawn. `names`: the rates that the measure is of.
-    """
-    settings, centred, confidence_level = found.settings, found.centred(), found.settings.confidence_level
-    value, expected, drawn = map(values, (found.estimate, found.expected, found.replicates))
-    n_each, shape = len(quantities) // found.levels.size, value.shape
-    quantities = noted_narrow(found, quantities, np.full(found.levels.size, "fmr" in names))
-    about_estimate = (drawn if centred is found.replicates else values(centred)).reshape(len(quantities), -1)
-
-    def moved_systems() -> MovedSystems:
-        # One replicate of a rate that is not asked for saves time.
-        needless = {name: getattr(centred, name)[..., :1] for name in ERROR_RATES if name not in names}
-        return MovedSystems(found.estimate, replace(centred, **needless), selection, settings.workers.n_threads)
-
-    counted_systems = partial(
-        CountedSystems.where_needed, found.estimate, selection,
-        lambda: [{name: of_point[name] for name in names} for of_point in found.count_models()],
-        ["fmr"] * found.levels.size, settings.n_resamples, settings.key, settings.workers.n_threads,
-    )  # fmt: skip
-    places: dict[EntryKey, int] = {(q.name, q.group, None, k // n_each): k for k, q in enumerate(quantities)}
-    maker = IntervalMaker(
-        tuple(quantities), about_estimate, inversion=MeasureInversion(places, moved_systems, counted_systems),
-        n_threads=settings.workers.n_threads,
-    )  # fmt: skip
-    pointwise = list(maker.with_intervals(confidence_level, "auto"))
-    inverted = np.array([quantity.method == INVERSION for quantity in pointwise])
-    of_curve = level_of_curves(about_estimate[inverted], confidence_level)
-    band = [np.where(inverted, end, np.nan).reshape(shape) for end in ends_of(maker.with_intervals(of_curve, "auto"))]
-    sizes = found.sizes("fnmr", 0)
-    for k, quantity in enumerate(pointwise):
-        if not inverted[k]:
-            pointwise[k] = quantity = replace(quantity, low=np.nan, high=np.nan, note=_why_none(quantity))
-        place = sizes.places[k // n_each] if sizes.few_held else -1
-        limits = sizes.few_held.limits(place, confidence_level) if sizes.few_held else None
-        if limits and limits.missing:
-            pointwise[k] = noted(quantity, limits.missing, BELOW_RESOLUTION)
-    low, high = (end.reshape(shape) for end in ends_of(pointwise))
-    return banded(found, pointwise, (value, expected, drawn), (low, high), (band[0], band[1]))
-
-
-def _why_none(quantity: Quantity) -> str:
-    if not np.isfinite(quantity.estimate):
-        return NOTHING_TO_INVERT
-    return quantity.note if NO_SUCH_ERRORS in quantity.note else NOTHING_TO_DRAW
-
-
-def level_of_curves(replicates: Floats, confidence_level: float) -> float:
-    """Find the confidence level at which percentile intervals hold whole curves of replicates at another.
-
-    Parameters
-    ----------
-    replicates : (points, r) ndarray
-        A curve in each of r replicates. Those with NaN in them are left out.
-    confidence_level : float
-        The share of curves to hold whole.
-
-    Returns
-    -------
-    float
-    """
-    _, curves = whole_curves(replicates)
-    if curves.size == 0:
-        return confidence_level
-    least = intervals.least_depth(intervals.depths(curves), confidence_level)
-    return max(confidence_level, float(1 - 2 * (least - 0.5) / curves.shape[1]))
+def measure_curve(curves: CurveMaker, measure: str, rate: str) -> tuple[list[BandQuantity], FairnessBand]:
+    """Compute a measure at each level, with its intervals, and its band."""
+    rows, value, curve = curves.measure(measure, rate)
+    of = rate if MEASURES[measure].of else None
+    return rows, FairnessBand(measure=measure, rate=of, value=value, groups=curves.found.groups, **curve)
 
 
 DEFAULT_MEASURES = ("max_geomean_ratio", "max_min_ratio", "log_geomean_sum", "gini")
-FEW = f"fewer than {ENOUGH_ERRORS} errors"
 _SETTINGS = ("alpha", "zero_policy", "weighting", "unit", "scheme", "n_resamples", "confidence_level", "method", "rng")
 
 
@@ -719,7 +547,10 @@ def bands_of(
     measures: Sequence[str] = (),
     *,
     settings: BandSettings = BandSettings(),  # noqa: B008 - frozen
-    **options: Unpack[BandOptions],
+    n_threads: int | None = None,
+    progress: bool | Callable[[int, int], None] = False,
+    executor: Executor | Checkpoint = None,
+    **options: Any,
 ) -> Bands:
     """Compute `roc_band` of all pairs and of every group, and `fairness_band` of several measures, in one pass.
 
@@ -732,10 +563,8 @@ def bands_of(
     measures : sequence of str
         Fairness measures; those of one rate are computed for FMR and for FNMR. By default `DEFAULT_MEASURES` if there
         are groups to compare.
-    settings : BandSettings
-        As in `fairness_band`.
-    **options
-        Those that all bands have, as in `roc_band`.
+    settings, n_threads, progress, executor, **options
+        As in `roc_band`.
 
     Returns
     -------
@@ -753,36 +582,23 @@ def bands_of(
     names = [measure_name(name, at_any_threshold()) for name in named]
     asked = [(name, rate) for name in names for rate in _rates_of(name)]
     needs_average = [check_measure(name, rate) for name, rate in asked]
-    request = BandRequest.checked(embeddings, settings, options)
+    request = BandRequest.checked(embeddings, settings, Workers(n_threads, progress, executor), **options)
 
     def made(found: RatesOverLevels) -> Bands:
-        n = embeddings.n_nonmated
-        thresholds = [
-            Quantity(
-                "threshold", None, point, x, method=request.method, n_comparisons=n, note=_few(int(point.value * n))
-            )
-            for point, x in zip(found.points, found.estimate.threshold.tolist(), strict=True)
-        ]
-        columns = [curve_by_quantiles(found, thresholds, lambda rates: rates.threshold)[0]]
-        of_groups = [(1 + k, group) for k, group in enumerate(groups)]
-        rocs: dict[str | None, RocBand] = {}
-        for rate, rows in (("fnmr", [(0, None), *of_groups]), ("fmr", of_groups)):
-            for row, group in rows:
-                quantities, value, curve = rate_curve(found, rate, row, group)
-                if rate == "fnmr":
-                    rocs[group] = RocBand(fnmr=value, **curve)
-                columns.append([_with_few(q) for q in quantities])
-        fairness = []
-        for name, rate in asked:
-            quantities, band = measure_curve(found, groups, name, rate)
-            fairness.append(band)
-            n_each = len(quantities) // found.levels.size
-            columns += [quantities[k::n_each] for k in range(n_each)]
+        curves = CurveMaker(found, names)
+        rocs = {group: curves.rate("fnmr", group) for group in (None, *groups)}
+        fairness = [measure_curve(curves, name, rate) for name, rate in asked]
+        columns = [curves.threshold()[0], *(rows for rows, _, _ in rocs.values())]
+        columns += [curves.rate("fmr", group)[0] for group in groups]
+        for rows, _ in fairness:
+            n_each = len(rows) // found.levels.size
+            columns += [rows[k::n_each] for k in range(n_each)]
+        bands = {group: RocBand(fnmr=value, **curve) for group, (_, value, curve) in rocs.items()}
         return Bands(
             quantities=tuple(quantity for at_level in zip(*columns, strict=True) for quantity in at_level),
-            roc=rocs[None],
-            group_roc={group: rocs[group] for group in groups},
-            fairness=tuple(fairness),
+            roc=bands[None],
+            group_roc={group: band for group, band in bands.items() if group is not None},
+            fairness=tuple(band for _, band in fairness),
             groups=groups,
             settings={
                 "fmr": found.levels.tolist(),
@@ -801,16 +617,6 @@ def bands_of(
 
 def _rate(quantity: Quantity) -> str:
     return rate_with_interval(quantity.estimate, quantity.low, quantity.high)
-
-
-def _with_few(quantity: BandQuantity) -> BandQuantity:
-    """Note that few errors are behind a rate."""
-    few = _few(quantity.n_errors) if quantity.n_comparisons and quantity.n_errors is not None else ""
-    return replace(quantity, note="; ".join(filter(None, (few, quantity.note))))
-
-
-def _few(n_errors: int) -> str:
-    return FEW if n_errors < ENOUGH_ERRORS else ""
 
 
 def _rates_of(measure: str) -> tuple[str, ...]:

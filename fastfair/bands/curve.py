@@ -6,11 +6,12 @@ embeddings; then what is made of them at each level, and how a curve shows itsel
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache, partial
-from typing import Any, Literal, TypedDict, TypeVar, cast, get_args
+from functools import partial
+from typing import Any, Literal, TypeVar, cast, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -32,9 +33,12 @@ from fastfair.error_rates.operating_points import (
     threshold_key,
     with_enough_pairs,
 )
-from fastfair.error_rates.rates import ERROR_RATES, Rates, concentration, counts_behind, rates_at_key
+from fastfair.error_rates.rates import ERROR_RATES, concentration, counts_behind, rates_at_key
 from fastfair.errors import InputError, visible
 from fastfair.intervals import Method
+from fastfair.measures import MEASURES
+from fastfair.measures._fairness import KINDS
+from fastfair.measures._registry import range_of
 from fastfair.pages.drawings import drawing, svg_of
 from fastfair.pages.parts import Chapter, Picture, Section, Table
 from fastfair.resampling.dependence import CountModel
@@ -52,8 +56,18 @@ from fastfair.uncertainty.few_errors import (
     is_held_by_few_subjects,
     raised_rate,
 )
-from fastfair.uncertainty.interval_maker import IntervalMaker, level_of_curve
-from fastfair.uncertainty.quantities import NARROW, Entry, Quantity, estimates, noted
+from fastfair.uncertainty.interval_maker import FEW_GROUP_ERRORS, NO_SUCH_ERRORS, IntervalMaker, level_of_curve
+from fastfair.uncertainty.inversion import INVERSION, CountedSystems, MeasureInversion, MovedSystems
+from fastfair.uncertainty.quantities import (
+    NARROW,
+    Entry,
+    Quantity,
+    Selection,
+    base_metric_of_ratio,
+    entries,
+    estimates,
+    noted,
+)
 
 Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]
@@ -111,18 +125,6 @@ class BandSettings:
     zero_policy: BandZeroPolicy | float = "keep"
 
 
-class BandOptions(TypedDict, total=False):
-    """The arguments that all bands have besides their settings, as `roc_band` describes them."""
-
-    unit: str
-    n_resamples: int | None
-    confidence_level: float
-    rng: seeds.Seed
-    n_threads: int | None
-    progress: bool | Callable[[int, int], None]
-    executor: Any
-
-
 @dataclass(frozen=True, kw_only=True)
 class BandRequest(BandSettings):
     """The arguments of a band, checked, with the defaults for comparisons or for embeddings filled in."""
@@ -135,29 +137,30 @@ class BandRequest(BandSettings):
     workers: Workers
 
     @classmethod
-    def checked(cls, data: Comparisons | Embeddings, settings: BandSettings, options: BandOptions) -> BandRequest:
-        """Check the arguments, some of which only comparisons or only embeddings allow."""
+    def checked(
+        cls, data: Comparisons | Embeddings, settings: BandSettings, workers: Workers, *, unit: str = "subject",
+        n_resamples: int | None = None, confidence_level: float = 0.95, rng: seeds.Seed = None,
+    ) -> BandRequest:  # fmt: skip
+        """Check the arguments of `roc_band`, some of which only comparisons or only embeddings allow."""
         usual, units, weightings, methods = (
             (1000, VECTOR_UNITS, WEIGHTINGS, BAND_METHODS_OF_EMBEDDINGS)
             if isinstance(data, Embeddings)
             else (2000, UNITS, WEIGHTINGS[1:], ("auto", *intervals.METHODS_FOR_ANYTHING))
         )
-        unit = validation.choice("unit", options.get("unit", "subject"), units)
+        validation.choice("unit", unit, units)
         validation.choice("method", settings.method, methods)
-        weighting = validation.choice("weighting", settings.weighting or weightings[0], weightings)
-        n_resamples = options.get("n_resamples")
         n_resamples = validation.count("n_resamples", usual if n_resamples is None else n_resamples)
         if n_resamples < 2:
             raise InputError("a band needs replicates: n_resamples must be at least 2")
         if isinstance(data, Comparisons):
             require_units(data, unit)
-        rng = options.get("rng")
-        workers = Workers(options.get("n_threads"), options.get("progress", False), options.get("executor"))
+        given = vars(settings) | {
+            "scheme": settings.scheme if unit == "subject" else "product",
+            "weighting": validation.choice("weighting", settings.weighting or weightings[0], weightings),
+        }
         return cls(
-            method=settings.method, scheme=settings.scheme if unit == "subject" else "product", weighting=weighting,
-            alpha=settings.alpha, zero_policy=settings.zero_policy, unit=unit, n_resamples=n_resamples,
-            confidence_level=intervals.level(options.get("confidence_level", 0.95)), workers=workers.checked(rng),
-            rng=seeds.fixed(rng),
+            **given, unit=unit, n_resamples=n_resamples, confidence_level=intervals.level(confidence_level),
+            rng=seeds.fixed(rng), workers=workers.checked(rng),
         )  # fmt: skip
 
     @property
@@ -176,6 +179,8 @@ class RatesOverLevels:
         False match rates held, in the order asked.
     settings : BandRequest
         The arguments of the band.
+    groups : tuple of str
+        The groups whose rates are computed.
     estimate, replicates : Replicates
         Rates in the data, and in every replicate, with replicates on the last axis.
     expected : Replicates
@@ -183,31 +188,29 @@ class RatesOverLevels:
         sample with itself.
     comparisons, subjects : dict of (1 + groups,) ndarray of int
         Numbers of comparisons behind "fmr" and "fnmr", and of subjects who have such; None where these are not known.
-    errors : dict of (levels, 1 + groups) ndarray of int
-        Numbers of errors; where subjects count alike instead of pairs, as many as would make the rate.
     sizes : callable
-        Tells of "fmr" or "fnmr", and a row of the rates, how much data are behind these at all levels.
+        Tells how much data are behind entries.
+    freedom : (levels,) ndarray
+        Degrees of freedom of the FMR of all comparisons, which holds the threshold.
     concentration : callable or None
         Computes, for the position of a level, the share of the false matches that involve one of few subjects: 5 % of
         them, but no more than a third of the errors. None for embeddings, and without subjects.
-    jackknife : callable or None
-        Computes the rates with one unit left out at a time, centred on their stratum's mean; None for embeddings.
-    count_models : callable
-        Estimates how the numbers of errors of groups vary at each level; empty where they cannot be drawn.
+    resampler : Resampler or None
+        What drew the replicates of comparisons; None for embeddings.
     """
 
     levels: Floats
     settings: BandRequest
+    groups: tuple[str, ...]
     estimate: Replicates
     expected: Replicates
     replicates: Replicates
     comparisons: dict[str, Counts]
     subjects: Mapping[str, Counts | None]
-    errors: dict[str, Counts]
-    sizes: Callable[[str, int], SampleSizes]
+    sizes: Callable[[Sequence[Entry]], SampleSizes]
+    freedom: Floats
     concentration: Callable[[int], float] | None = None
-    jackknife: Callable[[], Replicates] | None = None
-    count_models: Callable[[], list[dict[str, CountModel]]] = list
+    resampler: Resampler | None = None
 
     @property
     def points(self) -> list[OperatingPoint]:
@@ -251,49 +254,42 @@ def over_levels(
     Any
         What `make` returns.
     """
+    groups = data.groups if with_groups else ()
     if isinstance(data, Embeddings):
         levels = _levels(fmr, data.n_nonmated, _HIGHEST[1])
-        return _of_embeddings(data, levels, settings, make, with_groups, with_overall_fmr)
-    return make(_of_comparisons(data, _levels(fmr, len(data.nonmated), _HIGHEST[0]), settings, with_groups))
+        return _of_embeddings(data, levels, settings, make, groups, with_overall_fmr)
+    return make(_of_comparisons(data, _levels(fmr, len(data.nonmated), _HIGHEST[0]), settings, groups))
 
 
-def _of_comparisons(data: Comparisons, levels: Floats, settings: BandRequest, with_groups: bool) -> RatesOverLevels:
-    cells = [None, *((k, k) for k in range(len(data.groups) if with_groups else 0))]
+def _of_comparisons(
+    data: Comparisons, levels: Floats, settings: BandRequest, groups: tuple[str, ...]
+) -> RatesOverLevels:
     resampler = Resampler(
         data, _points(levels), unit=settings.unit, scheme=settings.scheme, metrics=NO_METRICS,
-        with_groups=with_groups, workers=settings.workers,
+        with_groups=bool(groups), workers=settings.workers,
     )  # fmt: skip
-    rates = _rates(resampler)
-
-    def within_groups(found: Replicates) -> Replicates:
-        return Replicates(found.threshold, found.fmr[:, : len(cells)], found.fnmr[:, : len(cells)])
-
-    def jackknife() -> Replicates:
-        found, influences = within_groups(resampler.jackknife(settings.workers.n_threads)), resampler.influences
-        return Replicates(influences(found.threshold), influences(found.fmr), influences(found.fnmr))
-
-    def sizes(name: str, row: int) -> SampleSizes:
-        return SampleSizes.of(_entries(name, row, rates), resampler)
-
-    def concentrated(level: int) -> float:
-        return concentration(data, rates[level], mated=False, most_per_error=MOST_PER_ERROR)[0]
-
+    rates = [rates_at_key(data, point, threshold_key(data, point)) for point in resampler.points]
+    cells = [None, *((k, k) for k in range(len(groups)))]
     behind = {
-        name: [[counts_behind(of_level.counts, name == "fnmr", cell) for cell in cells] for of_level in rates]
+        name: np.array([counts_behind(rates[0].counts, name == "fnmr", cell) for cell in cells], np.float64)
         for name in ERROR_RATES
-    }  # of each level and row: numbers of comparisons, of errors and of subjects
-    known, estimate = data.subjects is not None, within_groups(estimates(rates, {}, ()))
+    }  # of each row: numbers of comparisons, of errors and of subjects
+    known, estimate = data.subjects is not None, of_rows(estimates(rates, {}, ()), len(cells))
+    drawn = resampler.replicate(settings.n_resamples, settings.key, settings.workers)
     return RatesOverLevels(
-        levels, settings, estimate, estimate,
-        within_groups(resampler.replicate(settings.n_resamples, settings.key, settings.workers)),
-        comparisons={name: np.array([n for n, _, _ in found[0]]) for name, found in behind.items()},
-        subjects={name: np.array([n for _, _, n in found[0]]) if known else None for name, found in behind.items()},
-        errors={name: np.array([[n for _, n, _ in row] for row in found]) for name, found in behind.items()},
-        sizes=cache(sizes),
-        concentration=concentrated if known else None,
-        jackknife=jackknife,
-        count_models=resampler.count_models,
+        levels, settings, groups, estimate, estimate, of_rows(drawn, len(cells)),
+        comparisons={name: found[:, 0].astype(np.int64) for name, found in behind.items()},
+        subjects={name: found[:, 2].astype(np.int64) if known else None for name, found in behind.items()},
+        sizes=lambda listed: SampleSizes.of(listed, resampler),
+        freedom=resampler.shrinkage.freedom[0],
+        concentration=(lambda k: concentration(data, rates[k], False, MOST_PER_ERROR)[0]) if known else None,
+        resampler=resampler,
     )  # fmt: skip
+
+
+def of_rows(rates: Replicates, n_rows: int) -> Replicates:
+    """Keep the rates of all comparisons and of groups, and none of those between groups."""
+    return Replicates(rates.threshold, rates.fmr[:, :n_rows], rates.fnmr[:, :n_rows])
 
 
 def _of_embeddings(
@@ -301,14 +297,14 @@ def _of_embeddings(
     levels: Floats,
     settings: BandRequest,
     make: Callable[[RatesOverLevels], _Result],
-    with_groups: bool,
+    groups: tuple[str, ...],
     with_overall_fmr: bool,
 ) -> _Result:
     ascending, places = np.unique(levels, return_inverse=True)
     if ascending[0] == 0:
         raise InputError("fmr must be above 0 for embeddings, of which only the most similar non-mated pairs are kept")
     resampler = PairResampler(
-        data, ascending, Draws(settings.weighting, settings.unit, settings.scheme), with_groups=with_groups,
+        data, ascending, Draws(settings.weighting, settings.unit, settings.scheme), with_groups=bool(groups),
         with_overall_fmr=with_overall_fmr, workers=settings.workers,
     )  # fmt: skip
 
@@ -320,46 +316,51 @@ def _of_embeddings(
     estimate = replace(estimate, threshold=resampler.typed(estimate.threshold))
     estimate, expected = map(as_asked, (estimate, replace(estimate, fnmr=expected_fnmr)))
     of_mated, inside = data.pairs[0].of_subjects(), np.ones((1, data.subjects.size), bool)
-    if with_groups:
-        inside = np.concatenate((inside, data.subject_group == np.arange(len(data.groups))[:, None]))
+    if groups:
+        inside = np.concatenate((inside, data.subject_group == np.arange(len(groups))[:, None]))
     n_nonmated = np.array([data.pairs[1].of_subjects(some).sum() // 2 for some in inside])
     comparisons = {"fmr": n_nonmated, "fnmr": inside @ of_mated}
     have_some = {"fmr": data.n_samples > 0, "fnmr": of_mated > 0}
     subjects = {name: np.count_nonzero(inside & some, axis=1) for name, some in have_some.items()}
     draws_subjects = settings.unit != "sample"
     few = np.flatnonzero(levels * data.n_nonmated < ENOUGH_ERRORS)
+    freedom = resampler.shrinkage.freedom[:, places]
 
-    def sizes(counted: Resampler | None, at_few: list[Rates], name: str, row: int) -> SampleSizes:
-        """Tell how much data are behind rates.
-
-        counted, at_few: the pairs near the errors, all of which count alike, and their rates at levels of few errors.
-        """
-        rates, mated, n = getattr(estimate, name)[:, row], name == "fnmr", int(comparisons[name][row])
-        n_strata = np.unique(data.subject_group[inside[row]]).size
-        freedom = max(subjects[name][row] - n_strata, 1.0) if draws_subjects else np.inf
-        # An FNMR has at most the degrees of freedom of the FMR of all pairs, which holds its threshold.
-        freedom = np.maximum(np.minimum(freedom, resampler.shrinkage.freedom[0 if mated else row, places]), 1)
-        effective = np.where((rates > 0) & (rates < 1), np.nan, n)
-        raised, few_held, numbers = np.full(levels.size, np.nan), None, np.full(levels.size, -1)
-        if n and mated and draws_subjects:
-            of_subjects = of_mated[inside[row]].astype(np.float64)
-            attempts = float((of_subjects**2).sum()) / n
-            raised = np.array([raised_rate(x, n, attempts) for x in rates.tolist()])
-        if n and counted is not None and (rates == 0).any():
-            effective[rates == 0] = counted.effective_sample_size(mated, (row - 1, row - 1) if row else None)
-        if counted is not None and few.size:
-            few_held = FewHeldErrors(_entries(name, row, at_few), counted)
-            numbers[few] = np.arange(few.size)
-        return SampleSizes(freedom, effective, raised, few_held, numbers.tolist(), settings.unit)
+    def sizes(counted: Resampler | None, listed: Sequence[Entry]) -> SampleSizes:
+        """Tell how much data are behind entries; counted: the pairs near the errors, all of which count alike."""
+        found = SampleSizes.unknown(len(listed), settings.unit)
+        for k, entry in enumerate(listed):
+            name = base_metric_of_ratio(entry.name) or entry.name
+            if name not in ERROR_RATES or entry.point is None:
+                continue
+            row, mated, rate = 1 + entry.cell[0] if entry.cell else 0, name == "fnmr", float(entry.value)
+            n, own = int(comparisons[name][row]), math.inf
+            if draws_subjects:
+                own = subjects[name][row] - np.unique(data.subject_group[inside[row]]).size
+            # An FNMR has at most the degrees of freedom of the FMR of all pairs, which holds its threshold.
+            found.degrees_of_freedom[k] = max(1, min(own, freedom[0 if mated else row, entry.point]))
+            if name != entry.name or not n:
+                continue
+            if rate in (0, 1):
+                found.effective[k] = n
+            if rate == 0 and counted is not None:
+                found.effective[k] = counted.effective_sample_size(mated, entry.cell)
+            if mated and draws_subjects:
+                found.raised[k] = raised_rate(rate, n, float((of_mated[inside[row]].astype(np.float64) ** 2).sum()) / n)
+        if counted is None or not few.size:
+            return found
+        position = {int(point): k for k, point in enumerate(few)}
+        at_few = [k for k, entry in enumerate(listed) if entry.point in position]
+        of_few = [replace(listed[k], point=position[listed[k].point or 0]) for k in at_few]
+        numbers = np.full(len(listed), -1)
+        numbers[at_few] = np.arange(len(at_few))
+        return replace(found, few_held=FewHeldErrors(of_few, counted), places=numbers.tolist())
 
     found = RatesOverLevels(
-        levels, settings, estimate, expected, replicates, comparisons, subjects,
-        errors={name: _errors_behind(getattr(estimate, name), n) for name, n in comparisons.items()},
-        sizes=partial(sizes, None, []),
+        levels, settings, groups, estimate, expected, replicates, comparisons, subjects, partial(sizes, None),
+        freedom[0],
     )  # fmt: skip
-    without_errors = any(
-        ((rates == 0) & (n > 0)).any() for rates, n in ((getattr(estimate, name), n) for name, n in comparisons.items())
-    )
+    without_errors = any(((getattr(estimate, name) == 0) & (n > 0)).any() for name, n in comparisons.items())
     if not draws_subjects or not (few.size or without_errors):
         return make(found)
     workers = Workers(settings.workers.n_threads)
@@ -367,37 +368,14 @@ def _of_embeddings(
     points = _points(levels[few] if few.size else np.array([min(0.5, FEWEST_ERRORS / data.n_nonmated)]))
 
     def of_scan(scans: list[ScannedComparisons]) -> _Result:
-        counted = Resampler(scans[0].kept, points, metrics=NO_METRICS, with_groups=with_groups, workers=workers)
-        return make(replace(found, sizes=cache(partial(sizes, counted, _rates(counted)))))
+        counted = Resampler(scans[0].kept, points, metrics=NO_METRICS, with_groups=bool(groups), workers=workers)
+        return make(replace(found, sizes=partial(sizes, counted)))
 
     return with_enough_pairs([data], points, False, of_scan, workers)
 
 
 def _points(levels: Floats) -> list[OperatingPoint]:
     return [at_fmr(level) for level in levels.tolist()]
-
-
-def _rates(resampler: Resampler) -> list[Rates]:
-    """Compute the rates at the thresholds of a resampler's operating points."""
-    comparisons = resampler.comparisons
-    return [rates_at_key(comparisons, point, threshold_key(comparisons, point)) for point in resampler.points]
-
-
-def _entries(name: str, row: int, rates: Sequence[Rates]) -> list[Entry]:
-    """List the rate of a row at each operating point."""
-    if row == 0:
-        return [Entry(name, None, k, getattr(of_point, name)) for k, of_point in enumerate(rates)]
-    cell = row - 1, row - 1
-    return [
-        Entry(name, of_point.groups[row - 1], k, getattr(of_point, f"group_{name}")[row - 1], cell)
-        for k, of_point in enumerate(rates)
-    ]
-
-
-def _errors_behind(rates: Floats, n: Counts) -> Counts:
-    """Return as many errors of n comparisons as would make rates; at least one, and not all, of one between 0 and 1."""
-    errors = np.rint(np.nan_to_num(rates) * n).astype(np.int64)
-    return np.where((rates > 0) & (rates < 1), np.clip(errors, 1, np.maximum(n - 1, 1)), errors)
 
 
 def _levels(fmr: ArrayLike | None, n_nonmated: int, highest: float) -> Floats:
@@ -561,149 +539,251 @@ class BandQuantity(Quantity):
 
 # The quantity at each level, and of each group if it has one value for each; its values; and the fields of a `Curve`.
 Banded = tuple[list[BandQuantity], Floats, dict[str, Any]]
+NOTHING_TO_INVERT = "no interval: a group has no errors"
+NOTHING_TO_DRAW = f"{NOTHING_TO_INVERT}, and their numbers are drawn only for score files whose units are not samples"
+FAIR_OUTSIDE = "these intervals leave out the value of a fair system, so they do not show that groups differ"
+FEW = f"fewer than {ENOUGH_ERRORS} errors"
 
 
-def rate_curve(found: RatesOverLevels, name: str, row: int = 0, group: str | None = None) -> Banded:
-    """Compute an error rate at every level, with its intervals, as `evaluate` does, and its simultaneous band.
-
-    The band is made of the intervals of a higher confidence level, that at which replicates of the whole curve stay
-    within so many standard errors [1]_. An FNMR cannot rise with the FMR that is held, so
-    the upper end of the band is at least that of all higher FMRs, and the lower end at most that of all lower ones. A
-    group's FMR cannot fall: its band is widened the other way round.
+class CurveMaker:
+    """Makes curves of rates and measures over the levels: pointwise intervals as `evaluate` has them, and bands.
 
     Parameters
     ----------
     found : RatesOverLevels
         The rates.
-    name : {"fmr", "fnmr"}
-        The rate.
-    row, group : int, str or None
-        The place of the group whose rate it is in `found`, and its name; 0 and None for all comparisons.
-
-    Returns
-    -------
-    Banded
-
-    References
-    ----------
-    .. [1] Montiel Olea and Plagborg-Moeller, "Simultaneous confidence bands: theory, implementation, and an
-       application to SVARs", Journal of Applied Econometrics 34 (2019).
+    measures : sequence of str
+        The measures that curves are made of.
+    kinds : set of str
+        The rates that measures are of: "fmr", "fnmr" and "both rates".
     """
 
-    def rate(rates: Replicates) -> Floats:
-        return np.asarray(getattr(rates, name)[:, row])
+    def __init__(self, found: RatesOverLevels, measures: Sequence[str] = (), kinds: frozenset[str] = KINDS) -> None:
+        self.found, settings, groups = found, found.settings, found.groups
+        selection = Selection(
+            groups, tuple(range(len(groups))), found.comparisons["fnmr"][1:], found.comparisons["fmr"][1:],
+            found.levels.size, measures=tuple(measures), alpha=settings.alpha, zero_policy=settings.zero_policy,
+            kinds=kinds,
+        )  # fmt: skip
+        listed = list(entries(found.estimate, selection))
+        # Replicates of embeddings may lack the FMR of all pairs.
+        self._chosen = [k for k, entry in enumerate(listed) if (entry.name, entry.group) != ("fmr", None)]
+        self.entries = [listed[k] for k in self._chosen]
+        self._names = ERROR_RATES if "both rates" in kinds else tuple(kinds)
 
-    settings, jackknife = found.settings, found.jackknife
-    level, method = settings.confidence_level, settings.method
-    value, expected, drawn = map(rate, (found.estimate, found.expected, found.replicates))
-    centred = recentered(drawn, value, expected)
-    n, subjects = int(found.comparisons[name][row]), found.subjects[name]
-    rates = [
-        Quantity(
-            name, group, point, x, n_comparisons=n, n_errors=n_errors,
-            n_subjects=None if subjects is None else int(subjects[row]), note="" if n else "no comparisons",
+        def values(rates: Replicates) -> Floats:
+            every = list(entries(rates, selection))
+            return np.array([every[k].value for k in self._chosen])
+
+        def left_out() -> Floats:
+            assert found.resampler is not None
+            without = found.resampler.jackknife(settings.workers.n_threads)
+            return found.resampler.influences(values(of_rows(without, 1 + len(groups))))
+
+        def count_models() -> list[dict[str, CountModel]]:
+            of_points = [] if found.resampler is None else found.resampler.count_models()
+            return [{name: of_point[name] for name in self._names} for of_point in of_points]
+
+        n_threads, centred = settings.workers.n_threads, found.centred()
+        self.values, self._drawn = np.array([entry.value for entry in self.entries]), values(found.replicates)
+        self._expected = self.values if found.expected is found.estimate else values(found.expected)
+        self._centred = self._drawn if centred is found.replicates else values(centred)
+        inversion = MeasureInversion(
+            {entry.key: k for k, entry in enumerate(self.entries)},
+            partial(MovedSystems, found.estimate, centred, selection, n_threads),
+            partial(
+                CountedSystems.where_needed, found.estimate, selection, count_models, ["fmr"] * found.levels.size,
+                settings.n_resamples, settings.key, n_threads,
+            ),
+        )  # fmt: skip
+        self.sizes = found.sizes(self.entries)
+        self._narrow: dict[int, bool] = {}
+        self._quantities = tuple(self._described(k, entry) for k, entry in enumerate(self.entries))
+        makers = {
+            id(replicates): IntervalMaker(
+                self._quantities, replicates, sizes=self.sizes, jackknife=left_out,
+                inversion=inversion if measures else None, n_threads=n_threads,
+            )
+            for replicates in (self._centred, self._drawn)
+        }  # fmt: skip
+        self._about_estimate, self._as_drawn = makers[id(self._centred)], makers[id(self._drawn)]
+
+    def rate(self, name: str, group: str | None = None) -> Banded:
+        """Compute an error rate at every level, with its intervals and its simultaneous band.
+
+        The band is made of the intervals of a higher confidence level, that at which replicates of the whole curve stay
+        within so many standard errors [1]_. An FNMR cannot rise with the FMR that is held, so
+        the upper end of the band is at least that of all higher FMRs, and the lower end at most that of all lower ones.
+        A group's FMR cannot fall: its band is widened the other way round.
+
+        References
+        ----------
+        .. [1] Montiel Olea and Plagborg-Moeller, "Simultaneous confidence bands: theory, implementation, and an
+           application to SVARs", Journal of Applied Econometrics 34 (2019).
+        """
+        rows = [k for k, entry in enumerate(self.entries) if (entry.name, entry.group) == (name, group)]
+        of_curve = level_of_curve(self._centred[rows], self.values[rows], self.found.settings.confidence_level)
+        ends = ends_of(self._about_estimate.of_rows(rows, of_curve, "auto"))
+        return self._banded(rows, self._pointwise(rows), _one_way(self.found.levels, *ends, rising=name == "fmr"))
+
+    def threshold(self) -> Banded:
+        """Compute the threshold at every level, with its intervals and its simultaneous band."""
+        rows = [k for k, entry in enumerate(self.entries) if entry.name == "threshold"]
+        return self._banded(rows, self._pointwise(rows), self._band_of_quantiles(rows))
+
+    def measure(self, measure: str, rate: str) -> Banded:
+        """Compute a measure at every level, with its intervals, and its band.
+
+        The band is made of the intervals of a higher confidence level, that at which percentile intervals hold the
+        whole curves of as many replicates as asked. There is none where a group has no errors and numbers of errors
+        cannot be drawn.
+        """
+        facts, settings = MEASURES[measure], self.found.settings
+        name = f"{measure}({rate})" if facts.of else measure
+        rows = [k for k, entry in enumerate(self.entries) if entry.name == name]
+        pointwise = self._pointwise(rows)
+        if settings.method != "auto":
+            if facts.fairer != "nearer":
+                pointwise = [noted(quantity, FAIR_OUTSIDE) for quantity in pointwise]
+            return self._banded(rows, pointwise, self._band_of_quantiles(rows), facts.per_group)
+        known = np.array([quantity.method in (INVERSION, "log") for quantity in pointwise])
+        of_curve = level_of_curves(self._centred[rows][known], settings.confidence_level)
+        wider = ends_of(self._about_estimate.of_rows(rows, of_curve, "auto"))
+        pointwise = [q if is_known else _withheld(q) for q, is_known in zip(pointwise, known, strict=True)]
+        band = np.where(known, wider[0], np.nan), np.where(known, wider[1], np.nan)
+        return self._banded(rows, pointwise, band, facts.per_group)
+
+    def _described(self, k: int, entry: Entry) -> Quantity:
+        """Make a quantity of an entry, with the numbers behind it and its notes."""
+        found, value, point = self.found, float(entry.value), entry.point or 0
+        quantity = Quantity(entry.name, entry.group, found.points[point], value)
+        if entry.name == "threshold":
+            n = int(found.comparisons["fmr"][0])
+            return replace(quantity, n_comparisons=n, note=FEW if found.levels[point] * n < ENOUGH_ERRORS else "")
+        if entry.name not in ERROR_RATES:
+            rests = entry.name.endswith("(fmr)") or (not entry.name.endswith(")") and "fmr" in self._names)
+            return noted(quantity, OF_FEW_SUBJECTS, NARROW) if rests and self._is_narrow(point) else quantity
+        row, subjects = 1 + entry.cell[0] if entry.cell else 0, found.subjects[entry.name]
+        n = int(found.comparisons[entry.name][row])
+        n_errors = _errors_behind(value, n)
+        quantity = replace(
+            quantity, n_comparisons=n, n_errors=n_errors, n_subjects=None if subjects is None else int(subjects[row]),
+            note="no comparisons" if not n else FEW if n_errors < ENOUGH_ERRORS else "",
+        )  # fmt: skip
+        hangs = hangs_on_threshold(self._centred[[k]], found.replicates.threshold[[point]])[0]
+        return noted(quantity, OF_FEW_SUBJECTS, NARROW) if hangs and self._is_narrow(point) else quantity
+
+    def _is_narrow(self, point: int) -> bool:
+        """Return whether few subjects cause most of the false matches that hold the threshold of a level."""
+        found, sizes = self.found, self.sizes
+        if found.concentration is None or (sizes.few_held and sizes.few_held.holds(point)):
+            return False
+        if point not in self._narrow:
+            share = found.concentration(point)
+            self._narrow[point] = is_held_by_few_subjects(float(found.freedom[point]), share)
+        return self._narrow[point]
+
+    def _pointwise(self, rows: list[int]) -> list[Quantity]:
+        """Return some quantities, all of one name, with pointwise intervals."""
+        method, level, name = (
+            self.found.settings.method,
+            self.found.settings.confidence_level,
+            self.entries[rows[0]].name,
         )
-        for point, x, n_errors in zip(found.points, value.tolist(), found.errors[name][:, row].tolist(), strict=True)
-    ]  # fmt: skip
-    quantities = noted_narrow(found, rates, hangs_on_threshold(centred, found.replicates.threshold))
-    maker = partial(
-        IntervalMaker, tuple(quantities), sizes=found.sizes(name, row),
-        jackknife=None if jackknife is None else lambda: rate(jackknife()), n_threads=settings.workers.n_threads,
-    )  # fmt: skip
-    about_estimate = maker(centred)
-    of_curve = level_of_curve(centred, value, level)
-    band = _one_way(found.levels, *ends_of(about_estimate.with_intervals(of_curve, "auto")), rising=name == "fmr")
-    if method in ("auto", *_ABOUT_V_STATISTIC):
-        pointwise = about_estimate.with_intervals(level, "auto")
-    else:
-        pointwise = maker(drawn).with_intervals(level, method)
-    low, high = ends_of(pointwise)
-    if method in _ABOUT_V_STATISTIC:
-        inside = (value > 0) & (value < 1)
-        ends = np.clip(interval(drawn, value, expected, level, method), 0, 1)
-        low, high = np.where(inside, ends, (low, high))
-        pointwise = tuple(replace(q, method=method) if at else q for q, at in zip(pointwise, inside, strict=True))
-    return banded(found, pointwise, (value, expected, drawn), (low, high), band)
+        if method not in _ABOUT_V_STATISTIC:
+            return (self._about_estimate if method == "auto" else self._as_drawn).of_rows(rows, level, method)
+        value, quantities = self.values[rows], [self._quantities[k] for k in rows]
+        inside = np.ones(value.size, np.bool_)
+        if name in ERROR_RATES:  # those without errors vary by no method
+            quantities = self._about_estimate.of_rows(rows, level, "auto")
+            inside = (value > 0) & (value < 1)
+        ends = interval(self._drawn[rows], value, self._expected[rows], level, method)
+        low, high = (np.clip(end, *range_of(name)).tolist() for end in ends)
+        return [
+            replace(q, low=low[k], high=high[k], method=method) if inside[k] else q for k, q in enumerate(quantities)
+        ]
+
+    def _band_of_quantiles(self, rows: list[int]) -> Range:
+        """Compute the simultaneous band of the values that are computable in most replicates."""
+        settings, (least, most) = self.found.settings, range_of(self.entries[rows[0]].name)
+        about_v = settings.method in _ABOUT_V_STATISTIC
+        drawn = self._drawn[rows]
+        if about_v:
+            drawn = recentered(drawn, self.values[rows], self._expected[rows])
+        often, curves = _whole_curves(drawn)
+        low, high = np.full((2, len(rows)), np.nan)
+        if curves.size and curves.shape[1] > 1:
+            low[often], high[often] = intervals.simultaneous_band(curves, settings.confidence_level)
+        return np.clip(low, least, most), np.clip(high, least, most)
+
+    def _banded(self, rows: list[int], pointwise: Sequence[Quantity], band: Range, per_group: bool = False) -> Banded:
+        """Put together the values, the pointwise intervals and the band of some quantities."""
+        found, drawn, value = self.found, self._drawn[rows], self.values[rows]
+        error = intervals.standard_error(drawn)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            uncertainty = error / value
+        numbers = dict(zip(_ENDS, (*ends_of(pointwise), *band), strict=True))
+        numbers |= {"uncertainty": uncertainty, "v_statistic": self._expected[rows]}
+        of_rows = {**numbers, "standard_error": error, "not_computable": 1 - np.isfinite(drawn).mean(axis=-1)}
+        quantities = [
+            BandQuantity(**{**vars(quantity), **dict(zip(of_rows, row, strict=True))})
+            for quantity, *row in zip(pointwise, *(array.tolist() for array in of_rows.values()), strict=True)
+        ]
+        shape = (found.levels.size, -1) if per_group else (found.levels.size,)
+        return quantities, value.reshape(shape), {
+            "fmr": found.levels,
+            "threshold": found.estimate.threshold,
+            **{name: array.reshape(shape) for name, array in numbers.items()},
+            "replicates": drawn.T.reshape(-1, *value.reshape(shape).shape),
+            "n_resamples": drawn.shape[-1],
+            "confidence_level": found.settings.confidence_level,
+            "note": _note_of(pointwise),
+        }  # fmt: skip
 
 
-def curve_by_quantiles(
-    found: RatesOverLevels,
-    quantities: Sequence[Quantity],
-    quantity: Callable[[Replicates], Floats],
-    bounds: tuple[float, float] = (-np.inf, np.inf),
-) -> Banded:
-    """Compute thresholds, or a measure from rates, at every level, with intervals by any method that has no test.
+def _withheld(quantity: Quantity) -> Quantity:
+    """Return a measure without an interval, and say why it has none."""
+    note = NOTHING_TO_DRAW
+    if not np.isfinite(quantity.estimate):
+        note = NOTHING_TO_INVERT
+    elif NO_SUCH_ERRORS in quantity.note or FEW_GROUP_ERRORS in quantity.note:
+        return quantity
+    missing = [one for one in quantity.note.split("; ") if one.startswith("below the resolution")]
+    return replace(quantity, low=np.nan, high=np.nan, note="; ".join([note, *missing]))
+
+
+def level_of_curves(replicates: Floats, confidence_level: float) -> float:
+    """Find the confidence level at which percentile intervals hold whole curves of replicates at another.
 
     Parameters
     ----------
-    found : RatesOverLevels
-        The rates.
-    quantities : sequence of Quantity
-        The quantity at each level, and of each group if it has one value for each, without intervals.
-    quantity : callable
-        Computes (levels, ...) values from rates, with replicates on the last axis where the rates have them.
-    bounds : tuple of float
-        Least and largest possible value.
+    replicates : (points, r) ndarray
+        A curve in each of r replicates. Those with NaN in them are left out.
+    confidence_level : float
+        The share of curves to hold whole.
 
     Returns
     -------
-    Banded
+    float
     """
-    value, expected, drawn = map(quantity, (found.estimate, found.expected, found.replicates))
-    level, method, jackknife = found.settings.confidence_level, found.settings.method, found.jackknife
-    method = "percentile" if method == "auto" else method
-    left_out = quantity(jackknife()) if jackknife and method == "bca" else None
-    pointwise = interval(drawn, value, expected, level, method, left_out)
-    curves = recentered(drawn, value, expected) if method in _ABOUT_V_STATISTIC else drawn
-    low, high = simultaneous_band(curves, level)
-    ends = [np.clip(end, *bounds) for end in (*pointwise, low, high)]
-    return banded(found, quantities, (value, expected, drawn), (ends[0], ends[1]), (ends[2], ends[3]))
+    _, curves = _whole_curves(replicates)
+    if curves.size == 0:
+        return confidence_level
+    least = intervals.least_depth(intervals.depths(curves), confidence_level)
+    return max(confidence_level, float(1 - 2 * (least - 0.5) / curves.shape[1]))
 
 
-def whole_curves(replicates: Floats) -> tuple[NDArray[np.bool_], Floats]:
+def _whole_curves(replicates: Floats) -> tuple[NDArray[np.bool_], Floats]:
     """Return which values are computable in most replicates, and these in the replicates in which all of them are."""
     known = ~np.isnan(replicates)
     often = known.mean(axis=-1) > 0.5
     return often, replicates[often][:, known[often].all(axis=0)]
 
 
-def simultaneous_band(replicates: Floats, level: float) -> Range:
-    """Compute the simultaneous band of the values that are computable in most replicates."""
-    often, curves = whole_curves(replicates)
-    low, high = np.full((2, *often.shape), np.nan)
-    if curves.size and curves.shape[1] > 1:
-        low[often], high[often] = intervals.simultaneous_band(curves, level)
-    return low, high
-
-
-def banded(
-    found: RatesOverLevels,
-    quantities: Sequence[Quantity],
-    values: tuple[Floats, Floats, Floats],
-    pointwise: Range,
-    band: Range,
-) -> Banded:
-    """Put together what was computed of a quantity: `values` in the data, the V-statistics and the replicates."""
-    value, expected, drawn = values
-    error = intervals.standard_error(drawn)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        uncertainty = error / value
-    numbers = dict(zip(_ENDS, (*pointwise, *band), strict=True))
-    numbers |= {"uncertainty": uncertainty, "v_statistic": expected}
-    of_rows = {**numbers, "standard_error": error, "not_computable": 1 - np.isfinite(drawn).mean(axis=-1)}
-    rows = [
-        BandQuantity(**{**vars(quantity), **dict(zip(of_rows, row, strict=True))})
-        for quantity, *row in zip(quantities, *(array.ravel().tolist() for array in of_rows.values()), strict=True)
-    ]
-    return rows, value, {
-        "fmr": found.levels,
-        "threshold": found.estimate.threshold,
-        **numbers,
-        "replicates": np.moveaxis(drawn, -1, 0),
-        "n_resamples": drawn.shape[-1],
-        "confidence_level": found.settings.confidence_level,
-        "note": _note_of(quantities),
-    }  # fmt: skip
+def _errors_behind(rate: float, n: int) -> int:
+    """Return as many errors of n comparisons as would make a rate; at least one, and not all, of one inside (0, 1)."""
+    errors = 0 if math.isnan(rate) else round(rate * n)
+    return min(max(errors, 1), max(n - 1, 1)) if 0 < rate < 1 else errors
 
 
 def _note_of(quantities: Sequence[Quantity]) -> str:
@@ -711,8 +791,8 @@ def _note_of(quantities: Sequence[Quantity]) -> str:
     said: dict[str, set[float]] = {}
     levels = {quantity.at.value for quantity in quantities if quantity.at is not None}
     for quantity in quantities:
-        if quantity.note and quantity.at is not None:
-            said.setdefault(quantity.note, set()).add(quantity.at.value)
+        for note in filter(None, quantity.note.split("; ")):
+            said.setdefault(note, set()).add(quantity.at.value if quantity.at else 0.0)
 
     def where(at: set[float]) -> str:
         if at == levels:
@@ -720,23 +800,6 @@ def _note_of(quantities: Sequence[Quantity]) -> str:
         return f"FMR {min(at):.3g}" + (f" to {max(at):.3g}" if len(at) > 1 else "") + ": "
 
     return "; ".join(where(at) + note for note, at in said.items())
-
-
-def noted_narrow(
-    found: RatesOverLevels, quantities: Sequence[Quantity], asked: NDArray[np.bool_]
-) -> Sequence[Quantity]:
-    """Note at which of the levels asked few subjects cause most of the false matches that hold the threshold."""
-    if found.concentration is None:
-        return quantities
-    sizes, concentration = found.sizes("fmr", 0), found.concentration
-    narrow = [
-        bool(level)
-        and not (sizes.few_held and sizes.few_held.holds(k))
-        and is_held_by_few_subjects(sizes.degrees_of_freedom[k], concentration(k))
-        for k, level in enumerate(asked)
-    ]
-    n_each = len(quantities) // found.levels.size
-    return [noted(q, OF_FEW_SUBJECTS, NARROW) if narrow[k // n_each] else q for k, q in enumerate(quantities)]
 
 
 def ends_of(quantities: Sequence[Quantity]) -> Range:

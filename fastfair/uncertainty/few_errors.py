@@ -457,9 +457,9 @@ class SampleSizes:
     count_models: Callable[[], list[dict[str, CountModel]]] | None = None
 
     @classmethod
-    def unknown(cls, n: int) -> SampleSizes:
+    def unknown(cls, n: int, unit: str = "") -> SampleSizes:
         """Return those of n quantities of which nothing is known but replicates."""
-        return cls(np.full(n, np.inf), np.full(n, np.nan), np.full(n, np.nan))
+        return cls(np.full(n, np.inf), np.full(n, np.nan), np.full(n, np.nan), unit=unit)
 
     @classmethod
     def of(cls, entries: Sequence[Entry], resampler: Resampler) -> SampleSizes:

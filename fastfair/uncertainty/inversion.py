@@ -239,7 +239,8 @@ class MovedSystems:
     def _kinds(self, p: int) -> frozenset[str]:
         """Return the rates whose measures at a point can be followed: none where a group has no errors."""
         known = {name for name in ERROR_RATES if (self._start[name][p, 1:] > 0).all()}
-        return frozenset(known | {"both rates"} if len(known) == len(ERROR_RATES) else known)
+        both = {"both rates"} if len(known) == len(ERROR_RATES) else set()
+        return frozenset(known | both) & self._selection.kinds
 
     def _parts(self) -> list[Part]:
         """Return the measures that can be followed at each operating point, and those that need none."""
@@ -441,7 +442,7 @@ class CountedSystems(MovedSystems):
     def _kinds(self, p: int) -> frozenset[str]:
         """Return the rates that need simulated counts: those of which a group has no errors."""
         none = {name for name, model in self._models[p].items() if (model.errors == 0).any()}
-        return frozenset(none | {"both rates"})
+        return frozenset(none | {"both rates"}) & self._selection.kinds
 
     def _along(self, name: str, p: int, powers: Floats) -> Floats:
         """Return the (rows, powers) rates of the systems at a point, of all comparisons and of each group.

@@ -18,8 +18,18 @@ from oracles.intervals import of_all_or_none
 
 import fastfair as ff
 from fastfair._lib import seeds
-from fastfair.bands.all_bands import FAIR_OUTSIDE, NOTHING_TO_DRAW, bands_of, level_of_curves
-from fastfair.bands.curve import BandRequest, BandSettings, RatesOverLevels, over_levels
+from fastfair._lib.workers import Workers
+from fastfair.bands.all_bands import bands_of
+from fastfair.bands.curve import (
+    FAIR_OUTSIDE,
+    NOTHING_TO_DRAW,
+    BandRequest,
+    BandSettings,
+    CurveMaker,
+    RatesOverLevels,
+    level_of_curves,
+    over_levels,
+)
 from fastfair.errors import FairValueOutsideWarning
 from fastfair.measures import MEASURES as FACTS
 from fastfair.measures._registry import at_any_threshold
@@ -44,7 +54,7 @@ def draws_of(e: ff.Embeddings, unit: str, n: int, seed: int) -> list[slow.Draw]:
 
 
 def asked_of(data: ff.Comparisons | ff.Embeddings, unit: str = "subject") -> BandRequest:
-    return BandRequest.checked(data, BandSettings(), {"unit": unit, "n_resamples": 2, "rng": 0})
+    return BandRequest.checked(data, BandSettings(), Workers(), unit=unit, n_resamples=2, rng=0)
 
 
 @pytest.mark.parametrize("weighting", ["identity", "comparison"])
@@ -221,8 +231,7 @@ def test_the_band_over_embeddings_is_that_of_loops(group: str | None, unit: str)
     subjects = {None: 60, "f": 50, "m": 10}[group]
     own = math.inf if unit == "sample" else subjects - (2 if group is None else 1)
     settings = asked_of(e, unit)
-    sizes = over_levels(e, levels, settings, lambda found: found.sizes("fmr", 0), with_groups=False)
-    held = sizes.degrees_of_freedom
+    held = over_levels(e, levels, settings, lambda found: found.freedom, with_groups=False)
     freedom = np.minimum(own, held).tolist()
     assert (min(freedom) < own) == (unit == "subject" and group != "m")
     centred = (band.replicates - band.v_statistic + band.fnmr).T[::-1]
@@ -249,9 +258,13 @@ def test_limits_where_few_false_matches_hold_the_threshold_are_those_of_all_pair
         row = 0 if group is None else 1 + e.groups.index(group)
 
         def limits(found: RatesOverLevels, row: int = row) -> list[Limits | None]:
-            sizes = found.sizes("fnmr", row)
+            curves = CurveMaker(found)
+            sizes, cell = curves.sizes, None if row == 0 else (row - 1, row - 1)
             assert sizes.few_held is not None
-            return [sizes.few_held.limits(place, 0.95) for place in sizes.places]
+            places = [
+                p for p, e in zip(sizes.places, curves.entries, strict=True) if (e.name, e.cell) == ("fnmr", cell)
+            ]
+            return [sizes.few_held.limits(place, 0.95) for place in places]
 
         few_held.append(over_levels(data, levels, settings, limits, with_groups=True))
     assert few_held[0] == few_held[1]

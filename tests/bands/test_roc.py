@@ -138,7 +138,7 @@ def test_where_no_errors_are_left_intervals_are_those_of_clopper_and_pearson():
     for low, high in ((band.low, band.high), (band.band_low, band.band_high)):
         assert low.tolist() == [0, 0]
         assert high.tolist() == [found.high] * 2
-    assert band.note.startswith("no errors: the interval is Clopper and Pearson's")
+    assert band.note.startswith("fewer than 30 errors; no errors: the interval is Clopper and Pearson's")
     band.plot().figure.canvas.draw()
 
 
@@ -165,7 +165,7 @@ def test_where_a_curve_falls_within_the_uncertainty_of_its_threshold_intervals_h
     assert (band.low <= low + 1e-12).all()
     assert (band.high >= high - 1e-12).all()
     assert high[1] > ff.evaluate(c, ff.at_fmr(none), measures=[], n_resamples=2, rng=0).quantity("fnmr").high
-    assert f"FMR {none:.3g}: no errors" in band.note
+    assert f"FMR {none:.3g} to 0.3: no errors" in band.note
     assert BY_QUANTILES in band.note
     assert band.band_high[0] > 0.5
 
