@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import io
 import stat
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import dataclass, replace
@@ -40,17 +41,14 @@ def reporting(progress: bool | Report, label: str) -> Iterator[Report | None]:
     if callable(progress) or not progress:
         yield progress or None
         return
-    rich = require("rich.progress", "cli", "progress=True")
-    console = require("rich.console", "cli", "progress=True").Console(stderr=True)
-    columns = (
-        rich.TextColumn("{task.description}"),
-        rich.BarColumn(),
-        rich.MofNCompleteColumn(),
-        rich.TimeElapsedColumn(),
-    )
-    with rich.Progress(*columns, console=console, transient=True) as bar:
-        task = bar.add_task(label)
-        yield lambda done, total: bar.update(task, completed=done, total=total)
+    click = require("click", "cli", "progress=True")
+    with click.progressbar(label=label, length=1, show_pos=True, file=sys.stderr) as bar:
+
+        def told(done: int, total: int) -> None:
+            bar.length = total
+            bar.update(done - bar.pos)
+
+        yield told
 
 
 def _executor(name: str, value: Any) -> Any:

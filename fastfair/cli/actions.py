@@ -22,17 +22,12 @@ import fastfair as ff
 from fastfair._lib.tables import records, write_json
 from fastfair._lib.text import number_with_interval
 from fastfair._lib.warnings import warn
-from fastfair.bands.all_bands import bands_of
-from fastfair.claims import MET, NOT_MET, UNDECIDED, Check, check_evaluation, read_statement, requirements_of
+from fastfair.claims import MET, NOT_MET, UNDECIDED, Check, Requirement, check_evaluation, requirements_of
 from fastfair.data.columns import FAILURES
-from fastfair.error_rates.operating_points import ENOUGH_ERRORS, OperatingPoint, at_fmr, at_fnmr
+from fastfair.error_rates.operating_points import ENOUGH_ERRORS, OperatingPoint, at_fmr
 from fastfair.errors import FastfairWarning, FewResamplesWarning, InputError, visible
-from fastfair.io.failure_counts import read_rates
 from fastfair.measures._registry import measure_of, printed_name
-from fastfair.planning.fnmr import SETTINGS
 from fastfair.results.result import measures_table, printed
-from fastfair.synthesis.hill_climbing import Synthesis, figures_of_scores
-from fastfair.uncertainty.quantities import Quantity
 
 from .commands import given_options
 from .run import Run, default_of
@@ -49,75 +44,54 @@ _LEAST_REPLICATES = 2  # that limits are made of
 
 def evaluate(run: Run) -> None:
     """Evaluate a file."""
-    _check_claims(run)
-    _evaluate(run, run.read(run.context.params["scores"]), print_result)
+    wanted = _requirements(run)
+    _evaluate(run, run.read(run.context.params["scores"]), wanted, print_result)
 
 
 def demo(run: Run) -> None:
     """Evaluate real data, and write a page about it."""
     run.options.setdefault("report", run.options.get("output", Path()) / "report.html")
-    _check_claims(run)
-    _evaluate(run, run.call(ff.datasets.voxceleb1_h), lambda evaluation: say(evaluation.summary()))
+    wanted = _requirements(run)
+    _evaluate(run, run.call(ff.datasets.voxceleb1_h), wanted, lambda evaluation: say(evaluation.summary()))
 
 
-def _evaluate(run: Run, data: Any, show: Callable[[Any], None]) -> None:
-    points = list(run.options.get("at", default_of(ff.evaluate, "at")))
-    wanted = requirements_of(run.options.get("requirements", ()), points[0]) if "requirements" in run.options else []
-    if wanted:
-        _require_replicates(run, "--require")
-    points += dict.fromkeys(one.at for one in wanted if one.at is not None and one.at not in points)
-    more: dict[str, Any] = {"at": points}
+def _requirements(run: Run) -> list[Requirement]:
+    """Read the requirements before any work."""
+    if "requirements" not in run.options:
+        return []
+    wanted = requirements_of(run.take("requirements"), _points(run)[0])
+    if run.options.get("n_resamples", _LEAST_REPLICATES) < _LEAST_REPLICATES:
+        raise click.UsageError("--require needs replicates: give --n-resamples 2 or more, and leave --quick out")
+    return wanted
+
+
+def _points(run: Run) -> list[OperatingPoint]:
+    return list(run.options.get("at", default_of(ff.evaluate, "at")))
+
+
+def _evaluate(run: Run, data: Any, wanted: Sequence[Requirement], show: Callable[[Any], None]) -> None:
+    more: dict[str, Any] = {"at": list(dict.fromkeys([*_points(run), *(one.at for one in wanted if one.at)]))}
     if "measures" in run.options:
         named = [measure.name for one in wanted if (measure := measure_of(one.name))]
         more["measures"] = [*run.options["measures"], *named]
     evaluation = run.call(ff.evaluate, data, **more)
-    checks = [check_evaluation(evaluation, wanted)] if wanted else []
-    claims = [run.call(ff.claim, data, one, at) for one in run.take("claims", ()) for at in _points_of(one, points)]
-
-    def text() -> str:
-        told = {"claims": [json.loads(one.to_json()) for one in claims]} if claims else {}
-        return write_json(json.loads(evaluation.to_json()) | told, None)
+    results: dict[str, Any] = {"evaluation": evaluation}
+    if wanted:
+        results["check"] = check_evaluation(evaluation, wanted)
 
     def show_all() -> None:
-        for one in checks:
-            say(f"{one.summary()}\n")
+        if wanted:
+            say(f"{results['check'].summary()}\n")
         show(evaluation)
-        for each in claims:
-            say()
-            print_result(each)
 
     run.deliver(
         "evaluation",
         evaluation,
-        json={"evaluation": text, **({"check": checks[0].to_json} if checks else {})},
-        tables={
-            name: partial(one.to_frame, "polars")
-            for name, one in [("evaluation", evaluation), *(("check", one) for one in checks)]
-        },
+        json={name: one.to_json for name, one in results.items()},
+        tables={name: partial(one.to_frame, "polars") for name, one in results.items()},
         show=show_all,
-        page=lambda: [*_with_each_attribute(run, data, evaluation, more), *checks, *claims],
+        page=lambda: [*_with_each_attribute(run, data, evaluation, more), *list(results.values())[1:]],
     )
-
-
-def _check_claims(run: Run) -> None:
-    """Refuse, before any work, claims that cannot be read or judged."""
-    statements, points = run.options.get("claims", ()), run.options.get("at", default_of(ff.evaluate, "at"))
-    if statements:
-        _require_replicates(run, "--claim")
-    for statement in statements:
-        if not _points_of(statement, points):
-            raise click.UsageError(
-                f"--claim {statement!r}: each --at holds the rate that is claimed; add another, as threshold=0.4"
-            )
-
-
-def _require_replicates(run: Run, option: str) -> None:
-    if run.options.get("n_resamples", _LEAST_REPLICATES) < _LEAST_REPLICATES:
-        raise click.UsageError(f"{option} needs replicates: give --n-resamples 2 or more, and leave --quick out")
-
-
-def _points_of(statement: str, points: Iterable[OperatingPoint]) -> list[OperatingPoint]:
-    return [at for at in points if at.rate != read_statement(statement)[0]]
 
 
 _REPLICATES = 999
@@ -320,6 +294,8 @@ def embeddings(run: Run) -> None:
     levels = asked
     if run.options.get("plots") or "report" in run.options:
         levels = _curve_to(asked, data, _DRAWN if run.options.get("plots") else _ON_PAGE)
+    from fastfair.bands.all_bands import bands_of
+
     found = run.call(bands_of, data, levels, **arguments_for(ff.roc_band, run.options))
     shown = replace(found, asked=tuple(asked.tolist()))
     run.deliver("bands", found, show=partial(print_result, shown), page=lambda: [shown])
@@ -426,6 +402,8 @@ _MOST_SYSTEMS = 8  # more systems than this are the rows of the printed table, a
 
 def measures(run: Run) -> None:
     """Compute all measures of a table of rates."""
+    from fastfair.io.failure_counts import read_rates
+
     by, group = list(run.take("by", ())), run.options.get("group")
     found = run.call(ff.measures.table, read_rates(run.context.params["rates"], [*by, *([group] if group else [])]),
                      by=by)  # fmt: skip
@@ -453,13 +431,10 @@ def _print_measures(found: pl.DataFrame, by: Sequence[str]) -> None:
 # plan
 
 
-_GRID = (*SETTINGS, "margin", "assurance", "difference", "power")  # every combination of their numbers is planned
-
-
 def plan(run: Run) -> None:
     """Plan margins of error, power or subjects, whichever the settings are for."""
-    if run.context.invoked_subcommand is not None:
-        return
+    from fastfair.planning.fnmr import SETTINGS
+
     given, pilot = {*given_options(run.context)}, run.take("pilot")
     function: Callable[..., Any] = ff.plan_subjects
     what, without = "--margin", {"power", "method"}
@@ -489,7 +464,8 @@ def plan(run: Run) -> None:
         more["method"] = run.take("method", "simulation" if more else "exact")
         if "n_simulations" in given and more["method"] == "exact":
             raise click.UsageError("--n-simulations goes with --method simulation")
-    grid = {name: run.options.pop(name) for name in _GRID if name in run.options}
+    gridded = (*SETTINGS, "margin", "assurance", "difference", "power")
+    grid = {name: run.options.pop(name) for name in gridded if name in run.options}  # every combination is planned
     arrays = dict(zip(grid, np.ix_(*map(np.array, grid.values())), strict=True))
     run.deliver("plan", run.call(function, **arrays | more))
 
@@ -521,43 +497,45 @@ def plan_fmr(run: Run) -> None:
 # synthesize
 
 
-_GENERATORS: dict[str, Callable[..., Any]] = {"climb": ff.synthesize, "binormal": ff.synthesis.binormal_comparisons}
 _HELD = {"fmr": "tmr", "fnmr": "tnmr"}
 
 
 def synthesize(run: Run) -> None:
     """Make scores: of a system, or one set."""
+    from fastfair.synthesis.hill_climbing import figures_of_scores
+
     what = [name for name in ("ratios", "fmr", "fnmr") if run.options.get(name)]
     if len(what) != 1:
         raise click.UsageError("nothing says what to make: give one of --ratios, --fmr and --fnmr")
     asked = {name: value for name, value in run.options.items() if name not in _OF_ALL}
-    quantities: Sequence[Quantity] = ()
-    climbed: list[Synthesis] = []
+    measures: Sequence[Any] = ()
     if what == ["ratios"]:
         _refuse(run, asked, ff.biased_system, "--ratios")
         system = run.call(ff.biased_system)
         scores = {"groups": system.groups, "overall": system.overall}
         sets = [{"group": group, **_reached(one)} for group, one in zip(system.groups.groups, system.sets, strict=True)]
-        quantities, climbed = system.measures(), sorted(set(system.sets), key=lambda one: one.target)
+        measures, climbed = system.measures(), sorted(set(system.sets), key=lambda one: one.target)
     else:
-        made = _one_set(run, asked)
-        if isinstance(made, Synthesis):
-            scores, sets, climbed = {"scores": made.comparisons()}, [_reached(made)], [made]
-        else:
-            scores, sets = {"scores": made}, [_counted(made, what[0], asked)]
-    measures: dict[str, list[Any]] = {
-        "measure": [row.name for row in quantities], "group": [row.group for row in quantities],
-        "operating_point": [row.operating_point for row in quantities], "value": [row.estimate for row in quantities],
+        (kind,) = what
+        usual = {name: default_of(ff.biased_system, name) for name in ("n_mated", "n_nonmated", "at")}
+        wanted = usual | asked
+        wanted[_HELD[kind]] = wanted.pop("at")
+        _refuse(run, wanted, ff.synthesize, f"--{kind}")
+        made = ff.synthesize(**wanted, rng=run.options["rng"])
+        scores, sets, climbed = {"scores": made.comparisons()}, [_reached(made)], [made]
+    columns: dict[str, list[Any]] = {
+        "measure": [row.name for row in measures], "group": [row.group for row in measures],
+        "operating_point": [row.operating_point for row in measures], "value": [row.estimate for row in measures],
     }  # fmt: skip
     settings = {name: asked[name] for name in dict.fromkeys((*what, *asked))} | {"rng": run.options["rng"]}
-    content = {"settings": settings, "sets": sets, "measures": records(measures)}
+    content = {"settings": settings, "sets": sets, "measures": records(columns)}
     suffix = run.options.get("suffix", "csv")
     output = run.options.get("output")
     run.write(
         "synthesis",
         json={"synthesis": lambda: write_json(content, None)},
-        tables={"measures": lambda: pl.DataFrame(measures)} if quantities else {},
-        show=partial(_print_made, sets, quantities),
+        tables={"measures": lambda: pl.DataFrame(columns)} if measures else {},
+        show=partial(_print_made, sets, measures),
         figures=lambda: figures_of_scores(scores, climbed),
         files={} if output is None else {
             output / f"{name}.{suffix}": partial(ff.write_comparisons, one) for name, one in scores.items()
@@ -565,37 +543,15 @@ def synthesize(run: Run) -> None:
     )  # fmt: skip
 
 
-def _one_set(run: Run, asked: Mapping[str, Any]) -> Any:
-    """Make one set, by hill climbing or of a binormal system."""
-    rest, generator = dict(asked), asked.get("generator", "climb")
-    rest.pop("generator", None)
-    held = {_HELD["fmr" if "fmr" in asked else "fnmr"]: rest.pop("at", default_of(ff.biased_system, "at"))}
-    _refuse(run, rest, _GENERATORS[generator], f"--generator {generator} of one set")
-    sizes = {name: default_of(ff.biased_system, name) for name in ("n_mated", "n_nonmated")}
-    return _GENERATORS[generator](**sizes | rest | held, rng=run.options["rng"])
-
-
-def _reached(made: Synthesis) -> dict[str, Any]:
+def _reached(made: Any) -> dict[str, Any]:
+    rate = f"{made.kind.upper()} at {_HELD[made.kind].upper()} {made.at:g}"
     return {
-        "rate": _rate(made.kind, made.at), "target": made.target, "reached": getattr(made, made.kind),
-        "steps": made.n_steps, "threshold": made.threshold,
+        "rate": rate, "target": made.target, "reached": getattr(made, made.kind), "steps": made.n_steps,
+        "threshold": made.threshold,
     }  # fmt: skip
 
 
-def _counted(made: Any, kind: str, asked: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the rate that comparisons have where the other rate is held."""
-    at = asked.get("at", default_of(ff.biased_system, "at"))
-    missed = round(1 - at, 12)  # 1 - 0.9 is less than 0.1
-    found = ff.rates(made, at_fnmr(missed) if kind == "fmr" else at_fmr(missed))
-    reached = getattr(found, kind)
-    return {"rate": _rate(kind, at), "target": asked[kind], "reached": reached, "threshold": found.threshold}
-
-
-def _rate(kind: str, at: float) -> str:
-    return f"{kind.upper()} at {_HELD[kind].upper()} {at:g}"
-
-
-def _print_made(sets: Sequence[Mapping[str, Any]], measures: Sequence[Quantity]) -> None:
+def _print_made(sets: Sequence[Mapping[str, Any]], measures: Sequence[Any]) -> None:
     """Print the rate reached in each set, and the measures of a system."""
     columns = {name: [row[name] for row in sets] for name in sets[0]}
     print_table(("Reached", *printed(columns, columns)[1:]))

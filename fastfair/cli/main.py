@@ -41,6 +41,9 @@ class _Verbs(click.Group):
 def run_verb(name: str) -> None:
     """Run a verb, and where it shows its progress, tell of kernels that are compiled."""
     actions, run = (importlib.import_module(f"fastfair.cli.{module}") for module in ("actions", "run"))
+    gc.freeze()  # what is imported
+    gc.set_threshold(100_000)
+    gc.enable()
     context = click.get_current_context()
     if context.invoked_subcommand is not None:
         return
@@ -105,7 +108,6 @@ def main() -> None:
     warnings.simplefilter("always", FastfairWarning)
     warnings.showwarning = _show_warning
     guard_streams()
-    gc.set_threshold(100_000)  # a command makes many objects that stay; searching them took a tenth of a short run
     try:
         sys.exit(cli(standalone_mode=False))
     except click.ClickException as error:

@@ -112,7 +112,7 @@ _OF_SECTION = {
 SECTION_OF = {name: section for section, names in _OF_SECTION.items() for name in names.split()}
 FLAGS = {
     "as_json": "json", "rng": "seed", "groups": "group", "measures": "measure", "requirements": "require",
-    "claims": "claim", "applications": "application", "kind": "input", "name": "vector-name", "n_subjects": "subjects",
+    "applications": "application", "kind": "input", "name": "vector-name", "n_subjects": "subjects",
     "n_groups": "groups", "n_attempts": "attempts", "n_partners": "partners", "n_folds": "folds", "suffix": "format",
     "folder": "checkpoint",
 }  # fmt: skip
@@ -154,8 +154,6 @@ _KIND = Option(
 _QUICK = Option("quick", "No replicates: intervals of rates alone, in closed form.", "flag", section="Intervals")
 _EVALUATED = (
     _QUICK,
-    Option("claims", 'Claim to judge, as "fmr <= 1e-4" or "fnmr <= 2 %". It is judged at each --at that does not hold '
-           "its rate.", multiple=True),
     Option("requirements", 'What must hold, as "fnmr@fmr=0.001 <= 0.05" or "fnmr[*] <= 5 %", of each group. See '
            "`fastfair check`.", multiple=True),
 )  # fmt: skip
@@ -414,18 +412,14 @@ VERBS: dict[str, Verb] = {
         (
             "fastfair synthesize --ratios 1:1:3:5 --output system",
             "fastfair synthesize --fmr 0.01 --n-nonmated 30000 --format parquet --output set",
-            "fastfair synthesize --fmr 0.01 --generator binormal --subjects 500 --subject-effect 0.3 --output set",
         ),
-        "ratios fmr fnmr at n_mated n_nonmated generator rng output",
-        "biased_system synthesize synthesis.binormal_comparisons", "", "",
+        "ratios fmr fnmr at n_mated n_nonmated rng output",
+        "biased_system synthesize", "", "",
         (
             Option("ratios", "Make a system whose groups have error rates in these ratios, as in 1:1:3:5."),
             Option("fmr", "Make one set with this FMR where the TMR is --at.", "number"),
             Option("fnmr", "Make one set with this FNMR where the TNMR is --at.", "number"),
             Option("at", "TMR (for --fmr) or TNMR (for --fnmr) of a set, or of groups.", "number", default=0.95),
-            Option("generator", "One set: hill climbing, or normal scores, whose rates differ by chance from those "
-                   "asked for.", "choice", ("climb", "binormal"), "climb"),
-            Option("n_subjects", "Binormal: subjects of the comparisons.", "integer"),
             Option("suffix", "Format of score files.", "choice", ("csv", "tsv", "parquet"), "csv", section="Output"),
         ),
         "tmr tnmr step accept stop group", "as_json output plots", {"kind": "kind"}, asks=False,
@@ -437,7 +431,7 @@ VERBS: dict[str, Verb] = {
             "fastfair demo",
             "fastfair demo --system resnetse34l --at fmr=0.01 --report other.html",
         ),
-        "system at measures claims requirements n_resamples rng output report title",
+        "system at measures requirements n_resamples rng output report title",
         "evaluate datasets.voxceleb1_h", "", "", _EVALUATED, "groups", _PAGE,
     ),
     "warm-up": Verb(

@@ -13,7 +13,7 @@ from fastfair.cli.terminal import harmless
 
 MORE = {
     "check": ("--worst", "3"),
-    "evaluate": ("--claim", "fnmr@fmr=0.3 <= 0.5"),
+    "evaluate": ("--require", "fnmr@fmr=0.3 <= 0.5"),
     "model": ("--level", "0.9"),
 }
 
