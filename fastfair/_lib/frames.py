@@ -98,11 +98,10 @@ class FrameColumns:
         distinct: list[Any]
         with _taking(name, self[name].dtype):
             if self.is_text(name):
-                distinct, numbers = self._coded(name)
-                codes = numbers.read(np.arange(len(distinct), dtype=np.int32))
+                distinct, codes = self._coded(name)
             elif self[name].dtype.is_integer() and self[name].dtype not in _WIDE and not self[name].is_null().any():
-                entries, numbers = label_codes.number_entries(self[name].to_numpy())
-                distinct, codes = entries.tolist(), numbers.read(np.arange(entries.size, dtype=np.int32))
+                entries, codes = label_codes.number_entries(self[name].to_numpy())
+                distinct = entries.tolist()
             else:
                 known: dict[Any, int] = {}
                 codes = np.array([known.setdefault(entry, len(known)) for entry in self[name].to_list()], np.int64)

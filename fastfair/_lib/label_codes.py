@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     import narwhals as nw
 
 
+Array = NDArray[Any]
 # Texts that NumPy and pandas write for a missing label; blank text is missing, too.
 MISSING_TEXTS = ("nan", "NaN", "<NA>", "NaT")
 _MISSING = frozenset(["", *MISSING_TEXTS])
@@ -124,26 +125,47 @@ def encode(name: str, values: Labels) -> Coded:
     """Turn a column of labels into codes; refuse missing ones. Labels with the same `clean` form are equal."""
     if isinstance(values, Coded):
         return values
-    labels, codes, numbers = _find_codes(name, values)
-    return Coded(labels, numbers.read(codes.astype(smallest_integers(labels.size))))
+    text = None
+    if not isinstance(values, list | tuple | np.ndarray):
+        with told_as(InputError, f"{name} cannot be converted to labels"):
+            text = text_column(values)
+    if text is not None:
+        labels, places = _code_entries(name, *text)
+        return Coded(labels, look_up(text.codes, places))
+    # NumPy would make ["f", nan] an array of text, with a label "nan".
+    array = arrays.column(name, values, object if isinstance(values, list | tuple) else None)
+    if array.dtype.kind in "cV":
+        raise InputError(f"{name} must be labels, text or numbers, but their type is {array.dtype}")
+    distinct, codes = number_entries(array)
+    if array.dtype.kind in "iub":
+        labels, places = np.unique(distinct, return_inverse=True)
+    else:
+        entries = (distinct.astype(str) if array.dtype.kind in "mM" else distinct).tolist()
+        labels, places = _code_entries(name, entries, codes)
+    return Coded(labels, look_up(codes, places.astype(smallest_integers(labels.size))))
 
 
 def encode_together(names: Sequence[str], columns: Sequence[Labels]) -> tuple[NDArray[Any], list[NDArray[Any]]]:
     """Turn several columns into codes of one common list of labels, of the type of `smallest_integers`."""
     if (of_text := _encode_polars(columns)) is not None:
         return of_text
-    found = [_find_codes(name, values) for name, values in zip(names, columns, strict=True)]
-    labels = [of_column for of_column, _, _ in found]
-    common, tables = labels[0], [codes for _, codes, _ in found]
+    coded = [encode(name, values) for name, values in zip(names, columns, strict=True)]
+    labels = [of_column.labels for of_column in coded]
+    common, places = labels[0], [np.arange(labels[0].size)] * len(coded)
     if any(of_column is not common for of_column in labels):
         # As objects if types differ: NumPy would turn int64 and uint64 into floats, and merge two subjects.
         if len({of_column.dtype for of_column in labels}) > 1:
             labels = [of_column.astype(object) for of_column in labels]
         together = encode(" and ".join(names), np.concatenate(labels))
-        parts = np.split(together.codes, np.cumsum([of_column.size for of_column in labels])[:-1])
-        common, tables = together.labels, [part[table] for part, table in zip(parts, tables, strict=True)]
+        common = together.labels
+        places = np.split(together.codes, np.cumsum([of_column.size for of_column in labels])[:-1])
     kind = smallest_integers(common.size)
-    return common, [numbers.read(table.astype(kind)) for (_, _, numbers), table in zip(found, tables, strict=True)]
+    return common, [
+        look_up(of_column.codes, of_labels.astype(kind))
+        if of_labels.size < common.size or of_column.codes.dtype != kind
+        else of_column.codes
+        for of_column, of_labels in zip(coded, places, strict=True)
+    ]
 
 
 def _encode_polars(columns: Sequence[Any]) -> tuple[NDArray[Any], list[NDArray[Any]]] | None:
@@ -172,61 +194,58 @@ def _encode_polars(columns: Sequence[Any]) -> tuple[NDArray[Any], list[NDArray[A
     return labels, np.split(position[together.to_physical().to_numpy()], np.cumsum(list(map(len, texts)))[:-1])
 
 
-def _find_codes(name: str, values: Labels) -> tuple[NDArray[Any], NDArray[np.integer[Any]], Numbers]:
-    """Find the labels of a column, sorted, the codes of its distinct entries, and the entry of each row."""
-    if isinstance(values, Coded):
-        return values.labels, np.arange(values.labels.size), Numbers(values.codes)
-    text = None if isinstance(values, list | tuple | np.ndarray) else _text_column(name, values)
-    if text is not None:
-        return *_code_entries(name, *text), text.numbers
-    # NumPy would make ["f", nan] an array of text, with a label "nan".
-    array = arrays.column(name, values, object if isinstance(values, list | tuple) else None)
-    if array.dtype.kind in "cV":
-        raise InputError(f"{name} must be labels, text or numbers, but their type is {array.dtype}")
-    distinct, numbers = number_entries(array)
-    if array.dtype.kind in "iub":
-        if (distinct[1:] > distinct[:-1]).all():  # as numbers of a short range come
-            return distinct, np.arange(distinct.size), numbers
-        return *np.unique(distinct, return_inverse=True), numbers
-    entries = (distinct.astype(str) if array.dtype.kind in "mM" else distinct).tolist()
-    return *_code_entries(name, entries, numbers), numbers
+def _code_entries(name: str, entries: list[Any], codes: Array) -> tuple[Array, Array]:
+    """Find the labels among entries, sorted, and the place of each entry among them. codes: the entry of each row."""
 
+    def first(wrong: Callable[[Any], bool]) -> tuple[int, int]:
+        """Return the first row whose entry is wrong, and how many there are."""
+        rows = np.flatnonzero(look_up(codes, np.array([wrong(entry) for entry in entries], np.bool_)))
+        return int(rows[0]), rows.size
 
-def _text_column(name: str, values: object) -> TextColumn | None:
-    with told_as(InputError, f"{name} cannot be converted to labels"):
-        return text_column(values)
-
-
-def _code_entries(name: str, entries: list[Any], numbers: Numbers) -> tuple[NDArray[Any], NDArray[np.int64]]:
-    """Find the labels among entries, sorted, and the code of each entry."""
     try:
-        known = {entry: k for k, entry in enumerate(dict.fromkeys(entries))}
-        positions = np.fromiter(map(known.__getitem__, entries), np.int64, len(entries))
+        forms: dict[Any, Any] = dict.fromkeys(entries)
     except Exception:  # labels without a hash, or whose hash raises
-        raise _no_label(name, entries, numbers) from None
-    missing = np.array([is_missing(entry) for entry in known], np.bool_)
-    if missing.any():
-        rows = np.flatnonzero(numbers.read(missing[positions]))
+        row, _ = first(lambda entry: not _has_hash(entry))
+        kind = type(entries[codes[row]]).__name__
+        raise InputError(f"{name} must be labels, but row {row} (counted from 0) is of type {kind}", row=row) from None
+    missing = {entry for entry in forms if is_missing(entry)}
+    if missing:
+        row, n = first(missing.__contains__)
         raise InputError(
-            f"{name} is missing in row {rows[0]} (counted from 0) and {rows.size} in all; "
-            "give a label, or leave those rows out",
-            row=int(rows[0]),
+            f"{name} is missing in row {row} (counted from 0) and {n} in all; give a label, or leave those rows out",
+            row=row,
         )
-    _refuse_mixed(name, set(map(type, entries)), known)
-    cleaned = _clean_all(name, known, lambda k: int(np.argmax(numbers.read(positions == k))))
-    together: dict[Any, int] = {}
-    merged = np.fromiter((together.setdefault(label, len(together)) for label in cleaned), np.int64, len(cleaned))
+    _refuse_mixed(name, set(map(type, entries)), forms)
+    wrong = {}
+    for entry in forms:
+        try:
+            forms[entry] = clean(entry)
+        except ValueError as error:
+            wrong[entry] = f"not UTF-8 text: {entry!r}" if isinstance(error, UnicodeError) else str(error)
+    if wrong:
+        row, _ = first(wrong.__contains__)
+        raise InputError(f"{name} is {wrong[entries[codes[row]]]} in row {row} (counted from 0)", row=row)
     try:
-        ordered = sorted(together)
+        ordered = sorted(set(forms.values()))
     except Exception:
+        kind = type(forms[entries[0]]).__name__
         raise InputError(
-            f"{name} holds labels of the type {type(cleaned[0]).__name__}, which cannot be sorted; give text or numbers"
+            f"{name} holds labels of the type {kind}, which cannot be sorted; give text or numbers"
         ) from None
-    rank = np.empty(len(together), np.int64)
-    rank[[together[label] for label in ordered]] = np.arange(len(together))
+    place = {label: k for k, label in enumerate(ordered)}
     labels = np.empty(len(ordered), object)
     labels[:] = ordered
-    return labels, rank[merged][positions]
+    return labels, np.fromiter(
+        (place[forms[entry]] for entry in entries), smallest_integers(len(ordered)), len(entries)
+    )
+
+
+def _has_hash(entry: Any) -> bool:
+    try:
+        hash(entry)
+    except Exception:
+        return False
+    return True
 
 
 def _refuse_mixed(name: str, types: set[type], entries: Iterable[Any]) -> None:
@@ -250,81 +269,16 @@ def _kind(of_label: type) -> str:
     return of_label.__name__
 
 
-def _clean_all(name: str, entries: Iterable[Any], first_row: Callable[[int], int]) -> list[Any]:
-    """Return the `clean` forms of entries; `first_row` finds the first row that holds one."""
-    cleaned, wrong = [], []
-    for k, entry in enumerate(entries):
-        try:
-            cleaned.append(clean(entry))
-        except ValueError as error:
-            what = f"not UTF-8 text: {entry!r}" if isinstance(error, UnicodeError) else str(error)
-            wrong.append((first_row(k), what))
-    if wrong:
-        row, what = min(wrong)
-        raise InputError(f"{name} is {what} in row {row} (counted from 0)", row=row)
-    return cleaned
-
-
-def _no_label(name: str, entries: Sequence[Any], numbers: Numbers) -> InputError:
-    for k, entry in enumerate(entries):
-        try:
-            hash(entry)
-        except Exception:
-            row, kind = int(np.argmax(numbers.read(np.arange(len(entries)) == k))), type(entry).__name__
-            return InputError(f"{name} must be labels, but row {row} (counted from 0) is of type {kind}", row=row)
-    raise AssertionError(name)  # never reached: one of the labels raised
-
-
-Array = NDArray[Any]
 FEW = 1 << 15  # up to so many rows NumPy is quick enough, and no kernel needs to be compiled
 _SLOTS = 1 << 16  # of the first hash table; the next have 8 times as many, so that trying again costs little
 _WIDTHS = (1, 2, 4, 8)  # bytes of integers
 
 
-@dataclass(frozen=True)
-class Numbers:
-    """The rows of a column, numbered by its distinct entries.
+def number_entries(array: Array) -> tuple[Array, Array]:
+    """Find the distinct entries of a column, or nearly so, and the position of each row's entry among them.
 
-    Attributes
-    ----------
-    values : (n,) ndarray of int, or None
-        The number of each row; None where every row is an entry of its own.
-    lowest : int
-        What `values` begin with.
-    used : (range,) ndarray of bool, or None
-        Which of the numbers from `lowest` on occur, where not all do.
-    """
-
-    values: Array | None = None
-    lowest: int = 0
-    used: NDArray[np.bool_] | None = None
-
-    def read(self, table: Array) -> Array:
-        """Return, for each row, what a table with one place for each entry holds."""
-        if self.values is None:
-            return table
-        if self.used is not None:
-            spread = np.zeros(self.used.size, table.dtype)
-            spread[self.used] = table
-            table = spread
-        return look_up(self.values, table, self.lowest)
-
-
-def number_entries(array: Array) -> tuple[Array, Numbers]:
-    """Find the distinct entries of a column, or nearly so: some entries may be equal, and with few rows all are kept.
-
-    Parameters
-    ----------
-    array : (n,) ndarray
-        A column of any type.
-
-    Returns
-    -------
-    entries : (m,) ndarray
-        Of the type of `array`. Entries that are equal as objects, but not the same object, are not joined, nor are
-        numbers that differ in their bits.
-    numbers : Numbers
-        The entry of each row.
+    Entries that are equal as objects, but not the same object, are not joined, nor are numbers that differ in their
+    bits; with few rows, all are kept.
     """
     kind, width = array.dtype.kind, array.dtype.itemsize
     small = array.size <= FEW
@@ -332,16 +286,16 @@ def number_entries(array: Array) -> tuple[Array, Numbers]:
         pointers = np.frombuffer(np.ascontiguousarray(array), np.intp)
         return _by_hash(array, pointers, most=array.size // 4)  # with more, each row may have an object of its own
     whole = width in _WIDTHS
-    if kind not in "biufmMSU" or not (whole or (kind in "SU" and width > 0)):
-        return array, Numbers()
-    if whole:
+    if kind in "biufmM" or (kind in "SU" and whole):
         values = np.ascontiguousarray(array)
         # Numbers keep their order, which makes short ranges; of all other types only the bits count.
         values = values.view(values.dtype if kind in "iu" and values.dtype != np.uint64 else f"i{width}")
-        found = _by_range(array.dtype, values)
+        found = _by_range(values)
         if found is not None:
-            return found
-    return (array, Numbers()) if small else _by_hash(array, array, most=array.size)
+            return found[0].view(array.dtype), found[1]
+    if small or kind not in "biufmMSU" or width == 0 or not (whole or kind in "SU"):
+        return array, np.arange(array.size)
+    return _by_hash(array, array, most=array.size)
 
 
 def look_up(values: Array, table: Array, lowest: int = 0, dtype: Any = None) -> Array:
@@ -367,7 +321,7 @@ def smallest_integers(n: int) -> type[np.uint16] | type[np.int32]:
     return np.uint16 if n <= 2**16 else np.int32
 
 
-def _by_range(dtype: np.dtype[Any], values: Array) -> tuple[Array, Numbers] | None:
+def _by_range(values: Array) -> tuple[Array, Array] | None:
     """Number integers by their values; None where their range is too wide for a table."""
     if values.size == 0:
         return None
@@ -385,10 +339,11 @@ def _by_range(dtype: np.dtype[Any], values: Array) -> tuple[Array, Numbers] | No
         # Threads may mark the same place, but only ever with the same value.
         in_parts(values.size, lambda part: kernels.mark_used(values[part], lowest, used))
     entries = (np.flatnonzero(used) + lowest).astype(values.dtype)
-    return entries.view(dtype), Numbers(values, lowest, used)
+    places = (np.cumsum(used) - 1).astype(smallest_integers(entries.size))
+    return entries, look_up(values, places, lowest)
 
 
-def _by_hash(array: Array, keys: Array, most: int) -> tuple[Array, Numbers]:
+def _by_hash(array: Array, keys: Array, most: int) -> tuple[Array, Array]:
     """Number rows by the bits of their keys; where more than `most` differ, every row is an entry of its own."""
     if keys.dtype.itemsize % 4:
         keys = keys.astype(f"S{-(-keys.dtype.itemsize // 4) * 4}")  # the spare bytes are zero
@@ -396,12 +351,12 @@ def _by_hash(array: Array, keys: Array, most: int) -> tuple[Array, Numbers]:
     numbers = np.empty(keys.size, np.int32)
     found = in_parts(keys.size, partial(_hash_part, words, numbers, most))
     if any(first is None for _, first in found) or sum(first.size for _, first in found) > most:
-        return array, Numbers()
+        return array, np.arange(array.size)
     before = 0
     for part, first in found:
         numbers[part] += before
         before += first.size
-    return array[np.concatenate([part.start + first for part, first in found])], Numbers(numbers)
+    return array[np.concatenate([part.start + first for part, first in found])], numbers
 
 
 def _hash_part(words: Array, numbers: Array, most: int, part: slice) -> tuple[slice, Array | None]:
@@ -420,10 +375,10 @@ def _hash_part(words: Array, numbers: Array, most: int, part: slice) -> tuple[sl
 
 
 class TextColumn(NamedTuple):
-    """A column of text. distinct: texts in use, None if missing; numbers: the position in `distinct` of each row's."""
+    """A column of text. distinct: texts in use, None if missing; codes: the position in `distinct` of each row's."""
 
     distinct: list[str | None]
-    numbers: Numbers
+    codes: Array
 
 
 def text_column(values: object) -> TextColumn | None:
@@ -440,9 +395,9 @@ def text_column(values: object) -> TextColumn | None:
         texts, codes = _of_pyarrow(native)
     else:
         texts, codes = _of_pandas(native, coded=series.dtype != nw.String)
-    used, numbers = number_entries(codes)
+    used, codes = number_entries(codes)
     distinct = [None if code < 0 else texts[code] for code in used.tolist()]
-    return TextColumn(distinct, numbers) if all(text is None or isinstance(text, str) for text in distinct) else None
+    return TextColumn(distinct, codes) if all(text is None or isinstance(text, str) for text in distinct) else None
 
 
 def _series(values: object) -> nw.Series[Any] | None:

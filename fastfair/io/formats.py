@@ -434,13 +434,13 @@ def _has_both_classes(rows: pl.DataFrame, fields: str, kind: Format) -> bool:
     return label is None or label.n_unique() == 2
 
 
-def choose(table: tables.Table, how: HowToRead, kind: Format, names: Any = None, groups: Any = None) -> ScoreTable:
+def choose(table: tables.Table, how: HowToRead, kind: Format) -> ScoreTable:
     """Choose and read columns: those named in arguments, those with fastfair's own names, and those with attributes
     of the metadata, which are compared with it. A list of trials that is not scored needs no scores.
     """
     known, scored = table.names, how.scored
     columns = f"the columns of {table.place} are {', '.join(known)}"
-    chosen: dict[str, Any] = dict(names or how.names)
+    chosen: dict[str, Any] = how.names
     for role, name in chosen.items():
         if name is not None:
             table.require(role, name)
@@ -465,9 +465,8 @@ def choose(table: tables.Table, how: HowToRead, kind: Format, names: Any = None,
         held = {name: side_columns.present(name, known) for name in how.described.attributes}
         attributes = {name: pair for name, pair in held.items() if pair is not None and score not in pair}
     else:
-        groups = how.attributes if groups is None else groups
-        attributes = side_columns.chosen(table.place, groups, known)
-        if not groups and {"reference_group", "probe_group"} <= set(known):
+        attributes = side_columns.chosen(table.place, how.attributes, known)
+        if not attributes and {"reference_group", "probe_group"} <= set(known):
             attributes = {"group": ("reference_group", "probe_group")}
     of_samples = how.described is None and "sample" in attributes
     chosen["samples"] = _SAMPLES if set(_SAMPLES) <= set(known) and not of_samples else None
@@ -494,25 +493,14 @@ def choose(table: tables.Table, how: HowToRead, kind: Format, names: Any = None,
 
 
 def _read_named(file: ScoreFile, how: HowToRead) -> ScoreTable:
-    """Read the named columns of text or Parquet, or the arrays of a .npz, or of a .npy and others beside it."""
+    """Read the named columns of text or Parquet, or the arrays of a .npz."""
     kind, path, text = file.format, file.path, file.text
     if text is not None:
         separator = "\t" if kind.name == "tsv" else ";" if ";" in text.first and "," not in text.first else ","
         return choose(tables.of_text(text, separator), how, kind)
     if kind.name == "parquet":
         return choose(tables.of_parquet(path), how, kind)
-    if path.suffix != ".npy":
-        return choose(tables.of_arrays(path), how, kind)
-    if how.score is not None:
-        raise InputError(f"{path} holds one array without a name, so leave score= out")
-    table, column_of = tables.of_npy_beside(path)
-    names = {role: None if name is None else column_of(name) for role, name in how.names.items()}
-    groups = [] if how.described is not None else how.attributes
-    return choose(table, how, kind, names, [_mapped(column_of, name) for name in groups])
-
-
-def _mapped(column_of: Callable[[str], str], name: Any) -> Any:
-    return tuple(map(column_of, name)) if isinstance(name, tuple) else column_of(name)
+    return choose(tables.of_arrays(path), how, kind)
 
 
 def _require_no_columns(file: ScoreFile, how: HowToRead, allowed: str = "") -> None:
@@ -621,7 +609,7 @@ def _is_matrix(path: Path, how: HowToRead) -> bool:
     if names != [""] and not how.scored:
         return False
     wanted = how.score or ("score" if len(names) != 1 else names[0])
-    return (names != [""] and wanted not in names) or _array(path, wanted).ndim != 1
+    return names == [""] or wanted not in names or _array(path, wanted).ndim != 1
 
 
 def _read_matrix(file: ScoreFile, how: HowToRead) -> ScoreTable:
@@ -640,8 +628,8 @@ def _read_matrix(file: ScoreFile, how: HowToRead) -> ScoreTable:
         scores = values.reshape(-1, n_columns)
     if scores.ndim != 2 or scores.shape[0] != scores.shape[1]:
         raise FileFormatError(
-            f"{file.path}: a score matrix is square, but this array's shape is {scores.shape}; give others to "
-            "Comparisons.from_matrix"
+            f"{file.path}: a score matrix is square, but this array's shape is {scores.shape}; give other matrices to "
+            "Comparisons.from_matrix, and save lists of scores and their labels as the arrays of one .npz"
         )
     n = len(scores)
     memory.require((scores.itemsize + 24) * n * n, f"the comparisons of {n:,} x {n:,} scores", "give fewer rows")
@@ -833,12 +821,12 @@ FORMATS: dict[str, Format] = {
         ),
         Format(
             "matrix", "a row of scores",
-            "`.npy`, `.npz` of two dimensions; text with more than five numbers a line", _read_matrix,
+            "`.npy`; `.npz` of two dimensions; text with more than five numbers a line", _read_matrix,
             fields=_MATRIX, suffixes=(".npy", ".npz"), fits=_is_matrix,
         ),
         Format(
-            "arrays", "one array for each column", "`.npy`, `.npz` of one dimension", _read_named,
-            suffixes=(".npy", ".npz"), is_text=False,
+            "arrays", "one array for each column", "`.npz` of one dimension", _read_named, suffixes=(".npz",),
+            is_text=False,
         ),
     )
 }  # fmt: skip

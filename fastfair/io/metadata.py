@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastfair._lib.frames import FrameColumns
-from fastfair._lib.label_codes import Coded, encode
+from fastfair._lib.label_codes import Coded, encode, in_use
 from fastfair._lib.warnings import warn
 from fastfair.data import checks, side_columns
 from fastfair.data.columns import plain_label
@@ -22,8 +22,6 @@ METADATA_PER: tuple[MetadataPer, ...] = get_args(MetadataPer)
 UNKNOWN = "unknown"  # label of entries without one, unless they are left out
 
 _Column = tuple[list[str | None], NDArray[np.intp]]  # distinct texts, None if missing, and the place of each row's
-# The table's rows of ids or of pairs of them, -1 where there is none, and for each side which of them entries have.
-_Rows = tuple[NDArray[np.intp], list[Any]]
 
 
 class Metadata:
@@ -62,54 +60,62 @@ class Metadata:
         named += [] if subject is None else [("metadata_subject", subject)]
         frame = FrameColumns(table.columns([table.require(role, name) for role, name in named]))
         known = {name: frame.texts(name) for _, name in named}
-        self._keys = [known[name] for name in ids]
         self._labels = {name: [known[column] for column in pair] for name, pair in columns.items()}
         self._subject = None if subject is None else known[subject]
-        self._find_rows(table)
+        self._n_rows = known[ids[0]][1].size
+        self._row_of: dict[tuple[str, ...], int] = {}
+        self._find_rows(table, [known[name] for name in ids])
 
-    def _find_rows(self, table: tables.Table) -> None:
-        """Sort the rows by their ids; refuse missing ones, and a second row that is not needed or says otherwise."""
+    def _find_rows(self, table: tables.Table, ids: list[_Column]) -> None:
+        """Number the rows by their ids; refuse missing ones, and a second row that is not needed or says otherwise."""
         kind = "" if self.of_pairs else f"{self.per} "
-        for name, (texts, codes) in zip(self._ids, self._keys, strict=True):
+        for name, (texts, codes) in zip(self._ids, ids, strict=True):
             if None in texts:
                 row = int(np.argmax(codes == texts.index(None)))
                 raise InputError(f"{table.place}: {table.where(row)}: there is no {kind}id in column {name!r}")
-        keys = self._keys_of([codes for _, codes in self._keys])
-        self._order = np.argsort(keys, kind="stable")
-        self._sorted = keys[self._order]
-        before, after = self._order[:-1], self._order[1:]
-        twice = self._sorted[:-1] == self._sorted[1:]
-        if self.of_pairs:
-            twice &= np.logical_or.reduce([codes[before] != codes[after] for _, codes in self._of_groups()])
-        if twice.any():
-            first = int(np.flatnonzero(twice)[before[twice].argmin()])
-            rows = before[first], after[first]
-            names = [repr(texts[codes[rows[0]]]) for texts, codes in self._keys]
-            places = f"{table.where(rows[0])} and {table.where(rows[1])}"
+        for row, key in enumerate(zip(*(map(texts.__getitem__, codes) for texts, codes in ids), strict=True)):
+            first = self._row_of.setdefault(key, row)
+            if first == row or (
+                self.of_pairs and all(codes[first] == codes[row] for pair in self._labels.values() for _, codes in pair)
+            ):
+                continue
+            places = f"{table.where(first)} and {table.where(row)}"
             raise InputError(
-                f"{table.place}: the pair {' with '.join(names)} has different labels in {places}"
+                f"{table.place}: the pair {' with '.join(map(repr, key))} has different labels in {places}"
                 if self.of_pairs
-                else f"{table.place}: there is more than one row for {self.per} {names[0]} in column {self._ids[0]!r}: "
+                else f"{table.place}: there is more than one row for {self.per} {key[0]!r} in column {self._ids[0]!r}: "
                 f"{places}"
             )
 
+    def _rows(self, sides: Sequence[Coded]) -> list[NDArray[np.int64]]:
+        """Return for each side the table's row of each entry, -1 where there is none; the same for both of a pair."""
+        texts = [list(map(str, side.labels)) for side in sides]
+        if not self.of_pairs:
+            of_labels = [np.array([self._row_of.get((text,), -1) for text in of_side], np.int64) for of_side in texts]
+            return [rows[side.codes] for rows, side in zip(of_labels, sides, strict=True)]
+        reference, probe = sides
+        pairs, of_entry = np.unique(reference.codes.astype(np.int64) * len(texts[1]) + probe.codes, return_inverse=True)
+        found = [self._row_of.get((texts[0][k // len(texts[1])], texts[1][k % len(texts[1])]), -1) for k in pairs]
+        return [np.array(found, np.int64)[of_entry]] * 2
+
     def groups_of(self, sides: Sequence[Coded], missing: str = UNKNOWN) -> list[dict[str, Coded]]:
         """Return for each side the label of each entry, by attribute; missing: that of those without."""
-        rows, of_sides = self._rows(sides)
-        made: list[dict[str, Coded]] = [{} for _ in sides]
+        rows = self._rows(sides)
+        used, _ = in_use(self._n_rows + 1, *rows)
+        found: list[dict[str, Coded]] = [{} for _ in sides]
         for name, pair in self._labels.items():
-            columns = [_labels(name, column, rows, missing) for column in pair[: 1 if pair[0] is pair[1] else 2]]
-            for k, of_side in enumerate(made):  # which share their labels, if there is one column for both
-                coded = columns[k % len(columns)]
-                of_side[name] = Coded(coded.labels, coded.codes[of_sides[k]])
-        return made
+            columns = {id(column): _labels(name, column, missing, used) for column in pair}
+            for k, of_side in enumerate(found):
+                labels, places = columns[id(pair[k])]
+                of_side[name] = Coded(labels, places[rows[k]])
+        return found
 
     def subjects_of(self, samples: Sequence[Coded]) -> tuple[Coded, Coded]:
         """Return the subjects of each comparison's reference and probe samples."""
         assert self._subject is not None
-        rows, of_sides = self._rows(samples)
-        coded = _labels("metadata_subject", self._subject, rows, UNKNOWN)
-        reference, probe = (Coded(coded.labels, coded.codes[of_side]) for of_side in of_sides)
+        rows = self._rows(samples)
+        labels, places = _labels("metadata_subject", self._subject, UNKNOWN, in_use(self._n_rows + 1, *rows)[0])
+        reference, probe = (Coded(labels, places[of_side]) for of_side in rows)
         return reference, probe
 
     def kept(
@@ -141,27 +147,27 @@ class Metadata:
         (n,) ndarray of bool
             Whether to keep each entry.
         """
-        labelled = [np.array([text is not None for text in texts])[codes] for texts, codes in self._of_groups()]
-        complete = np.ones(self._order.size, np.bool_)
+        of_groups = [column for pair in self._labels.values() for column in pair]
+        labelled = [_are_given(column) for column in of_groups]
+        complete = np.ones(self._n_rows, np.bool_)
         if labelled and policy != "unknown":
             complete = np.logical_or.reduce(labelled) if any_label else np.logical_and.reduce(labelled)
         if self._subject is not None:
-            texts, codes = self._subject
-            complete &= np.array([text is not None for text in texts])[codes]
+            complete &= _are_given(self._subject)
         elif policy == "unknown":
             return np.ones(sides[0].codes.size, np.bool_)
-        rows, of_sides = self._rows(sides)
-        known = (rows >= 0) & complete[rows]
-        keep: NDArray[np.bool_] = np.logical_and.reduce([known[of_side] for of_side in of_sides])
+        known = [(rows >= 0) & complete[rows] for rows in self._rows(sides)]
+        keep: NDArray[np.bool_] = np.logical_and.reduce(known)
         if keep.all():
             return keep
         if self.of_pairs:
             names = [side.labels[side.codes[~keep]].tolist() for side in sides]
             lost = list(dict.fromkeys(f"{reference} with {probe}" for reference, probe in zip(*names, strict=True)))
             who = f"{len(lost)} pair{'s' if len(lost) > 1 else ''}"
-        else:
-            lost = list(map(str, sides[0].labels[~known]))
-            who = f"{len(lost)} of {known.size} {self.per}s"
+        else:  # sides have the same labels
+            codes = [side.codes[~of_side] for side, of_side in zip(sides, known, strict=True)]
+            lost = list(map(str, sides[0].labels[np.unique(np.concatenate(codes))]))
+            who = f"{len(lost)} of {sides[0].labels.size} {self.per}s"
         named = ", ".join(map(repr, lost[:5])) + (", ..." if len(lost) > 5 else "")
         gone = f"{who} have no metadata for {' and '.join(self.attributes) or 'their subjects'}: {named}"
         counted = f"{int((~keep).sum())} of {keep.size} {entries}"
@@ -180,7 +186,7 @@ class Metadata:
             return (
                 "The table has some of these pairs the other way round: name the columns of metadata_id= in that order"
             )
-        ids = {str(text) for texts, _ in self._keys for text in texts}
+        ids = {text for key in self._row_of for text in key}
         if others is not None and not (self.of_pairs and keep.any()) and any(str(label) in ids for label in others):
             other = METADATA_PER[self.per == "subject"]
             return f'The table has {"pairs" if self.of_pairs else "ids"} of {other}s: pass metadata_per="{other}"'
@@ -253,29 +259,6 @@ class Metadata:
         )
         return np.asarray(keep & ~contradicted)
 
-    def _of_groups(self) -> list[_Column]:
-        return [column for pair in self._labels.values() for column in pair]
-
-    def _keys_of(self, codes: Sequence[NDArray[Any]]) -> NDArray[np.int64]:
-        """Return one number for each id or pair of ids; -1 where the table lacks one of them."""
-        keys = codes[0].astype(np.int64)
-        if self.of_pairs:
-            keys = np.where((keys < 0) | (codes[1] < 0), -1, keys * len(self._keys[1][0]) + codes[1])
-        return keys
-
-    def _rows(self, sides: Sequence[Coded]) -> _Rows:
-        positions = [{text: k for k, text in enumerate(texts)} for texts, _ in self._keys]
-        codes = [
-            np.array([position.get(str(label), -1) for label in side.labels], np.int64)
-            for position, side in zip(positions, sides, strict=False)
-        ]
-        if self.of_pairs:
-            codes = [of_side[side.codes] for of_side, side in zip(codes, sides, strict=True)]
-        keys = self._keys_of(codes)
-        places = np.minimum(np.searchsorted(self._sorted, keys), self._sorted.size - 1)
-        rows = np.where(self._sorted[places] == keys, self._order[places], -1)
-        return rows, [slice(None) if self.of_pairs else side.codes for side in sides]
-
 
 def _of_both_sides(table: tables.Table, name: str) -> tuple[str, str]:
     """Return the column of an attribute; refuse one that is in two columns, of the two sides of a pair."""
@@ -288,9 +271,16 @@ def _of_both_sides(table: tables.Table, name: str) -> tuple[str, str]:
     return name, name
 
 
-def _labels(name: str, column: _Column, rows: NDArray[np.intp], missing: str) -> Coded:
-    """Return the labels that some rows of a table have, -1 of none."""
+def _labels(name: str, column: _Column, missing: str, used: NDArray[np.bool_]) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return the labels of the rows of the table that are used, and their places; last is the row of what it lacks."""
     texts, codes = column
     coded = encode(name, [missing if text is None else text for text in texts] + [missing])
-    places = np.where(rows < 0, len(texts), codes[rows])
-    return Coded(coded.labels, coded.codes[places]).take(slice(None))
+    places = coded.codes[np.append(codes, len(texts))]
+    known, position = in_use(coded.labels.size, places[used])
+    return coded.labels[known], position.astype(places.dtype)[places]
+
+
+def _are_given(column: _Column) -> NDArray[np.bool_]:
+    """Return which rows of the table have a text."""
+    texts, codes = column
+    return np.array([text is not None for text in texts])[codes]

@@ -305,31 +305,6 @@ def of_arrays(path: Path) -> Table:
     return _of_arrays(path, names, take)
 
 
-def of_npy_beside(path: Path) -> tuple[Table, Callable[[str], str]]:
-    """Make a table of a .npy file with scores and of others beside it.
-
-    Returned is also a function that adds the array of a file, and returns the name of its column: that of the file
-    without the suffix, where no other has it.
-    """
-    known = {"score": path}
-
-    def column_of(name: str) -> str:
-        if not name.endswith(".npy"):
-            raise InputError(
-                f"{path} holds one array without a name, so what goes with it is in .npy files, too: name one, not "
-                f"{name!r}"
-            )
-        file = files.check_file(name)
-        column = file.stem if known.get(file.stem, file) == file else name
-        if column not in known:
-            table.names.append(column)
-        known[column] = file
-        return column
-
-    table = _of_arrays(path, ["score"], lambda name: read_npy(known[name]))
-    return table, column_of
-
-
 def read_npy(path: Path) -> Array:
     """Return the array of a .npy file, in memory, or in a temporary file where it would take much of what is free.
 

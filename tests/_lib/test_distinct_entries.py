@@ -71,8 +71,8 @@ def _check(given_columns):
     for column, of_column in zip(given_columns, codes, strict=True):
         alone = label_codes.encode("reference", column)
         assert [clean.index(label) for label in alone.labels[alone.codes].tolist()] == of_column
-        entries, numbers = label_codes.number_entries(column)
-        assert numbers.read(entries).tolist() == column.tolist()
+        entries, of_rows = label_codes.number_entries(column)
+        assert entries[of_rows].tolist() == column.tolist()
 
 
 @given(columns())
