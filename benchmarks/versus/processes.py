@@ -82,6 +82,7 @@ class Usage:
     """What a command took."""
 
     seconds: float
+    processor_seconds: float
     peak_bytes: int
 
 
