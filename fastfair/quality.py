@@ -32,7 +32,8 @@ from fastfair.errors import EmptyGroupWarning, InputError
 from fastfair.evaluation.evaluate import evaluate_at_thresholds
 from fastfair.evaluation.result import Evaluation
 from fastfair.measures._registry import METRICS
-from fastfair.resampling.units import ComparisonUnits
+from fastfair.resampling.pair_source import SortedComparisons
+from fastfair.resampling.units import Units
 from fastfair.results.result import Result
 from fastfair.uncertainty.quantities import (
     TOO_NARROW,
@@ -167,14 +168,14 @@ def interval_of_few(area: float, error: float, most: float, confidence_level: fl
     return low, float(gammaincinv(mean**2 / variance, 1 - tail)) * variance / mean
 
 
-def standard_error(units: ComparisonUnits, added: Floats, *, mated: bool) -> float:
+def standard_error(kept: SortedComparisons, added: Floats) -> float:
     """Compute the standard error of a sum over (n,) comparisons that share subjects, of what each adds minus its mean.
 
     By sums over subjects for mated comparisons, and dyadic-robust for others, as replicates have it: `kernels.dyadic`.
     """
     from fastfair.kernels import dyadic as kernels
 
-    a, b = units.rows(mated, slice(None))
+    (a, b), units = kept.rows(slice(None)), kept.units
     codes = np.minimum(a, b).astype(np.int64) * units.n_rows + np.maximum(a, b)
     pairs, where, repeats = np.unique(codes, return_inverse=True, return_counts=True)
     first, second = (part.astype(np.int32) for part in np.divmod(pairs, units.n_rows))
@@ -465,7 +466,7 @@ def discard_curve(
     # With its quality as score, a comparison below the cut is rejected.
     below = evaluate_at_thresholds(with_ratios(comparisons, *of_both), np.unique(cuts).tolist(), level)
     wrong, limit = (side.keys < key) if mated else (side.keys >= key), float(shares[-1])
-    units = ComparisonUnits(comparisons, "subject")
+    kept_side = SortedComparisons(comparisons, mated, Units.of_comparisons(comparisons, "subject"), None)
     rates, areas = [], []
     for code, group in enumerate((None, *comparisons.groups), -1):
         quantities = [
@@ -481,7 +482,7 @@ def discard_curve(
             by_group = comparisons.mated_by_group if mated else comparisons.nonmated_by_group
             inside = (by_group.reference_group == code) & (by_group.probe_group == code)
         area, added, most = area_of(measured, wrong, inside, limit, of_samples)
-        found = area, standard_error(units, added, mated=mated), most
+        found = area, standard_error(kept_side, added), most
         areas.append(_area(group, limit, found, quantities, evaluations, level))
     _warn(rates)
     return DiscardCurve(rate, at, threshold, share_of, shares, comparisons.groups, tuple(rates), tuple(areas), level)

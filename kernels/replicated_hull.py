@@ -72,9 +72,9 @@ def _copy_pools(pools, sizes, larger):
 
 
 @jit
-def _at_least_1(n):
-    """Return n, or 1 if that is larger."""
-    return n if n > 1 else np.int64(1)
+def _positive(n):
+    """Return n, or 1 if it is 0."""
+    return n if n > 0 else np.int64(1)
 
 
 @jit
@@ -87,11 +87,11 @@ def _pool_blocks(nonmated, mated, first, above, pools, sizes):
     """
     x_a, x_b, y_a, y_b, weights, largest = nonmated.a, nonmated.b, mated.a, mated.b, nonmated.weights, nonmated.largest
     # The share that each comparison adds whatever its weight, and the share that a weight of one adds.
-    x_base, y_base = (1 - nonmated.shrinkage) / _at_least_1(x_a.size), (1 - mated.shrinkage) / _at_least_1(y_a.size)
+    x_base, y_base = (1 - nonmated.shrinkage) / _positive(x_a.size), (1 - mated.shrinkage) / _positive(y_a.size)
     x_unit, y_unit = np.empty(BLOCK), np.empty(BLOCK)
     for r in range(BLOCK):
-        x_unit[r] = nonmated.shrinkage / _at_least_1(nonmated.totals[r])
-        y_unit[r] = mated.shrinkage / _at_least_1(mated.totals[r])
+        x_unit[r] = nonmated.shrinkage / _positive(nonmated.totals[r])
+        y_unit[r] = mated.shrinkage / _positive(mated.totals[r])
     x_sums, y_sums = np.empty(BLOCK, np.int64), np.empty(BLOCK, np.int64)
     x_open, y_open = np.zeros(BLOCK), np.zeros(BLOCK)
     x_closed, y_closed, closed = np.empty(BLOCK), np.empty(BLOCK), np.empty(BLOCK, np.bool_)

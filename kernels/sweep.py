@@ -41,7 +41,7 @@ class Side(NamedTuple):
     sizes: NDArray[Any]  # (lists,) count of all comparisons of each list, including those left out of `keys`
     weights: NDArray[np.uint8]  # (rows, 64)
     largest: int  # the largest weight
-    totals: NDArray[Any]  # (lists, 64) int64, float64 with a scale: weight of all comparisons of each list
+    totals: NDArray[Any]  # (lists, 64) int64 or float64: weight of all comparisons of each list
     shrinkage: NDArray[np.float64]  # (lists,), or (lists, points)
 
     def first(self, points: NDArray[np.intp] | slice) -> ErrorList:

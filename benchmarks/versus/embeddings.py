@@ -17,7 +17,7 @@ import fastfair as ff
 from benchmarks._data import embeddings_of_subjects, vectors_of_subjects
 from fastfair._lib import seeds
 from fastfair.bands.all_bands import FairnessBand, RocBand
-from fastfair.resampling.units import VectorUnits
+from fastfair.resampling.units import Units
 from fastfair.synthesis.coverage import CoverageExperiment
 
 from .clock import clocked, take_turns
@@ -178,7 +178,7 @@ def against_algorithm_1() -> Measurement:
     def ours() -> RocBand:
         return ff.roc_band(e, levels, unit="sample", n_resamples=n_resamples, rng=0, n_threads=THREADS)
 
-    units = VectorUnits(e, "sample")
+    units = Units.of_vectors(e, "sample")
     weights = units.new_weights()
     units.draw(0, seeds.stream(0)[0], weights)
     replicates = ours().replicates

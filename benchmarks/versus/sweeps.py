@@ -7,7 +7,8 @@ import numpy as np
 from fastfair.kernels import sweep
 
 from fastfair._lib import seeds
-from fastfair.resampling.units import BLOCK, ComparisonUnits
+from fastfair.resampling.pair_source import SortedComparisons
+from fastfair.resampling.units import BLOCK, Units
 
 from .clock import clocked, take_turns
 from .common import Trials, must_agree, versions, voxceleb1_h
@@ -28,10 +29,11 @@ def _multiply_and_add(x, y, times):
 
 
 def against_bare_loop() -> Measurement:
-    units = ComparisonUnits(Trials.of(voxceleb1_h()).without_groups(), "subject")
+    comparisons = Trials.of(voxceleb1_h()).without_groups()
+    units = Units.of_comparisons(comparisons, "subject")
     weights = units.new_weights()
     units.draw(0, seeds.stream(0)[0], weights)
-    a, b = units.rows(False, slice(None))
+    a, b = SortedComparisons(comparisons, False, units, None).rows(slice(None))
     largest, totals = sweep.largest_weight(weights), np.zeros(BLOCK, np.int64)
 
     def ours() -> None:

@@ -41,6 +41,7 @@ from .sorted_scores import (
     read_only,
     sort_sides,
 )
+from .vector_pairs import Pairing
 
 if TYPE_CHECKING:
     from narwhals.typing import IntoDataFrame
@@ -142,11 +143,12 @@ class Comparisons(Shown):
     failed: FailedComparisons | None = None
     quality: NDArray[Any] | tuple[NDArray[Any], NDArray[Any]] | None = None
     origin: Mapping[str, NDArray[Any]] = MappingProxyType({})
+    pairing: Pairing | None = None  # of the samples, where these are vectors all of whose pairs are compared
     lacks: Mapping[str, str] = MappingProxyType({})  # what this kind of data cannot do, and why
     may_keep_more = False  # whether whoever asks scans again where too few are kept, so that no limit need be wider
     _parts: tuple[str, ...] = (
         "mated", "nonmated", "score_kind", "subjects", "samples", "sample_subject", "attributes", "grouping",
-        "left_out", "failed", "quality", "origin",
+        "left_out", "failed", "quality", "origin", "pairing",
     )  # fmt: skip
     _whole: Comparisons | None = None  # with the comparisons that lack labels of some attributes
 

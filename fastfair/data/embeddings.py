@@ -483,7 +483,7 @@ class Embeddings(Shown):
         return Comparisons._of_parts(
             mated=of_mated, nonmated=of_nonmated, score_kind="similarity", subjects=self.subjects,
             samples=np.arange(self.subject.size), sample_subject=self.subject, attributes=self.attributes,
-            grouping=self.grouping, left_out=self.left_out,
+            grouping=self.grouping, left_out=self.left_out, pairing=self.pairing,
         )  # fmt: skip
 
     @checked

@@ -61,6 +61,12 @@ class Pairing:
         """Whether references and probes are different vectors."""
         return self.n_references is not None
 
+    @property
+    def is_probe(self) -> NDArray[np.bool_]:
+        """(n,) whether each vector is a probe, in that order; none is where every two are compared."""
+        n = self.subject.size
+        return np.arange(n) >= (n if self.n_references is None else self.n_references)
+
     @cached_property
     def columns(self) -> NDArray[np.int64]:
         """(rows, 3) for each first vector of pairs, where its partners, and mated partners, begin, and the latter end.

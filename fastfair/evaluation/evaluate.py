@@ -356,8 +356,8 @@ def evaluate(
         log-likelihood ratios.
     unit : {"subject", "comparison", "sample", "subject+sample"}
         The units drawn with replacement: subjects within each group; comparisons, separately for mated and non-mated,
-        which makes intervals too narrow where subjects repeat; samples within each subject; or subjects, and then
-        samples of these.
+        which makes intervals too narrow where subjects repeat; samples within each subject, and of vectors references
+        apart from probes; or subjects, and then samples of these.
     n_resamples : int, default 2000
         Number of replicates. With 0, only rates have intervals, in closed form; see Notes.
     confidence_level : float, default 0.95

@@ -33,7 +33,7 @@ from . import scanned_pairs  # noqa: F401 - registers its kind of source
 from .dependence import ENOUGH_PAIRS, CountModel, count_models, effective_size
 from .error_lists import ErrorLists, Shrinkage, find_shrinkage, make_lists, shrinkage_of
 from .pair_source import RatioCosts, SortedComparisons, TooFewKeptError, Totals, side_of
-from .units import BLOCK, ComparisonUnits, Units
+from .units import BLOCK, Units
 
 if TYPE_CHECKING:
     from fastfair.kernels.sweep import Side, Summed
@@ -107,7 +107,7 @@ class BlockSweep:
         resampler = self._resampler
         self._lists = y, x = resampler.y, resampler.x
         self._x, self._y = (
-            lists.side(self.weights, np.zeros((lists.end.size, BLOCK), lists.sizes.dtype), shrinkage)
+            lists.side(self.weights, np.zeros((lists.end.size, BLOCK), lists.source.total_type), shrinkage)
             for lists, shrinkage in ((x, resampler.shrinkage.nonmated), (y, resampler.shrinkage.mated))
         )
         chunks = int(np.diff(x.end, prepend=0).max()) // BLOCK + 1 if resampler.need_eer else 0
@@ -518,7 +518,7 @@ class Resampler(Engine):
 
     Attributes
     ----------
-    units : ComparisonUnits
+    units : Units
         The units that are drawn.
     cells : tuple of tuple of int
         Pairs of different groups that have non-mated comparisons.
@@ -541,7 +541,6 @@ class Resampler(Engine):
         Where the comparisons lack the subjects or samples to draw.
     """
 
-    units: ComparisonUnits
     first_fmr = 0
     _own = "comparisons", "_sources", "_sides", "_complete"
 
@@ -565,7 +564,7 @@ class Resampler(Engine):
         self.measured = np.asarray(measured, np.intp)
         n_groups = len(comparisons.groups) if with_groups else 0
         self.score_kind = comparisons.score_kind
-        self.units = ComparisonUnits(comparisons, unit)
+        self.units = Units.of_comparisons(comparisons, unit)
         self.n_groups = n_groups
         self.cells = different_groups(comparisons) if n_groups else ()
         self._sources = self._sorted(True), self._sorted(False)
@@ -705,6 +704,13 @@ class Resampler(Engine):
         self.blocks = first, above, np.cumsum([first.size for first, _ in found])
 
     def _find_shrinkage(self, scheme: str) -> Shrinkage:
+        found, mean = self._dyadic_shrinkage(scheme), self.y.source.mean_weight
+        found.mated[:] *= mean[:, None]
+        for mated, _ in found.metrics.values():
+            mated *= mean[: mated.size]
+        return found
+
+    def _dyadic_shrinkage(self, scheme: str) -> Shrinkage:
         dyadic = scheme == "dyadic" and self.units.unit == "subject"
         keys = {"eer": self.eer_keys} if self.need_eer else {}
         keys |= {"min_dcf": self.cost_keys} if "min_dcf" in self.metrics else {}

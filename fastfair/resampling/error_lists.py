@@ -21,7 +21,7 @@ from fastfair.data.pair_search import FoundPairs
 from fastfair.data.temporary_files import room
 
 from .pair_source import ListedComparisons, PairSide, pieces, shares_of_lists
-from .units import BLOCK, VectorUnits
+from .units import BLOCK, Units
 
 if TYPE_CHECKING:
     from fastfair.kernels.partners import Runs
@@ -97,23 +97,32 @@ class PairParting:
     ----------
     found : FoundPairs
         Non-mated pairs.
-    units : VectorUnits
+    units : Units
         The units that are drawn.
+    group : (vectors,) ndarray of int32
+        The group of each vector with lists of its own, else -1.
     n_groups : int
-        Number of groups with lists of their own.
+        Number of these groups.
     positions : (levels,) ndarray of int64
         For each level, ascending, the position of its threshold in the data among all sorted pairs.
     n_threads : int
         Number of threads.
     """
 
-    def __init__(self, found: FoundPairs, units: VectorUnits, n_groups: int, positions: Counts, n_threads: int) -> None:
-        self._found, self._units, self._n_groups = found, units, n_groups
+    def __init__(
+        self,
+        found: FoundPairs,
+        units: Units,
+        group: NDArray[np.int32],
+        n_groups: int,
+        positions: Counts,
+        n_threads: int,
+    ) -> None:
+        self._found, self._units, self._group, self._n_groups = found, units, group, n_groups
         self._packed = found.packed
         self._positions = positions
         self._slices = slices(self._packed.size, min(n_threads, _MOST_PARTS))
-        vectors = np.arange(units.subject.size, dtype=np.int32)
-        self._row = units.rows_of(False, vectors, vectors)[0]
+        self._row = units.row
         packing = found.packing
         self._dropped = max(packing.span - _CELL_BITS, 0)  # bits of a key below its cell
         self._bits = 2 * packing.places + self._dropped, packing.places
@@ -180,8 +189,7 @@ class PairParting:
         from fastfair.kernels import parted_pairs as kernels
         from fastfair.kernels.partners import Runs
 
-        group = self._units.group[self._units.subject] if self._n_groups else np.full(self._row.size, -1, np.int32)
-        columns = self._bits, part, self._row, group
+        columns = self._bits, part, self._row, self._group
         counts = np.zeros((len(self._slices), self._units.n_rows - 1, key.size + 2, 1 + self._n_groups), np.int64)
         kept: dict[int, Counts] = {}
 

@@ -37,7 +37,7 @@ from fastfair.data.sorted_scores import GroupedSide, SortedSide
 from fastfair.data.vector_pairs import PairsOfVectors, pairs_of_two_subjects
 from fastfair.error_rates.score_metrics import ExactCosts
 
-from .units import BLOCK, ComparisonUnits, Rows, Units
+from .units import BLOCK, Rows, Units
 
 if TYPE_CHECKING:
     from fastfair.kernels.cost_sums import CostSums
@@ -85,9 +85,12 @@ class PairSide(ABC):
         What comparisons cost in Cllr, where that is asked.
     in_passes : bool
         Whether `totals` reads all comparisons for all replicates at once.
+    total_type : type
+        Of total weights in replicates.
     """
 
     in_passes = False
+    total_type: type = np.int64
 
     def __init__(
         self, sizes: NDArray[np.int64], units: Units, n_threads: int | None, exact: ExactCosts | None = None
@@ -99,6 +102,11 @@ class PairSide(ABC):
     def varies(self) -> NDArray[np.bool_]:
         """(rows,) whether the weights of a unit vary."""
         return self.stratum_size[self.stratum] > 1
+
+    @property
+    def mean_weight(self) -> Floats:
+        """(lists,) mean weight in replicates; below 1 where pairs of a sample with itself take the rest."""
+        return np.ones(self.sizes.size)
 
     @cached_property
     @abstractmethod
@@ -169,7 +177,7 @@ class SortedComparisons:
         Those of both classes.
     mated : bool
         Whether these are the mated ones.
-    units : ComparisonUnits
+    units : Units
         The units that are drawn with replacement.
     list_of_cell : (groups, groups) ndarray of int32, or None
         The list that comparisons of two groups are in besides list 0, or 0 for none; numbers ascend from 1.
@@ -177,7 +185,7 @@ class SortedComparisons:
 
     comparisons: Comparisons
     mated: bool
-    units: ComparisonUnits
+    units: Units
     list_of_cell: NDArray[np.int32] | None
 
     @property
@@ -205,7 +213,25 @@ class SortedComparisons:
 
     def rows(self, part: slice) -> tuple[Rows, Rows]:
         """As in `ListedComparisons`."""
-        return self.units.rows(self.mated, part)
+        side, unit = self.side, self.units.unit
+        if unit == "comparison":
+            own = self._numbers[part]
+            return self.units.rows_of(self.mated, own, own)
+        first, second = (
+            (side.reference, side.probe) if unit == "subject" else (side.reference_sample, side.probe_sample)
+        )
+        assert first is not None
+        assert second is not None
+        return self.units.rows_of(self.mated, first[part], second[part])
+
+    @cached_property
+    def _numbers(self) -> Rows:
+        """The number of each comparison among those of both classes."""
+        start = 0 if self.mated else len(self.comparisons.mated)
+        numbers = np.arange(start, start + len(self), dtype=np.int32)
+        if self.side.rows is not None:  # in the caller's order, which two systems share
+            numbers[np.argsort(self.side.rows)] = numbers.copy()
+        return numbers
 
     def keys_of(self, part: slice) -> score_keys.Keys:
         """As in `ListedComparisons`."""
@@ -312,7 +338,7 @@ class CountedSide(PairSide):
         self.group = comparisons.group_of_number  # of each subject, as scans number subjects
         of_number = np.argsort(comparisons.numbers)
         # The row of weights of each subject, as scans number subjects, and after them the row of ones.
-        self._row = np.append(kept.units.rows_of_subjects[of_number], kept.units.n_rows - 1)
+        self._row = np.append(kept.units.row[of_number], kept.units.n_rows - 1)
         self._walked: Walked | None = None
 
     @abstractmethod
@@ -643,8 +669,41 @@ class ListedSide(PairSide):
         return found
 
 
+class VectorsWithThemselves(ListedSide):
+    """Mated pairs of one set of vectors whose samples are drawn, some of them twice: paired with themselves, too.
+
+    Pairs of a vector with itself are not listed and never fail. Of a subject with n vectors they have 1 / n of the
+    weight, so that the mean weight of other pairs is w = 1 - 1 / n. The V-statistic E / N, with errors of weight E
+    among N pairs, varies around w times the rate r of the data. Replicates are (1 - w) r + E / N, which varies as much,
+    but around r: weights are shrunk by w, and their total is its mean, w N.
+    """
+
+    total_type = np.float64
+
+    def __init__(self, kept: SortedComparisons, n_threads: int | None, exact: ExactCosts | None) -> None:
+        super().__init__(kept, kept.sizes, kept.units, n_threads, exact)
+        self._units = units = kept.units
+        mean = 1 - 1 / np.bincount(units.subject)
+        pairs = [units.of_subjects(self.unit_counts(k)) / 2 for k in range(self.sizes.size)]
+        members = [np.flatnonzero(of_list) for of_list in pairs]
+        self._mean_of_members = [(own, (of_list * mean)[own]) for own, of_list in zip(members, pairs, strict=True)]
+
+    @property
+    def mean_weight(self) -> Floats:
+        """As in `PairSide`."""
+        return np.array([means.sum() for _, means in self._mean_of_members]) / np.maximum(self.sizes, 1)
+
+    def weigh(self, block: int, weights: NDArray[np.uint8], largest: int, totals: NDArray[Any]) -> None:
+        """As in `PairSide`, with the mean weights of pairs of subjects that are drawn so often."""
+        of_subjects = self._units.subject_weights(weights)
+        for k, (members, means) in enumerate(self._mean_of_members):
+            totals[k] = (means[:, None] * of_subjects[members]).sum(axis=0)
+
+
 @side_of.register
 def _(pairs: SortedSide, kept: SortedComparisons, workers: Workers, exact: ExactCosts | None = None) -> ListedSide:
+    if kept.mated and kept.units.pairs_itself:
+        return VectorsWithThemselves(kept, workers.n_threads, exact)
     return ListedSide(kept, kept.sizes, kept.units, workers.n_threads, exact)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -61,6 +60,11 @@ class Draw:
         """(strata,) number of units in each stratum."""
         return np.diff(self.end, prepend=0)
 
+    @property
+    def stratum(self) -> NDArray[np.int64]:
+        """(units,) the stratum of each row."""
+        return np.repeat(np.arange(self.end.size), self.sizes)
+
     def fill(self, first_replicate: int, key: NDArray[np.uint32], weights: NDArray[np.uint8]) -> None:
         """Draw the weights of 64 replicates into `weights`, (units, 64)."""
         from fastfair.kernels import weights as kernels
@@ -70,12 +74,24 @@ class Draw:
 
 
 class Units:
-    """Units in strata, each with a row of weights.
+    """Units in strata, each with a row of weights, and the rows of those that are compared.
+
+    Parameters
+    ----------
+    unit : {"comparison", "subject", "sample", "subject+sample"}
+        The units drawn with replacement: comparisons or subjects within strata; samples within each subject; or
+        subjects, and then samples of these.
+    stratum : (k,) ndarray of int
+        The stratum of each subject, or comparison; none is empty.
+    subject : (n,) ndarray of int, optional
+        The subject of each sample, where samples are what is compared.
+    part : (n,) ndarray of bool, optional
+        Which of two parts of its subject's samples each belongs to, where these are drawn apart.
+    pairs_itself : bool
+        Whether a sample that is drawn twice makes a mated pair with itself, which never fails.
 
     Attributes
     ----------
-    unit : str
-        The unit drawn with replacement, such as "subject".
     n_rows : int
         Number of rows of weights; the last row is all ones.
     stratum : (n_rows,) int32
@@ -84,38 +100,86 @@ class Units:
         Number of units in each stratum; 1 where weights never vary.
     n_units : int
         Number of units that the jackknife leaves out, one at a time.
+    row : ndarray of int32
+        The row of weights of each subject, comparison or sample that is compared.
+    subject : (n,) ndarray of int32
+        The subject of each sample, as a position in the order in which subjects are drawn.
+    stratum_of_subject : (k,) ndarray of int, or None
+        As given; None where comparisons are drawn.
     """
 
-    unit: str
-
-    def _set_rows(self, n_units: int, stratum: NDArray[np.integer], sizes: NDArray[np.int64]) -> None:
-        self.n_units = n_units
-        self.n_rows = stratum.size + 1
-        self.stratum = np.append(stratum, sizes.size).astype(np.int32)
+    def __init__(
+        self,
+        unit: str,
+        stratum: NDArray[np.integer],
+        subject: NDArray[np.integer] | None = None,
+        part: NDArray[np.bool_] | None = None,
+        *,
+        pairs_itself: bool = False,
+    ) -> None:
+        self.unit, self.pairs_itself = unit, pairs_itself and "sample" in unit
+        drawn = Draw.of(COMPARISONS if unit == "comparison" else SUBJECTS, stratum)
+        self.stratum_of_subject = None if unit == "comparison" else stratum
+        self._subjects, self._draws, self.row, of_row = drawn, [drawn], drawn.row, drawn.stratum
+        if subject is not None:
+            self.row = self.subject = drawn.row[subject]
+        if "sample" in unit:
+            # Samples are drawn within subjects, or parts of these, numbered as the rows of subjects are.
+            n_parts = 1 if part is None else 2
+            of_parts = n_parts * self.subject + (0 if part is None else part)
+            present, stratum_of_sample = np.unique(of_parts, return_inverse=True)
+            samples = Draw.of(SAMPLES, stratum_of_sample)
+            self._owner = np.repeat(present // n_parts, samples.sizes).astype(np.int32)
+            self._draws, self.row = ([samples] if unit == "sample" else [drawn, samples]), samples.row
+            of_row = samples.stratum if unit == "sample" else np.tile(of_row[self._owner], 2)
+        sizes = self._draws[0].sizes
+        self.n_units, self.n_rows = self._draws[0].size, of_row.size + 1
+        self.stratum = np.append(of_row, sizes.size).astype(np.int32)
         self.stratum_size = np.append(sizes, 1)
 
-    def _of_subjects(self, subjects: Draw) -> None:
-        self._draws = [subjects]
-        self._set_rows(subjects.size, np.repeat(np.arange(subjects.end.size), subjects.sizes), subjects.sizes)
+    @classmethod
+    def of_comparisons(cls, comparisons: Comparisons, unit: str) -> Units:
+        """Draw units of comparisons; samples are drawn as `of_vectors` does where these are all pairs of vectors.
 
-    def _of_samples(self, owner: NDArray[np.integer], subjects: Draw, part: NDArray[np.bool_] | None = None) -> None:
-        """Set the rows of samples, once with and once without the draws of their subjects.
-
-        owner: (samples,) the row of each sample's subject; part: (samples,) which of two parts of its subject's samples
-        each belongs to, where these are drawn apart.
+        Raises
+        ------
+        InputError
+            Where the comparisons lack the subjects or samples to draw.
         """
-        # Strata are subjects, or their parts, numbered as the rows of subjects are.
-        n_parts = 1 if part is None else 2
-        present, stratum = np.unique(n_parts * owner + (0 if part is None else part), return_inverse=True)
-        samples = Draw.of(SAMPLES, stratum)
-        self._owner = np.repeat(present // n_parts, samples.sizes).astype(np.int32)
-        if self.unit == "sample":
-            self._draws = [samples]
-            self._set_rows(samples.size, np.repeat(np.arange(samples.end.size), samples.sizes), samples.sizes)
-            return
-        self._draws = [subjects, samples]
-        by_subject = np.repeat(np.arange(subjects.end.size), subjects.sizes)[self._owner]
-        self._set_rows(subjects.size, np.tile(by_subject, 2), subjects.sizes)
+        if unit == "comparison":
+            return cls(unit, np.repeat(np.arange(2), [len(comparisons.mated), len(comparisons.nonmated)]))
+        require_units(comparisons, unit)
+        stratum = strata_of_subjects(comparisons)
+        if unit == "subject":
+            return cls(unit, stratum)
+        pairing, part = comparisons.pairing, None
+        if pairing is not None and pairing.two_sets:
+            part = np.zeros(pairing.order.size, np.bool_)
+            part[pairing.order] = pairing.is_probe
+        pairs_itself = pairing is not None and part is None
+        return cls(unit, stratum, comparisons.sample_subject, part, pairs_itself=pairs_itself)
+
+    @classmethod
+    def of_vectors(cls, embeddings: Embeddings, unit: str) -> Units:
+        """Draw units of vectors, numbered as in the pairing: samples of a subject, references apart from probes."""
+        pairing, stratum = embeddings.pairing, np.unique(embeddings.subject_group, return_inverse=True)[1]
+        part = pairing.is_probe if pairing.two_sets else None
+        return cls(unit, stratum, pairing.subject, part, pairs_itself=part is None)
+
+    def rows_of(self, mated: bool, first: Rows, second: Rows) -> tuple[Rows, Rows]:
+        """Return the two rows whose product is the weight of each of some comparisons: (n,) each.
+
+        first, second: (n,) numbers of the subjects, or samples, that are compared; of a comparison twice its own.
+        """
+        from fastfair.kernels import partners as kernels
+
+        ones, a, b = np.int32(self.n_rows - 1), room(first.size, np.int32), room(first.size, np.int32)
+        if mated and self.unit == "subject":
+            return np.take(self.row, first, mode="clip", out=a), np.full(first.size, ones)
+        kernels.rows_of_units(first, second, self.row, ones, a, b)
+        if mated and self.unit == "subject+sample":
+            b[b != ones] += np.int32(self._owner.size)
+        return a, b
 
     def new_weights(self) -> NDArray[np.uint8]:
         """Allocate the weights of a block so that each row takes one line of the processor's cache."""
@@ -148,162 +212,21 @@ class Units:
     def _multiply(self, raw: NDArray[np.uint8], weights: NDArray[np.uint8]) -> None:
         from fastfair.kernels import weights as kernels
 
-        n_samples = self._draws[1].size
+        n_samples = self._owner.size
         if not kernels.multiply_by_owner(self._owner, raw, weights[:n_samples]):
             raise FastfairError("a sample was drawn more than 255 times in one replicate; no fair draw does that")
         weights[n_samples:-1] = raw[-n_samples:]
 
-
-_OF_THIS_PROCESS = ("_comparisons", "_own_rows", "stratum_of_subject")  # what draws no weights
-
-
-class ComparisonUnits(Units):
-    """The units that are drawn for replicates of comparisons, and the two rows of weights of each comparison.
-
-    Parameters
-    ----------
-    comparisons : Comparisons
-        With subjects, and samples where the unit needs them.
-    unit : {"comparison", "subject", "sample", "subject+sample"}
-        The units drawn with replacement.
-
-    Raises
-    ------
-    InputError
-        Where the comparisons lack the subjects or samples to draw.
-
-    Attributes
-    ----------
-    stratum_of_subject : (subjects,) ndarray of int, or None
-        The stratum that each subject is drawn in; None where comparisons are drawn.
-    """
-
-    def __init__(self, comparisons: Comparisons, unit: str) -> None:
-        self.unit, self._comparisons = unit, comparisons
-        self.stratum_of_subject: NDArray[np.integer] | None = None
-        if unit == "comparison":
-            sizes = len(comparisons.mated), len(comparisons.nonmated)
-            classes = np.repeat(np.arange(2), sizes)
-            self._draws = [Draw.of(COMPARISONS, classes)]
-            self._set_rows(classes.size, classes, np.array(sizes))
-            return
-        require_units(comparisons, unit)
-        self.stratum_of_subject = strata_of_subjects(comparisons)
-        subjects = Draw.of(SUBJECTS, self.stratum_of_subject)
-        if unit == "subject":
-            self._of_subjects(subjects)
-        else:
-            self._of_samples(subjects.row[comparisons.sample_subject], subjects)
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Leave out the comparisons where others draw weights."""
-        return {name: value for name, value in vars(self).items() if name not in _OF_THIS_PROCESS}
-
-    @property
-    def rows_of_subjects(self) -> Rows:
-        """(subjects,) the row of weights of each subject, where subjects are drawn."""
-        return self._draws[0].row
-
-    def rows(self, mated: bool, part: slice) -> tuple[Rows, Rows]:
-        """Return the two rows of weights of each of some mated, or non-mated, comparisons: (n,) each."""
-        from fastfair.kernels import partners as kernels
-
-        side = self._comparisons.mated if mated else self._comparisons.nonmated
-        ones = np.int32(self.n_rows - 1)
-        if self.unit == "comparison":
-            row = self._own_rows[0 if mated else 1][part]
-            return row, np.full(row.size, ones)
-        row = self._draws[0 if self.unit == "subject" else -1].row
-        first, second = (
-            (side.reference, side.probe) if self.unit == "subject" else (side.reference_sample, side.probe_sample)
-        )
-        assert first is not None
-        assert second is not None
-        first, second = first[part], second[part]
-        a, b = np.empty_like(first), np.empty_like(first)
-        kernels.rows_of_units(first, second, row, ones, a, b)
-        if self.unit == "subject+sample":
-            assert side.reference is not None
-            assert side.probe is not None
-            b[(side.reference[part] == side.probe[part]) & (b != ones)] += np.int32(row.size)
-        return a, b
-
-    @cached_property
-    def _own_rows(self) -> tuple[Rows, Rows]:
-        """The row of each mated, and of each non-mated, comparison, all of which are drawn."""
-        found, start = [], 0
-        for side in (self._comparisons.mated, self._comparisons.nonmated):
-            row = np.arange(start, start + len(side), dtype=np.int32)
-            if side.rows is not None:  # numbered in the caller's order, which two systems share
-                row[np.argsort(side.rows)] = row.copy()
-            found.append(row)
-            start += len(side)
-        return found[0], found[1]
-
-
-class VectorUnits(Units):
-    """The units that are drawn for replicates of embeddings.
-
-    Parameters
-    ----------
-    embeddings : Embeddings
-        The vectors.
-    unit : {"sample", "subject", "subject+sample"}
-        The units drawn with replacement. Samples are drawn within each subject, and references apart from probes.
-
-    Attributes
-    ----------
-    subject : (n,) int32
-        The subject of each vector, in the order of the pairing; subjects are numbered by group.
-    group : (k,) int32
-        The group of each subject; -1 without groups.
-    references, probes : (k,) int64
-        Number of references and of probes of each subject; of all its vectors where every two are compared.
-    two_sets : bool
-        Whether references and probes are different vectors.
-    """
-
-    def __init__(self, embeddings: Embeddings, unit: str) -> None:
-        pairing = embeddings.pairing
-        self.unit, self.two_sets = unit, pairing.two_sets
-        order = np.argsort(embeddings.subject_group, kind="stable")
-        number = np.empty(order.size, np.int32)
-        number[order] = np.arange(order.size, dtype=np.int32)
-        self.subject = number[pairing.subject]
-        self.group = embeddings.subject_group[order]
-        self.references, self.probes = (counts[order] for counts in embeddings.pairs[0].vectors)
-        self._n_samples = embeddings.n_samples[order]
-        subjects = Draw.of(SUBJECTS, np.unique(self.group, return_inverse=True)[1])
-        if unit == "subject":
-            self._of_subjects(subjects)
-        else:
-            is_probe = np.arange(self.subject.size) >= pairing.n_references if pairing.n_references else None
-            self._of_samples(self.subject, subjects, is_probe)
-
-    @cached_property
-    def group_of_vector(self) -> NDArray[np.uint16]:
-        """(n,) the group of each vector."""
-        return self.group[self.subject].astype(np.uint16)
-
-    def rows_of(self, mated: bool, first: Rows, second: Rows) -> tuple[Rows, Rows]:
-        """Return, for pairs of vectors, the two rows of weights whose product is the weight of the pair."""
-        if self.unit == "subject":
-            a = self._subjects_of(first)
-            return a, np.full(a.size, self.n_rows - 1, np.int32) if mated else self._subjects_of(second)
-        if self.two_sets:  # else a vector's number is its row
-            first, second = (self._draws[-1].row[vectors] for vectors in (first, second))
-        if self.unit == "subject+sample" and mated:
-            return first, second + np.int32(self.subject.size)
-        return first, second
-
-    def _subjects_of(self, vectors: Rows) -> Rows:
-        return np.take(self.subject, vectors, mode="clip", out=room(vectors.size, np.int32))
-
-    def per_row(self, of_subject: NDArray[np.float64]) -> NDArray[np.float64]:
+    def per_row(self, of_subject: Floats) -> Floats:
         """Return for each row of weights the value of its subject, and 1 for the row of ones."""
         if self.unit != "subject":
             of_subject = np.tile(of_subject[self._owner], 2 if self.unit == "subject+sample" else 1)
         return np.append(of_subject, 1.0)
+
+    def of_subjects(self, of_rows: NDArray[Any]) -> Floats:
+        """Add up what rows have for each subject whose samples are drawn: (rows,) to (k,)."""
+        of_samples = of_rows[:-1].reshape(-1, self._owner.size).sum(axis=0)
+        return np.bincount(self._owner, of_samples, self._subjects.size).astype(np.float64)
 
     def spread(self, errors: Floats) -> Floats:
         """Return the variance, in replicates, of sums over units, from the part of each row of weights in them.
@@ -319,20 +242,20 @@ class VectorUnits(Units):
         """
         if self.unit != "subject+sample":
             return _within(errors, self.stratum[:-1])
-        of_samples = errors[:, : self.subject.size]
+        of_samples = errors[:, : self._owner.size]
         of_subjects: Floats = np.array([np.bincount(self._owner, of_level) for of_level in of_samples], np.float64)
-        stratum = np.unique(self.group, return_inverse=True)[1]
-        return _within(of_samples, self._owner) + _within(of_subjects, stratum)
+        return _within(of_samples, self._owner) + _within(of_subjects, self._subjects.stratum)
 
     def subject_weights(self, weights: NDArray[np.uint8]) -> NDArray[np.int64]:
         """(k, 64) number of times that each subject was drawn; (k, 1) where subjects are not drawn."""
         if self.unit == "sample":
-            return np.ones((self._n_samples.size, 1), np.int64)
+            return np.ones((self._subjects.size, 1), np.int64)
         if self.unit == "subject":
             return weights[:-1].astype(np.int64)
-        start = np.cumsum(self._n_samples) - self._n_samples  # its samples are drawn as often as it has some
-        sums = np.add.reduceat(weights[: self.subject.size], start, axis=0, dtype=np.int64)
-        return np.asarray(sums // self._n_samples[:, None])
+        n_samples = np.bincount(self._owner)  # as often as its samples are drawn in all
+        start = np.cumsum(n_samples) - n_samples
+        sums = np.add.reduceat(weights[: self._owner.size], start, axis=0, dtype=np.int64)
+        return np.asarray(sums // n_samples[:, None])
 
 
 def _within(parts: Floats, stratum: NDArray[np.integer[Any]]) -> Floats:

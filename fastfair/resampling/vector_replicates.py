@@ -21,8 +21,8 @@ from fastfair.errors import InputError
 
 from .engine import Engine, Replicates
 from .error_lists import ErrorLists, PairParting, Ranges, Scale, find_shrinkage, make_lists
-from .pair_source import Errors, Floats, PairSide, lists_of_groups
-from .units import BLOCK, Rows, VectorUnits
+from .pair_source import Errors, Floats, Groups, PairSide, lists_of_groups
+from .units import BLOCK, Rows, Units
 
 Weighting = Literal["identity", "comparison"]
 WEIGHTINGS: tuple[Weighting, ...] = get_args(Weighting)
@@ -70,25 +70,33 @@ class FoundSide(PairSide):
         Pairs that are counted, but not listed.
     place : (ranges,) ndarray
         How many of the pairs that are listed lie below each.
+    group : (k,) ndarray of int32
+        The group of each subject, in the order in which these are drawn; -1 without lists of groups.
+    vectors : two (k,) ndarray of int64
+        Numbers of references and of probes of each subject; of all its vectors where every two are compared.
     """
 
-    def __init__(self, units: VectorUnits, mated: bool, weighting: str, n_groups: int, n_threads: int | None) -> None:
-        self._units, self._mated, self._n_groups = units, mated, n_groups
+    def __init__(
+        self, embeddings: Embeddings, units: Units, mated: bool, weighting: str, n_groups: int, n_threads: int | None
+    ) -> None:
+        self._units, self._mated, self._two_sets = units, mated, embeddings.pairing.two_sets
         self.ranges: Ranges | None = None
         self.place = np.empty(0, np.int64)
-        self._members: tuple[Any, ...] = (slice(None), *(np.flatnonzero(units.group == k) for k in range(n_groups)))
+        order = np.argsort(embeddings.subject_group, kind="stable")
+        self.group = embeddings.subject_group[order] if n_groups else np.full(order.size, -1, np.int32)
+        self.vectors = tuple(counts[order] for counts in embeddings.pairs[0].vectors)
+        self._members: tuple[Any, ...] = (slice(None), *(np.flatnonzero(self.group == k) for k in range(n_groups)))
         self.scale, self.of_subject = self._weights_in_rates(weighting)
-        super().__init__(self._sums(np.ones((units.group.size, 1), np.int64))[:, 0], units, n_threads)
+        self.total_type = np.float64 if self.scale else np.int64
+        super().__init__(self._sums(np.ones((order.size, 1), np.int64))[:, 0], units, n_threads)
 
     def _weights_in_rates(self, weighting: str) -> tuple[Scale, NDArray[np.int64]]:
         """Return `scale` and `of_subject`."""
-        units = self._units
+        units, (references, probes) = self._units, self.vectors
         if not self._mated:
-            of_subject = np.stack((units.references, units.probes))
-        elif units.two_sets:
-            of_subject = units.references * units.probes
+            of_subject = np.stack((references, probes))
         else:
-            of_subject = units.references * (units.references - 1) // 2
+            of_subject = references * probes if self._two_sets else references * (references - 1) // 2
         sides = np.atleast_2d(of_subject)
         if weighting != "identity" or all(np.unique(side[side > 0]).size <= 1 for side in sides):
             return (), of_subject
@@ -104,7 +112,7 @@ class FoundSide(PairSide):
         if self._mated:
             sums = np.array([part.sum(axis=0) for part in lists])
         else:
-            sums = np.array([pairs_of_two_subjects(part[0], part[1], self._units.two_sets) for part in lists])
+            sums = np.array([pairs_of_two_subjects(part[0], part[1], self._two_sets) for part in lists])
         return sums.astype(np.float64) if self.scale else sums
 
     @property
@@ -125,7 +133,7 @@ class FoundSide(PairSide):
     def _sizes_of_subjects(self) -> tuple[Floats, Floats]:
         """The numbers of references and of probes of subjects, as `kernels.dyadic` takes them."""
         references, probes = self.of_subject.astype(np.float64)
-        if not self._units.two_sets:
+        if not self._two_sets:
             probes /= 2  # so that two subjects' pairs are counted once
         return references, probes
 
@@ -152,9 +160,8 @@ class FoundSide(PairSide):
             of_range = np.searchsorted(stops, self.place)  # the first point whose errors they are
             point_of_list = np.append(0, np.repeat(of_range, self.ranges.parts.shape[1]))
         varies = (stratum_size[stratum] > 1).astype(np.float64)
-        group = self._units.group if self._n_groups else np.full(n_units, -1, np.int32)
         wrong = np.zeros((stops.size, 2, 3, n_units))
-        unit_errors.add_errors(listed, stops, runs, point_of_list, (*sizes, varies), group, wrong)
+        unit_errors.add_errors(listed, stops, runs, point_of_list, (*sizes, varies), self.group, wrong)
         wrong = np.cumsum(wrong, axis=0)
         sums = [np.ascontiguousarray(part) for part in (wrong.sum(axis=1), wrong[:, 1])]
         found = np.empty((len(self._members), stops.size, 3))
@@ -184,8 +191,10 @@ class FoundSide(PairSide):
 
     def lists_of(self, pairs: Pairs) -> ErrorLists:
         """List sorted pairs, and after them those inside each group."""
-        mated, kept = self._mated, _SortedPairs(pairs, self._mated, self._units, self._n_groups)
-        lists = make_lists(kept, self, mated, errors_first=True)
+        n_groups = len(self._members) - 1
+        group = self.group[self._units.subject].astype(np.uint16) if n_groups else None
+        kept = _SortedPairs(pairs, self._mated, self._units, group, n_groups)
+        lists = make_lists(kept, self, self._mated, errors_first=True)
         return replace(lists, complete=pairs.complete, scale=self.scale, ranges=self.ranges)
 
 
@@ -195,7 +204,8 @@ class _SortedPairs:
 
     pairs: Pairs
     mated: bool
-    units: VectorUnits
+    units: Units
+    group: Groups | None  # of each vector, where groups have lists
     n_groups: int
 
     def __len__(self) -> int:
@@ -208,10 +218,9 @@ class _SortedPairs:
         return self.units.rows_of(self.mated, self.pairs.first[part], self.pairs.second[part])
 
     def lists(self, part: slice) -> NDArray[Any]:
-        if not self.n_groups:
+        if self.group is None:
             return lists_of_groups(None, None, 1)
-        pairs, group = self.pairs, self.units.group_of_vector
-        groups = group[pairs.first[part]], group[pairs.second[part]]
+        groups = self.group[self.pairs.first[part]], self.group[self.pairs.second[part]]
         return lists_of_groups(groups, np.diag(np.arange(1, self.n_groups + 1, dtype=np.int32)), 1 + self.n_groups)
 
 
@@ -250,7 +259,6 @@ class PairResampler(Engine):
         For a level below the lowest FMR above 0 that the data can have.
     """
 
-    units: VectorUnits
     metrics = ()
     _own = "embeddings", "_finder", "_workers"
     need_eer = hull_eer = False
@@ -270,11 +278,12 @@ class PairResampler(Engine):
         self.embeddings, self.levels, self._workers, self._all_listed = embeddings, levels, workers, all_listed
         self.points, self.rates = [at_fmr(level) for level in levels.tolist()], levels * ROUNDING
         self.n_groups, self.first_fmr = len(embeddings.groups) if with_groups else 0, 0 if with_overall_fmr else 1
-        self.units = VectorUnits(embeddings, draws.unit)
-        self._require_resolution(draws.weighting)
+        self.units = Units.of_vectors(embeddings, draws.unit)
         self._sides = [
-            FoundSide(self.units, mated, draws.weighting, self.n_groups, workers.n_threads) for mated in (True, False)
+            FoundSide(embeddings, self.units, mated, draws.weighting, self.n_groups, workers.n_threads)
+            for mated in (True, False)
         ]
+        self._require_resolution(draws.weighting)
         self._finder = embeddings._finder(workers)
         expected = float(levels[-1]) * embeddings.n_nonmated
         self.share = (_SPARE[draws.unit] * expected + _SPARE_DEVIATIONS * expected**0.5 + BLOCK) / embeddings.n_nonmated
@@ -284,12 +293,12 @@ class PairResampler(Engine):
         self.shrinkage = find_shrinkage(self.y, self.x, self.thresholds, {}, dyadic=dyadic)
 
     def _require_resolution(self, weighting: str) -> None:
-        references, probes = self.units.references, self.units.probes
+        references, probes = self._sides[1].vectors
         if weighting == "identity":
             # A false match weighs least where its two subjects have most vectors.
             first = np.argsort(references)[-2:]
             most = max(int(np.delete(probes, k).max()) * int(references[k]) for k in first)
-            n_pairs = pairs_of_two_subjects(references > 0, probes > 0, self.units.two_sets)
+            n_pairs = pairs_of_two_subjects(references > 0, probes > 0, self.embeddings.pairing.two_sets)
             least = 1 / (int(n_pairs) * most)
         else:
             least = 1 / self.embeddings.n_nonmated
@@ -313,7 +322,8 @@ class PairResampler(Engine):
         if self._all_listed or x.scale or not found.packing.fits:
             return found, None
         positions = (self.rates * x.sizes[0]).astype(np.int64)
-        return PairParting(found, self.units, self.n_groups, positions, n_threads).parted() or (found, None)
+        group = x.group[self.units.subject]
+        return PairParting(found, self.units, group, self.n_groups, positions, n_threads).parted() or (found, None)
 
     def _keep_more(self) -> None:
         """List all non-mated pairs that are kept, or keep more where all are listed."""
@@ -348,9 +358,9 @@ class PairResampler(Engine):
     def _scale_of_draws(self) -> Scale:
         """Return the mean weights of mated pairs over replicates, in which a vector may be paired with itself."""
         scale, units = self.y.scale, self.units
-        if units.unit == "subject" or units.two_sets:
+        if not units.pairs_itself:
             return scale
-        apart = units.per_row(1 - 1 / units.references)
+        apart = units.per_row(1 - 1 / self._sides[0].vectors[0])
         return (apart * scale[0], scale[1]) if scale else (apart, np.ones_like(apart))
 
     def typed(self, thresholds: Floats) -> Floats:

@@ -33,7 +33,7 @@ from fastfair.bands.curve import (
 from fastfair.errors import FairValueOutsideWarning
 from fastfair.measures import MEASURES as FACTS
 from fastfair.measures._registry import at_any_threshold
-from fastfair.resampling.units import VectorUnits
+from fastfair.resampling.units import Units
 from fastfair.uncertainty.few_errors import Limits
 
 pytestmark = pytest.mark.jit  # minutes without
@@ -47,7 +47,7 @@ MEASURES = {
 
 
 def draws_of(e: ff.Embeddings, unit: str, n: int, seed: int) -> list[slow.Draw]:
-    units = VectorUnits(e, unit)
+    units = Units.of_vectors(e, unit)
     weights = units.new_weights()
     units.draw(0, seeds.stream(seed)[0], weights)
     return [as_draw(e, unit, weights[:, r], units.subject) for r in range(n)]

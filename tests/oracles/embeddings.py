@@ -264,6 +264,39 @@ def fnmr_v(
     return math.nan if total == 0 or math.isnan(t) else failed / total
 
 
+def fnmr_around_rate(
+    similarity: Matrix,
+    subject: Sequence[Hashable],
+    t: float,
+    of: Hashable | None = None,
+    groups: Groups | None = None,
+    draw: Draw | None = None,
+) -> Rate:
+    """FNMR(t) of a replicate of `evaluate`, by "comparison": around FNMR(t) and not around FNMR_V(t).
+
+    Pairs of different vectors of subject k have the weight (n_k - 1) / n_k on average, w on average over all pairs. A
+    replicate is (1 - w) FNMR(t) + w E / T. E is the weight of its failed pairs, W_k w_i w_j each, of different vectors.
+    T is the weight that such pairs have on average if the subjects are drawn W_k times. Where only vectors are drawn,
+    T is w N, whatever they are, so that w E / T is E / N: FNMR*(t), whose pairs of a vector with itself never fail.
+    """
+    data = dataset(subject, None, of, groups)
+    failed, pairs, of_mean, total, errors = (Fraction(0) for _ in range(5))
+    for members in _identities(data):
+        n, times = len(members), 1 if draw is None or draw.subjects is None else int(draw.subjects[members[0].subject])
+        for a, b in itertools.combinations(members, 2):
+            drawn = 1 if draw is None or draw.vectors is None else draw.vectors[a.index] * draw.vectors[b.index]
+            fails = _score(similarity, a, b) < t
+            pairs += 1
+            failed += fails
+            of_mean += Fraction(n - 1, n)
+            total += times * Fraction(n - 1, n)
+            errors += times * int(drawn) * fails
+    if total == 0 or math.isnan(t):
+        return math.nan
+    w = of_mean / pairs
+    return (1 - w) * failed / pairs + w * errors / total
+
+
 # --------------------------------------------------------------------------------------------------
 # Thresholds at an FMR, and the curve
 # --------------------------------------------------------------------------------------------------

@@ -19,7 +19,8 @@ from scipy.stats import chi2
 import fastfair as ff
 from fastfair.errors import EmptyGroupWarning, FastfairWarning, InputError
 from fastfair.quality import DiscardCurve, area_of, cuts_of, interval_of_few, standard_error
-from fastfair.resampling.units import ComparisonUnits
+from fastfair.resampling.pair_source import SortedComparisons
+from fastfair.resampling.units import Units
 
 AT = ff.at_threshold(0.5)
 
@@ -108,13 +109,13 @@ def test_the_standard_error_of_an_area_is_the_dyadic_robust_one(seed, mated):
     c, _, rows = drawn(seed)
     values = np.random.default_rng(seed).normal(size=30)
     values -= values.mean()
-    units, side = ComparisonUnits(c, "subject"), c.mated if mated else c.nonmated
-    in_order = [rows[row] for row in side.rows]
+    kept = SortedComparisons(c, mated, Units.of_comparisons(c, "subject"), None)
+    in_order = [rows[row] for row in kept.side.rows]
     dyads = [(float(value), row["a"], None if mated else row["b"]) for value, row in zip(values, in_order, strict=True)]
     strata = {k: k % 2 for k in {row[end] for row in rows for end in "ab"}}
     sizes = {s: sum(one == s for one in strata.values()) for s in (0, 1)}
     variances = resampling.dyadic_variance(dyads, strata, sizes), resampling.product_variance(dyads, strata, sizes)
-    assert standard_error(units, values, mated=mated) == pytest.approx(30 * math.sqrt(min(variances)), rel=1e-9)
+    assert standard_error(kept, values) == pytest.approx(30 * math.sqrt(min(variances)), rel=1e-9)
 
 
 @given(seed=st.integers(0, 10**6))

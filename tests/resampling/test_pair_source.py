@@ -65,7 +65,7 @@ class RowsOfTrials:
 
 @side_of.register
 def _(pairs: Trials, kept, workers, exact=None):
-    row, group = kept.units.rows_of_subjects, kept.comparisons.group_of_number
+    row, group = kept.units.row, kept.comparisons.group_of_number
     a, b = row[pairs.a], np.where(pairs.a == pairs.b, kept.units.n_rows - 1, row[pairs.b]).astype(np.int32)
     cells, in_list = kept.list_of_cell, np.empty(0, np.uint16)  # nothing where list 0 is alone
     if cells is not None:

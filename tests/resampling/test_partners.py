@@ -13,7 +13,7 @@ from oracles import pair_sums as slow
 import fastfair as ff
 from fastfair.resampling.error_lists import make_lists
 from fastfair.resampling.pair_source import ListedSide, SortedComparisons, group_comparisons
-from fastfair.resampling.units import ComparisonUnits
+from fastfair.resampling.units import Units
 
 LISTS = np.array([[1, 3], [0, 2]], np.int32)  # comparisons of a reference of group 1 and a probe of group 0 are in none
 
@@ -31,7 +31,7 @@ def comparisons_of(seed, n, n_subjects, repeated):
 
 
 def lists_of(c, unit="subject", n_threads=1):
-    kept = SortedComparisons(c, False, ComparisonUnits(c, unit), LISTS)
+    kept = SortedComparisons(c, False, Units.of_comparisons(c, unit), LISTS)
     return make_lists(kept, ListedSide(kept, kept.sizes, kept.units, n_threads), False)
 
 
@@ -82,7 +82,7 @@ def test_partners_are_kept_once_where_they_are_repeated_often(repeated):
 def test_more_units_than_16_bits_can_number_are_kept_apart():
     n = 70_000
     c = ff.Comparisons(np.arange(2.0 * n), np.arange(2 * n) < n)
-    source = SortedComparisons(c, False, ComparisonUnits(c, "comparison"), None)
+    source = SortedComparisons(c, False, Units.of_comparisons(c, "comparison"), None)
     found = group_comparisons(source, source.sizes, source.units.n_rows, None)
     weights = np.arange(64, dtype=np.uint8) * np.ones((2 * n + 1, 1), np.uint8)
     weights[-1] = 1
