@@ -65,7 +65,6 @@ PLOTS = {  # of comparisons with two attributes, and of one of these
     "over thresholds": lambda c, one: ff.thresholds.rates_over_thresholds(one, [0.5, 1.0, 1.5]).plot(rate="fnmr"),
     "expected": lambda c, one: ff.thresholds.expected_performance_curve(one, one, [0.2, 0.5]).plot(),
     "rates": lambda c, one: ff.evaluate(one, AT, (), metrics=(), **FEW).plot(rate="fmr"),
-    "measures": lambda c, one: ff.evaluate(one, AT, metrics=(), **FEW).plot_measures(),
     "DET curves": lambda c, one: ff.evaluate(one, AT, (), metrics=(), **FEW).plot_det(),
     "matrix": lambda c, one: ff.evaluate(one, AT, (), metrics=(), **FEW).plot_fmr_matrix(),
     "scores": lambda c, one: ff.evaluate(one, AT, (), metrics=(), **FEW).plot_scores(),

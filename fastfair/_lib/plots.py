@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
 
 _TICKS = np.array([1e-5, 1e-3, 0.01, 0.05, 0.2, 0.4, 0.6, 0.8, 0.95, 0.99, 0.999])
-_FEW_TICKS = _TICKS[[0, 1, 3, 5, 8]]  # for small plots
 
 
 _on_screen: ContextVar[bool] = ContextVar("on_screen", default=True)
@@ -79,30 +78,23 @@ def roc_axes(ax: Axes) -> Axes:
     return ax
 
 
-def probit_axes(ax: Axes, *, small: bool = False) -> Axes:
-    """Set up axes for a DET curve, in normal deviates that are labelled in per cent; small ones have fewer labels."""
+def probit_axes(ax: Axes) -> Axes:
+    """Set up axes for a DET curve, in normal deviates that are labelled in per cent, as wide as high."""
     from scipy.special import ndtri
 
-    ticks = _FEW_TICKS if small else _TICKS
     low, high = min(ax.get_xlim()[0], ax.get_ylim()[0]), max(ax.get_xlim()[1], ax.get_ylim()[1])
     ax.set(xlim=(low, high), ylim=(low, high))
-    deviates = ndtri(ticks)
+    deviates = ndtri(_TICKS)
     shown = (deviates > low) & (deviates < high)
-    labels = [f"{100 * tick:g}" for tick in ticks[shown]]
+    labels = [f"{100 * tick:g}" for tick in _TICKS[shown]]
     ax.set_xticks(deviates[shown], labels)
     ax.set_yticks(deviates[shown], labels)
     ax.set_xlabel("False match rate (%)")
     ax.set_ylabel("False non-match rate (%)")
-    square_with_diagonal(ax)
-    return ax
-
-
-def square_with_diagonal(ax: Axes) -> None:
-    """Make axes whose two scales are the same as wide as high, with a line where both rates are equal."""
-    low, high = ax.get_xlim()
     ax.set_aspect("equal", anchor="N")
     ax.plot([low, high], [low, high], color="0.7", linewidth=0.8, linestyle=":", zorder=0)
     ax.grid(alpha=0.3)
+    return ax
 
 
 # Okabe and Ito's colours; the yellow is left out, as it is too light for lines.

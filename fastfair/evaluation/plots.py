@@ -23,31 +23,25 @@ from fastfair._lib.plots import (
     line_style,
     probit_axes,
     rate_ticks,
-    square_with_diagonal,
 )
-from fastfair._lib.text import drawn, number_with_interval, per_cent, shortened
-from fastfair._lib.warnings import require
+from fastfair._lib.text import drawn, per_cent, shortened
 from fastfair.error_rates.operating_points import ENOUGH_ERRORS
 from fastfair.error_rates.rates import Rates
-from fastfair.errors import InputError, visible
-from fastfair.measures._registry import METRICS, printed_name
+from fastfair.errors import InputError
+from fastfair.measures._registry import METRICS
 from fastfair.uncertainty.quantities import IN_PER_CENT, ends_of, find
 
 from .contrasts import Contrast, RankedSystem, quantity_in_words
-from .evaluated import Evaluated, outline, spread
-from .summary import distances_from_fair, has_comparisons_between_groups, interval_name, measures_at
+from .evaluated import Evaluated
+from .summary import has_comparisons_between_groups, interval_name
 from .systems_chapter import curves_shown
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 Floats = NDArray[np.float64]
 MOST_NAMED = 8  # more curves of groups than this cannot be told apart in one plot
 _NAMED_AT_EACH_END = 3
-_PANEL, _LEFT, _BOTTOM = 1.7, 0.62, 0.55  # inches of a small plot with what surrounds it, and of the figure's margins
-_LONGEST_TITLE = 24  # characters of a group's name above a small plot
-_INVISIBLE_IN_SMALL = 0.012  # normal deviates between a curve and its lines, a fifth of a point in a small plot
 _POINT_LINES = ("-", ":", "-.", "--")  # of thresholds
 _CLASSES = (("mated", USUAL, "-"), ("non-mated", STANDS_OUT, "--"))
 
@@ -98,16 +92,14 @@ def _to_name(evaluation: Evaluated) -> tuple[str, ...]:
     return tuple(groups[k] for k in chosen)
 
 
-def _curve(ax: Axes, evaluation: Evaluated, group: str | None, *, small: bool = False, **style: Any) -> Any:
-    """Draw a curve through some of its points; all lie on it. In small plots fewer points look the same."""
+def _curve(ax: Axes, evaluation: Evaluated, group: str | None, **style: Any) -> Any:
+    """Draw a curve through some of its points; all lie on it."""
     curve = evaluation._curve(group)
     if not (curve.n_mated and curve.n_nonmated):  # named in the legend all the same
         return ax.plot([], [], **_without_curve(style, "no mated, or no non-mated"))[0]
     if not curve.false_matches.size:
         style = _without_curve(style, "no errors")
-    x, y = curve.deviates
-    kept = outline(x, y, _INVISIBLE_IN_SMALL) if small else slice(None)
-    return ax.plot(x[kept], y[kept], **style)[0]
+    return ax.plot(*curve.deviates, **style)[0]
 
 
 def _without_curve(style: dict[str, Any], reason: str) -> dict[str, Any]:
@@ -161,89 +153,6 @@ def _draw_points(ax: Axes, evaluation: Evaluated) -> None:
 
 def _legend_above(ax: Axes) -> None:
     ax.legend(fontsize="small", frameon=False, loc="lower left", bbox_to_anchor=(0, 1), borderaxespad=0.2, ncols=2)
-
-
-def draw_thresholds(evaluation: Evaluated, group: str | None, ax: Axes | None, **kwargs: Any) -> Axes:
-    """Draw FMR and FNMR over the threshold on a logarithmic scale, with the thresholds of the operating points."""
-    comparisons = evaluation.known_comparisons
-    if group is not None:
-        validation.choice("group", group, evaluation.groups)
-    mated, nonmated = evaluation._sorted_keys(group)
-    thresholds = np.unique(np.concatenate([spread(mated), spread(nonmated)]))
-    ax = axes_or_new(ax)
-    curves = (
-        ("FMR", STANDS_OUT, "--", 1 - np.searchsorted(nonmated, thresholds) / max(nonmated.size, 1)),
-        ("FNMR", USUAL, "-", np.searchsorted(mated, thresholds) / max(mated.size, 1)),
-    )
-    for name, color, line, rate in curves:
-        seen = rate > 0
-        style: dict[str, Any] = {"color": color, "linestyle": line, "label": name} | kwargs
-        ax.plot(evaluation._scores_of(thresholds[seen]), rate[seen], **style)
-    _draw_points(ax, evaluation)
-    ax.set_yscale("log")
-    rate_ticks(ax.yaxis)
-    ax.set(xlabel=f"Threshold ({comparisons.score_kind})", ylabel="Rate")
-    ax.grid(alpha=0.3)
-    _legend_above(ax)
-    return ax
-
-
-def draw_panels(evaluation: Evaluated, kind: str, columns: int = 4) -> Figure:
-    """Draw a small plot for each group, all on the same scales."""
-    figures = require("matplotlib.figure", "cli", "drawing")
-    groups = evaluation.groups
-    if not groups:
-        raise InputError("the evaluation has no groups to draw side by side: evaluate comparisons with groups")
-    columns = min(columns, len(groups))
-    rows = -(-len(groups) // columns)
-    size = _PANEL * columns + _LEFT, _PANEL * rows + _BOTTOM
-    figure: Figure = figures.Figure(figsize=size)
-    # Constrained layout would take longer than all drawing.
-    figure.subplots_adjust(
-        left=_LEFT / size[0], right=1 - 0.06 / size[0], bottom=_BOTTOM / size[1], top=1 - 0.25 / size[1], wspace=0.15,
-        hspace=0.3,
-    )  # fmt: skip
-    axes = figure.subplots(rows, columns, sharex=True, sharey=kind == "det", squeeze=False).ravel()
-    draw = _det_panels if kind == "det" else _scores_panels
-    draw(evaluation, list(axes[: len(groups)]))
-    for ax, group in zip(axes, groups, strict=False):
-        ax.set_title(drawn(shortened(visible(group), _LONGEST_TITLE)), fontsize="small", loc="left")
-        ax.tick_params(labelsize="x-small")
-        ax.set(xlabel="", ylabel="")
-    for ax in axes[len(groups) :]:
-        ax.set_visible(False)
-    for ax in axes[max(0, len(groups) - columns) : len(groups)]:  # the last of each column has the numbers
-        ax.tick_params(labelbottom=True)
-    figure.supxlabel(
-        f"{METRICS['fmr'].long_title} (%)" if kind == "det" else f"Score ({evaluation.score_kind})",
-        fontsize="small", y=0.08 / size[1],
-    )  # fmt: skip
-    if kind == "det":
-        figure.supylabel(f"{METRICS['fnmr'].long_title} (%)", fontsize="small", x=0.08 / size[0])
-    return figure
-
-
-def _det_panels(evaluation: Evaluated, axes: Sequence[Axes]) -> None:
-    """Draw each group's curve before that of all comparisons."""
-    for ax, group in zip(axes, evaluation.groups, strict=True):
-        _curve(ax, evaluation, None, small=True, color="0.7", linewidth=1)
-        _curve(ax, evaluation, group, small=True, color=USUAL, linewidth=1.4)
-        for rates in evaluation.rates:
-            k = evaluation.groups.index(group)
-            ax.plot(ndtri(rates.group_fmr[k]), ndtri(rates.group_fnmr[k]), "o", color=USUAL, markersize=4,
-                    markerfacecolor="white")  # fmt: skip
-    low = min(min(ax.get_xlim()[0], ax.get_ylim()[0]) for ax in axes)
-    high = max(max(ax.get_xlim()[1], ax.get_ylim()[1]) for ax in axes)
-    axes[0].set(xlim=(low, high), ylim=(low, high))
-    probit_axes(axes[0], small=True)
-    for ax in axes[1:]:  # they share scales and ticks, which take long to set
-        square_with_diagonal(ax)
-
-
-def _scores_panels(evaluation: Evaluated, axes: Sequence[Axes]) -> None:
-    edges = evaluation.edges
-    for ax, group in zip(axes, evaluation.groups, strict=True):
-        _distributions(ax, evaluation, group, edges)
 
 
 _LONGEST_LABEL = 24  # characters beside a matrix
@@ -321,28 +230,6 @@ def draw_fmr_matrix(evaluation: Evaluated, rates: Rates, ax: Axes | None, **kwar
             handles=handles, loc="lower left", bbox_to_anchor=(0, 1), ncols=1, fontsize="small", frameon=False,
             borderaxespad=0.2,
         )  # fmt: skip
-    return ax
-
-
-def draw_measures(evaluation: Evaluated, rates: Rates | None, ax: Axes | None, **kwargs: Any) -> Axes:
-    """Draw how far each measure is from its fair value, with the interval; each row has a scale of its own."""
-    found = measures_at(evaluation, rates)
-    if not found:
-        raise InputError("the evaluation has no fairness measures: evaluate comparisons with groups, and measures")
-    bars = []
-    for y, quantity in enumerate(found):
-        *away, largest = distances_from_fair(quantity)
-        value, low, high = (x / largest for x in away)
-        bars.append(Bar(y, value, low, high, instead="not computable: see its note"))
-    ax = draw_rows(
-        ax, [printed_name(one.name) for one in found], bars, [Line(0)],
-        xlabel="Distance from the value of a fair system; each row has its own scale", **kwargs,
-    )  # fmt: skip
-    ax.set_xlim(-0.04, 1.04)
-    ax.set_xticks([0, 1], ["fair", "farthest of\nthe row"])
-    for y, quantity in enumerate(found):
-        text = number_with_interval(quantity.estimate, quantity.low, quantity.high)
-        ax.text(1.03, y, text, transform=ax.get_yaxis_transform(), va="center", fontsize="small")
     return ax
 
 

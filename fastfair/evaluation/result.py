@@ -30,7 +30,6 @@ from .summary import summary_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
     from fastfair.pages.parts import Beside, Chapter
 
@@ -335,11 +334,11 @@ class Evaluation(Evaluated, Result):
         """Return the evaluation with what pages draw of it, from which they are made again."""
         return replace(self, traces=self._traced()) if self.has_curves else self
 
-    def _figures(self) -> dict[str, Axes | Figure]:
-        """Return curves, scores, and at each operating point rates, the matrix of FMRs and measures."""
+    def _figures(self) -> dict[str, Axes]:
+        """Return curves, scores, and at each operating point rates and the matrix of FMRs."""
         from .summary import has_comparisons_between_groups
 
-        axes: dict[str, Axes | Figure] = {}
+        axes: dict[str, Axes] = {}
         if self.comparisons is not None:  # else only pairs of vectors near the errors are kept
             axes = {"det": self.plot_det(), "scores": self.plot_scores()}
         for rates in self.rates if self.groups else ():
@@ -348,10 +347,6 @@ class Evaluation(Evaluated, Result):
                 axes[f"{rate}_{at}"] = self.plot(rate=rate, at=rates.at)
             if has_comparisons_between_groups(rates):
                 axes[f"fmr_matrix_{at}"] = self.plot_fmr_matrix(rates.at)
-            if self.settings["measures"]:
-                axes[f"measures_{at}"] = self.plot_measures(rates.at)
-        if self.groups and self.comparisons is not None:
-            axes |= {f"{kind}_by_group": self.plot_groups(kind) for kind in ("det", "scores")}
         return axes
 
     @checked
@@ -451,73 +446,6 @@ class Evaluation(Evaluated, Result):
         from .plots import draw_scores
 
         return draw_scores(self, group, ax, **kwargs)
-
-    @checked
-    def plot_thresholds(self, group: str | None = None, ax: Axes | None = None, **kwargs: Any) -> Axes:
-        """Draw FMR and FNMR over the threshold, with the thresholds of the operating points.
-
-        Parameters
-        ----------
-        group : str, optional
-            The group; by default all comparisons.
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure by default.
-        **kwargs
-            Passed to `Axes.plot` for both curves.
-
-        Returns
-        -------
-        matplotlib Axes
-        """
-        from .plots import draw_thresholds
-
-        return draw_thresholds(self, group, ax, **kwargs)
-
-    @checked
-    def plot_measures(self, at: OperatingPoint | None = None, ax: Axes | None = None, **kwargs: Any) -> Axes:
-        """Draw how far each fairness measure is from the value of a fair system, with its interval.
-
-        Measures have different ranges, so each row has a scale of its own.
-
-        Parameters
-        ----------
-        at : OperatingPoint, optional
-            The operating point; needed where there is more than one.
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure by default.
-        **kwargs
-            Passed to `Axes.plot` for the estimates.
-
-        Returns
-        -------
-        matplotlib Axes
-
-        Raises
-        ------
-        InputError
-            Where the evaluation has no fairness measures.
-        """
-        from .plots import draw_measures
-
-        return draw_measures(self, self._rates_at(at) if self.rates else None, ax, **kwargs)
-
-    @checked
-    def plot_groups(self, kind: Literal["det", "scores"] = "det") -> Figure:
-        """Draw a small plot of each group, all on the same scales.
-
-        Parameters
-        ----------
-        kind : {"det", "scores"}
-            The DET curve of each group before that of all comparisons, with its rates at the operating points; or the
-            distributions of its scores.
-
-        Returns
-        -------
-        matplotlib Figure
-        """
-        from .plots import draw_panels
-
-        return draw_panels(self, kind)
 
     def __repr__(self) -> str:
         points = ", ".join(str(r.at) for r in self.rates)

@@ -29,7 +29,6 @@ from .result import NO_INTERVALS, Evaluation, file_part
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
     from fastfair.pages.parts import Chapter
 
@@ -76,7 +75,7 @@ class _Compared(Result):
 
         return draw_det_of_systems(self._systems(), ax)
 
-    def _figures(self) -> dict[str, Axes | Figure]:
+    def _figures(self) -> dict[str, Axes]:
         has_curves = all(one.comparisons is not None for one in self._systems().values())
         return {"det": self.plot_det()} if has_curves else {}
 
@@ -252,7 +251,7 @@ class PairedEvaluation(_Compared):
 
         return draw_differences(self._differences(rate, at), self.settings["confidence_level"], ax, **kwargs)
 
-    def _figures(self) -> dict[str, Axes | Figure]:
+    def _figures(self) -> dict[str, Axes]:
         drawn: dict[Any, None] = dict.fromkeys((one.name, one.at) for one in self.contrasts if one.name in ERROR_RATES)
         return super()._figures() | {f"{rate}_{file_part(at)}": self.plot(rate=rate, at=at) for rate, at in drawn}
 
@@ -573,7 +572,7 @@ class SystemComparison(_Compared):
 
         return draw_estimates(self.ranking(name, group, at), self.settings["confidence_level"], ax)
 
-    def _figures(self) -> dict[str, Axes | Figure]:
+    def _figures(self) -> dict[str, Axes]:
         axes = super()._figures()
         for one in (ranking[0] for ranking in self._rankings()):
             if one.group is None and one.name in ERROR_RATES:

@@ -30,7 +30,6 @@ from fastfair.uncertainty.quantities import Quantity
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 Floats = NDArray[np.float64]
 _Acceptance = Literal["improving", "plateau"]
@@ -568,7 +567,7 @@ def _factors(ratios: str) -> tuple[float, ...]:
     return numbers
 
 
-def figures_of_scores(scores: Mapping[str, Comparisons], climbed: Sequence[Synthesis]) -> dict[str, Axes | Figure]:
+def figures_of_scores(scores: Mapping[str, Comparisons], climbed: Sequence[Synthesis]) -> dict[str, Axes]:
     """Draw curves and scores of each file of synthesized scores, and the steps of each set that was climbed to."""
     figures = {
         f"{name}_{key}": figure

@@ -50,8 +50,7 @@ def test_output_folder(scores, tmp_path):
         "evaluation.json",
         "evaluation.csv",
         *(f"{name}.{kind}" for kind in ("png", "svg") for name in (
-            "det", "scores", "det_by_group", "scores_by_group", "fmr_at_fmr_0.001", "fnmr_at_fmr_0.001",
-            "measures_at_fmr_0.001",
+            "det", "scores", "fmr_at_fmr_0.001", "fnmr_at_fmr_0.001",
         )),
     }  # fmt: skip
     assert pl.read_csv(tmp_path / "out" / "evaluation.csv").columns[0] == "name"

@@ -131,16 +131,6 @@ def test_histograms_hold_every_score_and_show_thresholds(kind):
     assert legend(ax) == ["mated (2,000)", "non-mated (2,000)", *(f"threshold at {point}" for point in POINTS)]
 
 
-@pytest.mark.parametrize("kind", ["det", "scores"])
-@pytest.mark.parametrize("n_groups", [2, 18, pytest.param(40, marks=pytest.mark.slow)])
-def test_each_group_has_a_small_plot(kind, n_groups):
-    figure = evaluation(n_groups).plot_groups(kind)
-    figure.canvas.draw()
-    titles = [ax.get_title(loc="left") for ax in figure.axes if ax.get_visible()]
-    assert len(titles) == n_groups
-    assert all(title.startswith(" _group") for title in titles)
-
-
 def test_plots_say_what_they_lack():
     ev = evaluation(2)
     plain = ff.evaluate(ff.Comparisons([0.9, 0.3, 0.4, 0.1], [1, 1, 0, 0]), n_resamples=0, at=[])
@@ -153,8 +143,6 @@ def test_plots_say_what_they_lack():
         (lambda: ev.plot_det(groups="nobody"), "group must be one of"),
         (plain.plot, "no operating points"),
         (plain.plot_fmr_matrix, "no operating points"),
-        (plain.plot_measures, "no fairness measures"),
-        (plain.plot_groups, "no groups"),
         (bare.plot_det, "this evaluation has no comparisons"),
     ):
         refused(message, draw)
