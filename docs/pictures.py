@@ -83,7 +83,7 @@ def differences() -> Figure:
     """Draw the error rates of two systems replicate by replicate, and their differences."""
     first, second = (ff.datasets.voxceleb1_h(name, groups="Gender") for name in ("resnetse34v2", "resnetse34l"))
     found = ff.compare(first, second, ff.at_fmr(0.001), rng=0)
-    x, y = (100 * system.replicates("fnmr", "m") for system in (found.first, found.second))
+    x, y = (100 * system.replicates("fnmr", "m") for system in found.evaluations)
     d = found.contrast("fnmr", "m")
     figure, (pairs, bars) = plt.subplots(1, 2, figsize=(9, 3.2), layout="constrained")
     pairs.plot(x, y, ".", markersize=3, alpha=0.4)

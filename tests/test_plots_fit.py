@@ -47,7 +47,7 @@ PLOTS = {  # of comparisons with two attributes, and of one of these
     "test": lambda c, one: ff.fnmr_test(one, AT, **FEW).plot(),
     "margin": lambda c, one: ff.margin_of_error(one, AT, **FEW).plot(),
     "shrunken": lambda c, one: ff.shrunken_rates(ff.evaluate(one, AT, (), metrics=(), **FEW)).plot(),
-    "systems": lambda c, one: ff.compare(one, one, AT, (), metrics=(), **FEW).plot(),
+    "systems": lambda c, one: ff.compare(one, one, AT, (), metrics=(), **FEW).plot_differences(),
     "ranks": lambda c, one: ff.compare({"a" * 70: one, "b": one}, None, AT, (), metrics=(), **FEW).plot_ranking(),
     "ranked rates": lambda c, one: ff.compare([one] * len(one.groups), None, AT, (), metrics=(), **FEW).plot(),
     "measure over FMR": lambda c, one: ff.fairness_band(

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 import fastfair as ff
 from fastfair._lib import seeds
 from fastfair.evaluation.result import Evaluation
-from fastfair.evaluation.system_comparison import PairedEvaluation
+from fastfair.evaluation.system_comparison import SystemComparison
 from fastfair.resampling.engine import Metrics, Resampler
 from fastfair.resampling.units import BLOCK
 
@@ -254,7 +254,7 @@ def compare_against_numpy() -> Measurement:
     level = 1e-3
     at = ff.at_fmr(level)
 
-    def compare(n_resamples: int = _N, **options: Any) -> PairedEvaluation:
+    def compare(n_resamples: int = _N, **options: Any) -> SystemComparison:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ff.errors.NarrowIntervalsWarning)
             return ff.compare(first, second, at, [], metrics=["eer"], n_resamples=n_resamples, rng=0, **options)
@@ -263,9 +263,9 @@ def compare_against_numpy() -> Measurement:
         one, other = (np.array(numpy.eer_and_fnmr(weights, level)) for numpy in theirs)
         return one - other
 
-    def of_ours(found: PairedEvaluation) -> NDArray[np.float64]:
+    def of_ours(found: SystemComparison) -> NDArray[np.float64]:
         names: tuple[tuple[Any, ...], ...] = ("eer",), ("fnmr", None, at)
-        return np.stack([found.first.replicates(*q) - found.second.replicates(*q) for q in names], axis=-1)
+        return np.stack([np.subtract(*(one.replicates(*q) for one in found.evaluations)) for q in names], axis=-1)
 
     ours = of_ours(compare(BLOCK, settings=ff.EvaluationSettings(scheme="product")))
     apart = max(np.abs(differences(w) - of_one).max() for w, of_one in zip(_our_weights(first), ours, strict=True))

@@ -32,7 +32,7 @@ print(found.summary())
 figure = plt.figure(figsize=(9, 5), layout="constrained")
 left, right = figure.subplots(1, 2)
 found.plot_det(left)
-ax = found.plot(right)
+ax = found.plot_differences(right)
 
 # %%
 # For each group
@@ -40,7 +40,7 @@ ax = found.plot(right)
 # A contrast holds both rates, their difference with its interval, and a
 # verdict. The p-value is adjusted for the number of questions asked.
 
-for group in (None, *found.first.groups):
+for group in (None, *found.evaluations[0].groups):
     contrast = found.contrast("fnmr", group)
     print(
         f"{group or 'all'}: {contrast.first:.1%} and {contrast.second:.1%}"

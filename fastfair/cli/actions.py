@@ -141,14 +141,12 @@ def compare(run: Run) -> None:
     baseline = run.options.get("baseline")
     if len(files) > 2 and of_second:
         raise click.UsageError("options of the second system go with two files, not with more")
-    if baseline is not None and len(files) == 2:
-        raise click.UsageError("--baseline goes with three files or more")
     names = _names_of(files)
     if baseline is not None and baseline not in names:
         raise click.UsageError(f"--baseline is {baseline!r}, but the systems are {', '.join(map(repr, names))}")
     systems = [run.read(file, **(of_second if k == 1 else {})) for k, file in enumerate(files)]
-    args = (dict(zip(names, systems, strict=True)), None) if len(files) > 2 else systems
-    run.deliver("comparison", run.call(ff.compare, *args, **arguments_for(ff.evaluate, run.options)))
+    given = dict(zip(names, systems, strict=True))
+    run.deliver("comparison", run.call(ff.compare, given, None, **arguments_for(ff.evaluate, run.options)))
 
 
 def _names_of(files: Sequence[Path]) -> list[str]:

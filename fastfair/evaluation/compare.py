@@ -5,7 +5,8 @@ from __future__ import annotations
 import inspect
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
-from typing import Any, overload
+from itertools import combinations
+from typing import Any
 
 from fastfair._lib import seeds, validation
 from fastfair._lib.arguments import Resamples, checked, checked_options
@@ -20,10 +21,10 @@ from fastfair.error_rates.operating_points import OperatingPoint, at_fmr
 from fastfair.errors import InputError
 from fastfair.measures._registry import Measure
 
-from .contrasts import ComparedSystem, PairContrasts, difference_tests, pairs_of, places_of
-from .evaluate import USUAL_METRICS, EvaluationSettings, Request, as_names, evaluate, on_comparisons
+from .contrasts import ComparedSystem, adjusted_pvalues, contrasts_of, difference_tests
+from .evaluate import USUAL_METRICS, Request, as_names, evaluate, evaluated, on_comparisons
 from .result import Evaluation
-from .system_comparison import MethodOfContrasts, PairedEvaluation, SystemComparison
+from .system_comparison import SystemComparison
 
 _Scored = Comparisons | ScannedComparisons
 _System = Comparisons | ScannedComparisons | Embeddings
@@ -31,18 +32,9 @@ _Several = Sequence[_System] | Mapping[str, _System]
 _Points = OperatingPoint | Sequence[OperatingPoint]
 _POINTS = (at_fmr(1e-3),)
 _Measures = Measure | Sequence[Measure]
-_OF_WORKERS = ("n_threads", "progress", "executor")
 _OF_ONE = ("thresholds", "score_kind")  # settings of evaluations that each system has of its own
 
 
-@overload
-def compare(
-    first: _System, second: _System, at: _Points = _POINTS, measures: _Measures = "all", **options: Any
-) -> PairedEvaluation: ...
-@overload
-def compare(
-    first: _Several, second: None = None, at: _Points = _POINTS, measures: _Measures = "all", **options: Any
-) -> SystemComparison: ...
 @checked
 def compare(
     first: _System | _Several,
@@ -53,10 +45,9 @@ def compare(
     baseline: str | None = None,
     n_resamples: Resamples = 2000,
     confidence_level: float = 0.95,
-    method: MethodOfContrasts = "auto",
     rng: seeds.Seed = None,
     **options: Any,
-) -> PairedEvaluation | SystemComparison:
+) -> SystemComparison:
     """Compare systems that scored the same comparisons, replicate by replicate.
 
     Parameters
@@ -65,7 +56,8 @@ def compare(
         The same comparisons scored by each system, in any order. They are matched by the samples of reference and
         probe where both systems have these, else by the subjects. Scores may be on different scales. Or two systems'
         vectors of the same samples, row by row, all of whose pairs are compared; see Notes. Or `first` alone: two or
-        more systems, as a dict by their names, or a list of systems that are called "1", "2" and so on.
+        more systems, as a dict by their names, or a list of systems that are called "1", "2" and so on. Two systems
+        are called "first" and "second".
     at : OperatingPoint or sequence of OperatingPoint
         As in `evaluate`; each system has its own threshold.
     measures : "all" or sequence of str or function
@@ -77,11 +69,6 @@ def compare(
         else is compared; see Notes.
     confidence_level : float, default 0.95
         Confidence level of the intervals, in (0, 1).
-    method : {"auto", "percentile", "basic", "normal", "bca"}
-        Method of the intervals. "auto" computes those of differences and ratios from the systems' own intervals of the
-        method "auto" of `evaluate`, by MOVER [1]_ [2]_, with the correlation of rates in closed form, and of the
-        replicates of all else; the others are made of the replicates of differences and ratios; see
-        `intervals.confidence_interval`. The p-values are the same.
     rng : None, int, SeedSequence or Generator
         Seed of the random numbers.
     options
@@ -89,9 +76,9 @@ def compare(
 
     Returns
     -------
-    PairedEvaluation or SystemComparison
-        Differences and ratios, with intervals and p-values, of all quantities but thresholds and the rates that
-        operating points hold: of two systems, or of each pair of the systems of a dict or a list, with rankings.
+    SystemComparison
+        Differences and ratios of each pair of systems, with intervals and p-values, of all quantities but thresholds
+        and the rates that operating points hold; and rankings.
 
     Raises
     ------
@@ -107,7 +94,9 @@ def compare(
     Notes
     -----
     The difference of two systems varies less than if their data were independent, as comparisons that are hard for one
-    system are often hard for the other. Each quantity is tested by what keeps its level with equal systems:
+    system are often hard for the other. Intervals of differences and ratios are computed from the systems' own
+    intervals by MOVER [1]_ [2]_, with the correlation of rates in closed form, and of the replicates of all else.
+    Each quantity is tested by what keeps its level with equal systems:
 
     - rates by score tests of the paired decisions, with the dyadic-robust variance [3]_ and Student's t, and with the
       influence of thresholds that hold a rate and so are estimates;
@@ -158,26 +147,26 @@ def compare(
     >>> [(one.system, one.rank) for one in several.ranking("fnmr")]
     [('good', 1), ('same', 1), ('bad', 3)]
     """
-    options = checked_options("compare", evaluate, options)
-    workers = Workers(**{name: options[name] for name in _OF_WORKERS if name in options}).checked(rng)
-    options |= {"at": at, "measures": measures, "n_resamples": n_resamples, "confidence_level": confidence_level}
-    options |= {"settings": replace(options.get("settings", EvaluationSettings()), method=method)}
-    options |= {"rng": seeds.fixed(rng)}
+    asked = {name: parameter.default for name, parameter in inspect.signature(evaluate).parameters.items()}
+    asked |= checked_options("compare", evaluate, options)
+    asked |= {"at": at, "measures": measures, "n_resamples": n_resamples, "confidence_level": confidence_level}
+    workers = Workers(asked["n_threads"], asked["progress"], asked["executor"]).checked(rng)
+    asked |= vars(asked["settings"])
+    request = Request(**{field.name: asked[field.name] for field in fields(Request) if field.name in asked})
     systems = _named(first, second)
     if baseline is not None:
         if second is not None:
             raise InputError("baseline is for a dict or a list of systems, not for two")
         validation.choice("baseline", baseline, systems)
-
-    def compared(scored: Sequence[_Scored]) -> PairedEvaluation | SystemComparison:
-        found = _compared(scored, list(systems), baseline, options)
-        return found if second is None else PairedEvaluation._of_pair(found)
-
-    given = list(systems.values())
+    given, seed = list(systems.values()), seeds.fixed(rng)
     if all(isinstance(system, Embeddings) for system in given):
         for system in given[1:]:
             derived.require_the_same_vectors(given[0], system)  # type: ignore[arg-type]
-    return on_comparisons(given, _requested(options), workers, compared)
+
+    def compared(scored: Sequence[_Scored]) -> SystemComparison:
+        return _compared(dict(zip(systems, scored, strict=True)), baseline, request, workers, seed)
+
+    return on_comparisons(given, request, workers, compared)
 
 
 def _named(first: _System | _Several, second: _System | None) -> dict[str, _System]:
@@ -195,45 +184,44 @@ def _named(first: _System | _Several, second: _System | None) -> dict[str, _Syst
     raise InputError("second is missing: give two systems, or a dict or a list of systems as first")
 
 
-def _requested(options: Mapping[str, Any]) -> Request:
-    """Return arguments of `evaluate`, with its defaults where there are none."""
-    defaults = {name: parameter.default for name, parameter in inspect.signature(evaluate).parameters.items()}
-    known = defaults | dict(options)
-    known |= vars(known["settings"])
-    return Request(**{field.name: known[field.name] for field in fields(Request) if field.name in known})
-
-
 def _compared(
-    scored: Sequence[_Scored], names: Sequence[str], baseline: str | None, options: Mapping[str, Any]
+    scored: Mapping[str, _Scored], baseline: str | None, request: Request, workers: Workers, seed: seeds.Seed
 ) -> SystemComparison:
     """Compare each pair of systems, or each with the baseline; of scans the comparisons that they have kept."""
-    matched = _matched(scored, names, one_by_one=options.get("unit") == "comparison")
-    if {system.score_kind for system in scored} != {LOG_LIKELIHOOD_RATIO}:  # all systems have the same metrics
-        asked = as_names(options.get("metrics", "auto"))
-        metrics = [name for one in asked for name in (USUAL_METRICS if one == "auto" else (one,))]
-        options = {**options, "metrics": metrics}
-    evaluations: dict[str, Evaluation] = {}
-    systems: dict[str, ComparedSystem] = {}
-    for name, system, comparisons in zip(names, scored, matched, strict=True):
+    names, given = list(scored), list(scored.values())
+    matched = _matched(given, names, one_by_one=request.unit == "comparison")
+    if {system.score_kind for system in given} != {LOG_LIKELIHOOD_RATIO}:  # all systems have the same metrics
+        metrics = [name for one in as_names(request.metrics) for name in (USUAL_METRICS if one == "auto" else (one,))]
+        request = replace(request, metrics=metrics)
+    evaluations: list[Evaluation] = []
+    systems: list[ComparedSystem] = []
+    for system, comparisons in zip(given, matched, strict=True):
         without = comparisons.without_failure_rates()
-        evaluation = evaluate(system if isinstance(system, ScannedComparisons) else without, **options)
+        whole = system if isinstance(system, ScannedComparisons) else without
+        evaluation = evaluated(whole, request, workers, seed)
         if evaluation.uncertainty is None:
             comparisons._require("closed forms")
             raise InputError(
                 "without replicates, compare needs an operating point and the units of closed forms: give at, and "
                 'subjects or unit="comparison"; or n_resamples of at least 2'
             )
-        like = next(iter(systems.values()), None)
-        evaluations[name], systems[name] = (
-            evaluation,
-            ComparedSystem(without, evaluation, options.get("n_threads"), like),
+        evaluations.append(evaluation)
+        systems.append(ComparedSystem(without, evaluation, workers.n_threads, systems[0] if systems else None))
+    settings = {one: value for one, value in evaluations[0].settings.items() if one not in _OF_ONE}
+    settings |= {"score_kinds": [system.score_kind for system in given], "baseline": baseline}
+    pairs = list(combinations(range(len(names)), 2))
+    if baseline is not None:
+        pairs = [(k, names.index(baseline)) for k, name in enumerate(names) if name != baseline]
+    tests, level = difference_tests(systems, pairs), settings["confidence_level"]
+    adjusted = adjusted_pvalues(evaluations, pairs, tests, 1 - level)
+    contrasts = [
+        contrast
+        for (one, other), of_pair, pvalues in zip(pairs, tests, adjusted, strict=True)
+        for contrast in contrasts_of(
+            (names[one], names[other]), (systems[one], systems[other]), of_pair, level, pvalues
         )
-    settings = {one: value for one, value in evaluations[names[0]].settings.items() if one not in _OF_ONE}
-    settings |= {"score_kinds": [system.score_kind for system in scored], "baseline": baseline}
-    pairs = pairs_of(names, baseline)
-    tests = dict(zip(pairs, difference_tests(list(systems.values()), places_of(names, pairs)), strict=True))
-    contrasts = PairContrasts(systems, tests, settings["confidence_level"], options["settings"].method, evaluations)
-    return SystemComparison(tuple(names), tuple(evaluations.values()), contrasts, contrasts.pvalues_adjusted, settings)
+    ]
+    return SystemComparison(tuple(names), tuple(evaluations), tuple(contrasts), settings)
 
 
 def _matched(scored: Sequence[_Scored], names: Sequence[str], *, one_by_one: bool) -> list[Comparisons]:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,6 @@ from fastfair.data.sorted_scores import ClassKeys
 from fastfair.error_rates import score_metrics
 from fastfair.error_rates.operating_points import FEWEST_ERRORS, OperatingPoint
 from fastfair.errors import FewResamplesWarning
-from fastfair.intervals import Method
 from fastfair.measures._registry import is_fairer_above, measure_of, printed_name
 from fastfair.resampling.engine import NO_METRICS, Resampler
 from fastfair.resampling.linearized_rates import LinearizedRates
@@ -31,7 +30,6 @@ from .score_tests import UNITS_TESTED, DecidedSystem, Trials, cell_of, decisions
 
 Floats = NDArray[np.float64]
 WITHHELD = "withheld"
-NO_SPREAD = "no interval, as replicates of a system, or of the difference, are all the same"
 NO_DIFFERENCE = "no interval, as the two systems do not differ, in the data or in what is drawn from them"
 OF_MEASURES = "no p-value and no verdict for a measure that chance moves to either side"
 NOTHING_TO_DRAW = "no p-value and no verdict for a measure where a group has no errors and numbers cannot be drawn"
@@ -262,6 +260,8 @@ class Contrast(Estimated):
 
     Attributes
     ----------
+    first_system, second_system : str
+        The names of the two systems.
     name, group, at, probe_group
         As in `Quantity`.
     first, second : float
@@ -284,6 +284,8 @@ class Contrast(Estimated):
         Warnings for the reader.
     """
 
+    first_system: str
+    second_system: str
     name: str
     group: str | None
     at: OperatingPoint | None
@@ -304,27 +306,26 @@ class Contrast(Estimated):
 
 
 def contrasts_of(
-    evaluations: Sequence[Evaluated],
+    pair: tuple[str, str],
+    systems: tuple[ComparedSystem, ComparedSystem],
     tests: Sequence[DifferenceTest],
-    correlations: Floats,
     level: float,
-    method: str,
     adjusted: Floats,
 ) -> tuple[Contrast, ...]:
-    """Compute the differences between two evaluations with the same replicates, or without any.
+    """Compute the differences between two systems, given their names, and test and adjusted p-value of each quantity.
 
-    Of each of their quantities there are the test, the correlation of rates in closed form, NaN where replicates have
-    to tell, and the adjusted p-value. Thresholds and rates that operating points hold are left out.
+    Thresholds and rates that operating points hold are left out.
     """
+    evaluations = [system.evaluation for system in systems]
     each = [evaluation.quantities for evaluation in evaluations]
     rows = [k for k, both in enumerate(zip(*each, strict=True)) if _is_compared(both[0]) and both[0].key == both[1].key]
-    ends, withheld = _intervals(evaluations, rows, correlations[rows], level, method)
+    ends, is_same = _intervals(evaluations, rows, rate_correlations(*systems)[rows])
     contrasts = []
-    for k, (low, high, ratio_low, ratio_high, not_computable), why in zip(rows, ends.T.tolist(), withheld, strict=True):
+    for k, (low, high, ratio_low, ratio_high, not_computable), same in zip(rows, ends.T.tolist(), is_same, strict=True):
         one, other, test, pvalue = each[0][k], each[1][k], tests[k], float(adjusted[k])
         difference, known = one.estimate - other.estimate, bool(np.isfinite(one.estimate - other.estimate))
         notes = [note for quantity in (one, other) for note in quantity.note.split("; ")]
-        notes += [test.reason, why] if known else []
+        notes += [test.reason, NO_DIFFERENCE if same else ""] if known else []
         with np.errstate(invalid="ignore", divide="ignore"):
             ratio = float(np.float64(one.estimate) / np.float64(other.estimate))
         if known and test.reason:
@@ -337,7 +338,7 @@ def contrasts_of(
             verdict = "first" if (difference < 0) != is_fairer_above(one.name) else "second"
         contrasts.append(
             Contrast(
-                one.name, one.group, one.at, one.estimate, other.estimate,
+                *pair, one.name, one.group, one.at, one.estimate, other.estimate,
                 difference=difference if known else math.nan, low=low, high=high,
                 pvalue=test.pvalue if known else math.nan, pvalue_adjusted=pvalue,
                 ratio=ratio, ratio_low=ratio_low, ratio_high=ratio_high, not_computable=not_computable, verdict=verdict,
@@ -413,139 +414,33 @@ def adjusted_pvalues(
     return adjusted
 
 
-def _intervals(
-    pair: Sequence[Evaluated], rows: list[int], correlations: Floats, level: float, method: str
-) -> tuple[Floats, list[str]]:
-    """Compute intervals from those of the systems and the correlation, or from replicates of differences and ratios.
+def _intervals(pair: Sequence[Evaluated], rows: list[int], correlations: Floats) -> tuple[Floats, NDArray[np.bool_]]:
+    """Compute intervals of differences and ratios from those of the systems and their correlation (MOVER).
 
-    Returns the (5, rows) ends of differences and of ratios, and shares of replicates without a difference; and notes.
+    Returns the (5, rows) ends of differences and of ratios, and shares of replicates without a difference; and where
+    systems do not differ.
     """
     each = [[(q.estimate, *ends_of(q)) for q in (evaluation.quantities[k] for k in rows)] for evaluation in pair]
     one, other = np.array(each).reshape(2, len(rows), 3).transpose(0, 2, 1)
-    estimates = np.array([one[0], other[0]])
-    spread, not_computable = np.ones(len(rows), bool), np.full(len(rows), np.nan)
     if pair[0].settings["n_resamples"]:
         sets = np.array([evaluation.maker.replicates[rows] for evaluation in pair])
         unknown = ~np.isfinite(sets).all(axis=0)
         not_computable = unknown.mean(axis=1)
-        same = (sets[0] == sets[1]).all(axis=1) & (estimates[0] == estimates[1])
+        same = (sets[0] == sets[1]).all(axis=1) & (one[0] == other[0])
         with np.errstate(invalid="ignore", divide="ignore"):
             of_replicates = intervals.correlations_of(np.where(unknown, np.nan, sets))
         correlations = np.where(np.isnan(correlations), of_replicates, correlations)
     else:
+        not_computable = np.full(len(rows), np.nan)
         correlations = np.where(np.isnan(correlations), 0.0, correlations)
         same = (one == other).all(axis=0) & (correlations > 1 - 1e-9)
     with np.errstate(invalid="ignore", divide="ignore"):
-        has_difference = np.isfinite(estimates[0] - estimates[1])
-        if method == "auto":
-            has_ratio = has_difference & ((estimates[0] > 0) | (estimates[1] > 0))
-            of_difference = intervals.difference_interval(one, other, correlations)
-            of_ratio = intervals.ratio_interval(one, other, correlations)
-        else:
-            has_ratio = np.isfinite(estimates[0] / estimates[1])
-            left_out = [evaluation.maker.left_out[rows] for evaluation in pair] if method == "bca" else None
-            limits = []
-            for combine in (np.subtract, np.divide):
-                drawn = combine(*sets)
-                drawn[unknown] = np.nan  # nothing is known of infinity minus infinity
-                jackknife = None if left_out is None else combine(*left_out)
-                limits.append(
-                    intervals.confidence_interval(
-                        drawn, combine(*estimates), level, cast("Method", method), jackknife=jackknife
-                    )
-                )
-            of_difference, of_ratio = limits
-            # A system that no replicate finds otherwise, as one without errors, would part from any other.
-            spread = ~np.logical_or.reduce([_all_the_same(drawn) for drawn in (*sets, sets[0] - sets[1])])
-    known = [has_difference & ~same & spread] * 2 + [has_ratio & ~same & spread] * 2
-    ends = np.where(known, [*of_difference, *of_ratio], np.nan)
-    note = [NO_DIFFERENCE if alike else "" if varies else NO_SPREAD for alike, varies in zip(same, spread, strict=True)]
-    return np.array([*ends, not_computable]), note
-
-
-def _all_the_same(drawn: Floats) -> NDArray[np.bool_]:
-    """Return which rows have replicates that do not vary."""
-    low, high = (np.where(np.isnan(drawn), fill, drawn) for fill in (np.inf, -np.inf))
-    return np.asarray(low.min(axis=1) >= high.max(axis=1))
-
-
-Pair = tuple[str, str]
-Contrasts = tuple[Contrast, ...]
-
-
-def pairs_of(systems: Sequence[str], baseline: str | None) -> list[Pair]:
-    """Return the pairs that are compared: each system with the baseline, or with those after it."""
-    if baseline is not None:
-        return [(system, baseline) for system in systems if system != baseline]
-    return [(one, other) for k, one in enumerate(systems) for other in systems[k + 1 :]]
-
-
-def places_of(systems: Sequence[str], pairs: Sequence[Pair]) -> list[tuple[int, int]]:
-    """Return the positions of the systems of each pair."""
-    place = {name: k for k, name in enumerate(systems)}
-    return [(place[one], place[other]) for one, other in pairs]
-
-
-class PairContrasts(Mapping[Pair, Contrasts]):
-    """The contrasts of pairs of systems; intervals are computed when a pair is looked up for the first time.
-
-    Parameters
-    ----------
-    systems : dict of ComparedSystem
-        The systems by their names.
-    tests : dict of sequence of DifferenceTest
-        The tests of each pair.
-    level : float
-        Confidence level of the intervals; verdicts need adjusted p-values of at most one minus it.
-    method : str
-        Method of the intervals.
-    evaluations : dict of Evaluated
-        The evaluations of the systems, with intervals of this level and method.
-
-    Attributes
-    ----------
-    pvalues_adjusted : (pairs, quantities) ndarray
-        The p-values of all pairs, adjusted together.
-    """
-
-    def __init__(
-        self,
-        systems: Mapping[str, ComparedSystem],
-        tests: Mapping[Pair, Sequence[DifferenceTest]],
-        level: float,
-        method: str,
-        evaluations: Mapping[str, Evaluated],
-    ) -> None:
-        self.tests, self._systems, self._asked, self._evaluations = tests, systems, (level, method), evaluations
-        self._made: dict[Pair, Contrasts] = {}
-        self._correlations: dict[Pair, Floats] = {}
-        given, of_pairs = list(evaluations.values()), list(tests.values())
-        self.pvalues_adjusted = adjusted_pvalues(given, places_of(list(systems), list(tests)), of_pairs, 1 - level)
-        self._row = {pair: k for k, pair in enumerate(tests)}
-
-    def with_intervals(self, evaluations: Mapping[str, Evaluated], level: float, method: str) -> PairContrasts:
-        """Return the contrasts of the same tests with other intervals, of evaluations that have them."""
-        made = PairContrasts(self._systems, self.tests, level, method, evaluations)
-        made._correlations = self._correlations
-        return made
-
-    def correlations(self, pair: Pair) -> Floats:
-        """Return the correlations of the rates of two systems."""
-        if pair not in self._correlations:
-            self._correlations[pair] = rate_correlations(*(self._systems[name] for name in pair))
-        return self._correlations[pair]
-
-    def __getitem__(self, pair: Pair) -> Contrasts:
-        if pair not in self._made:
-            both, adjusted = [self._evaluations[name] for name in pair], self.pvalues_adjusted[self._row[pair]]
-            self._made[pair] = contrasts_of(both, self.tests[pair], self.correlations(pair), *self._asked, adjusted)
-        return self._made[pair]
-
-    def __iter__(self) -> Iterator[Pair]:
-        return iter(self.tests)
-
-    def __len__(self) -> int:
-        return len(self.tests)
+        has_difference = np.isfinite(one[0] - other[0]) & ~same
+        has_ratio = has_difference & ((one[0] > 0) | (other[0] > 0))
+        of_difference = intervals.difference_interval(one, other, correlations)
+        of_ratio = intervals.ratio_interval(one, other, correlations)
+    ends = np.where([has_difference] * 2 + [has_ratio] * 2, [*of_difference, *of_ratio], np.nan)
+    return np.array([*ends, not_computable]), same
 
 
 @dataclass(frozen=True)

@@ -453,7 +453,7 @@ def evaluate(
     )  # fmt: skip
     workers = Workers(n_threads, progress, executor).checked(rng)
     seed = seeds.fixed(rng) if isinstance(comparisons, Embeddings) else rng  # the same one with more pairs kept
-    return on_comparisons([comparisons], request, workers, lambda given: _evaluated(given[0], request, workers, seed))
+    return on_comparisons([comparisons], request, workers, lambda given: evaluated(given[0], request, workers, seed))
 
 
 def on_comparisons(
@@ -475,7 +475,7 @@ def on_comparisons(
     return compute(listed)
 
 
-def _evaluated(
+def evaluated(
     whole: Comparisons | ScannedComparisons, request: Request, workers: Workers, rng: seeds.Seed
 ) -> Evaluation:
     """Evaluate comparisons, or those that a scan has kept."""

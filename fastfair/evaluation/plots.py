@@ -34,7 +34,6 @@ from fastfair.uncertainty.quantities import IN_PER_CENT, ends_of, find
 from .contrasts import Contrast, RankedSystem, quantity_in_words
 from .evaluated import Evaluated
 from .summary import has_comparisons_between_groups, interval_name
-from .systems_chapter import curves_shown
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -233,7 +232,16 @@ def draw_fmr_matrix(evaluation: Evaluated, rates: Rates, ax: Axes | None, **kwar
     return ax
 
 
+MOST_CURVES = 8  # of systems; more cannot be told apart
 _OF_TWO = ({"color": USUAL}, {"color": STANDS_OUT, "linestyle": "--"})
+
+
+def curves_shown(systems: Mapping[str, Evaluated]) -> list[str]:
+    """Choose the systems whose DET curves are drawn: of many, those with the lowest FNMR at the first point."""
+    chosen = list(systems)
+    if len(chosen) > MOST_CURVES and all(one.rates for one in systems.values()):
+        chosen.sort(key=lambda name: systems[name].rates[0].fnmr)
+    return chosen[:MOST_CURVES]
 
 
 def draw_det_of_systems(systems: Mapping[str, Evaluated], ax: Axes | None) -> Axes:

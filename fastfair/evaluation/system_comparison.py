@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, Self
@@ -11,107 +10,56 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from fastfair import intervals
 from fastfair._lib import validation
 from fastfair._lib.arguments import checked
-from fastfair._lib.text import did_you_mean
+from fastfair._lib.text import cell, did_you_mean, number_with_interval, p_value, per_cent, value_and_interval
 from fastfair.error_rates.operating_points import OperatingPoint
 from fastfair.error_rates.rates import ERROR_RATES, ErrorRate
-from fastfair.errors import InputError
-from fastfair.measures._registry import is_fairer_above, measure_of, quantity_name
+from fastfair.errors import InputError, visible
+from fastfair.measures._registry import is_fairer_above, measure_of, printed_name, quantity_name
+from fastfair.pages.drawings import Scale, det_panel, difference, interval
+from fastfair.pages.parts import Cell, Chapter, Column, FirstScreen, Panels, Row, Section, Table
 from fastfair.results import written
 from fastfair.results.result import Printed, Result
-from fastfair.results.written import UNWRITTEN, nothing
-from fastfair.uncertainty.quantities import HELD, Group, Quantity, find, table_of
+from fastfair.uncertainty.quantities import HELD, IN_PER_CENT, Group, Quantity, find, in_words, table_of
 
-from .contrasts import Contrast, Pair, PairContrasts, RankedSystem, places_of, ranks_of
-from .result import NO_INTERVALS, Evaluation, file_part
+from .chapter import OWN_SCALES, det_curve, det_limits, left_out_of, printed_of
+from .contrasts import REASONS, WITHHELD, Contrast, RankedSystem, possible_ranks, quantity_in_words, ranks_of
+from .evaluated import Evaluated
+from .plots import MOST_CURVES, curves_shown, draw_det_of_systems, draw_differences, draw_estimates, draw_ranks
+from .result import Evaluation, file_part
+from .summary import Said, brackets_of, facts_of, limits, size_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from fastfair.pages.parts import Chapter
-
-Floats = NDArray[np.float64]
-
-
-MethodOfContrasts = Literal["auto", "percentile", "basic", "normal", "bca"]
+_LINES = (
+    "blue", "orange, dashed", "purple, dotted", "green, dash-dotted", "grey", "brown, dashed", "red, dotted",
+    "black, dash-dotted",
+)  # fmt: skip
+_SIDE = 380  # of a large panel, in pixels
+_MOST_SAID = 10  # systems of a ranking that a sentence names
+_MOST_PAIRS = 100  # with more, the differences are in the JSON alone
+_SAID = ("fnmr", "fmr", "eer")
+Rankings = Sequence[Sequence[RankedSystem]]
 _RANKED = ("fnmr", "fmr", "eer", "min_dcf", "cllr", "min_cllr")  # in files and pages, overall and of groups
 
 
-class _Compared(Result):
-    """What the results for two systems and for many have in common: sentences, tables, DET curves and the page."""
-
-    settings: dict[str, Any]
-
-    @abstractmethod
-    def _systems(self) -> dict[str, Evaluation]:
-        """Return the evaluations by the names of the systems."""
-
-    @abstractmethod
-    def _pairs(self) -> Mapping[Pair, Sequence[Contrast]]:
-        """Return the contrasts of each pair."""
-
-    def _rankings(self) -> list[list[RankedSystem]]:
-        """Return the rankings that files and pages have."""
-        return []
-
-    @checked
-    def plot_det(self, ax: Axes | None = None) -> Axes:
-        """Draw the DET curves of the systems, with the operating points and intervals of their FNMR.
-
-        Of more than 8 systems those are drawn that have the lowest FNMR at the first operating point.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure by default.
-
-        Returns
-        -------
-        matplotlib Axes
-        """
-        from .plots import draw_det_of_systems
-
-        return draw_det_of_systems(self._systems(), ax)
-
-    def _figures(self) -> dict[str, Axes]:
-        has_curves = all(one.comparisons is not None for one in self._systems().values())
-        return {"det": self.plot_det()} if has_curves else {}
-
-    def _sentences(self) -> list[str]:
-        from .systems_chapter import summary_of_systems
-
-        return summary_of_systems(self._systems(), self._pairs(), self._rankings(), self.settings)
-
-    def _tables(self) -> list[Printed]:
-        from .systems_chapter import printed_systems
-
-        return printed_systems(self._systems(), self._pairs(), self._rankings(), self.settings)
-
-    def _chapter(self) -> Chapter:
-        from .systems_chapter import chapter_of_systems
-
-        drawn = self._drawn()
-        return chapter_of_systems(drawn._systems(), drawn._pairs(), drawn._rankings(), self.settings, drawn.to_json())
-
-
 @dataclass(frozen=True, eq=False)
-class PairedEvaluation(_Compared):
-    """The result of `compare`: contrasts, each the difference between the two systems in one quantity.
+class SystemComparison(Result):
+    """The result of `compare`: the difference of each pair of systems, and ranks.
 
     Attributes
     ----------
+    systems : tuple of str
+        Names of the systems; of two they may be "first" and "second".
+    evaluations : tuple of Evaluation
+        Their evaluations, with the same replicates.
     contrasts : tuple of Contrast
-        The contrasts, in the order of the evaluations' quantities.
-    first, second : Evaluation
-        The evaluations of the two systems, with the same replicates.
+        The differences of each pair that is compared, in the order of the evaluations' quantities. With a baseline that
+        is the second system of each pair.
     settings : dict
         The arguments of the call.
-    drawn : SystemComparison or None
-        What the contrasts were taken from, to make other intervals; None in what was read from a file.
-    correlations : (quantities,) ndarray
-        The correlation of the two systems' rates; NaN for other quantities.
 
     Notes
     -----
@@ -123,195 +71,21 @@ class PairedEvaluation(_Compared):
     --------
     >>> import fastfair as ff
     >>> who = list("aabbccaabbcc"), list("aabbccbbccaa")
-    >>> c = ff.Comparisons([9, 8, 7, 9, 8, 6, 1, 2, 3, 1, 2, 3], [1] * 6 + [0] * 6, *who)
-    >>> ff.compare(c, c, rng=0).to_frame("polars").columns[3:6]
-    ['first', 'second', 'difference']
-    """
-
-    _page_title = "Two systems"
-
-    contrasts: tuple[Contrast, ...]
-    first: Evaluation
-    second: Evaluation
-    settings: dict[str, Any] = field(repr=False)
-    drawn: SystemComparison | None = field(default=None, repr=False, metadata=UNWRITTEN)
-    correlations: NDArray[Any] = field(default_factory=nothing, repr=False, metadata=UNWRITTEN)
-
-    @classmethod
-    def _of_pair(cls, found: SystemComparison) -> PairedEvaluation:
-        """Make the result for two systems of that of a list of them."""
-        ((pair, contrasts),), (first, second) = found.contrasts.items(), found.evaluations
-        assert isinstance(found.contrasts, PairContrasts)
-        settings = {name: value for name, value in found.settings.items() if name != "baseline"}
-        return cls(contrasts, first, second, settings, found, found.contrasts.correlations(pair))
-
-    @checked
-    def contrast(self, name: str, group: Group = None, at: OperatingPoint | None = None) -> Contrast:
-        """Return one contrast.
-
-        Parameters
-        ----------
-        name, group, at
-            As in `Evaluation.quantity`.
-
-        Returns
-        -------
-        Contrast
-
-        Raises
-        ------
-        InputError
-            Where there is no such contrast, or more than one.
-
-        Examples
-        --------
-        >>> import fastfair as ff
-        >>> who = list("aabbccaabbcc"), list("aabbccbbccaa")
-        >>> mated = [1] * 6 + [0] * 6
-        >>> good = ff.Comparisons([9, 8, 7, 9, 8, 6, 1, 2, 3, 1, 2, 3], mated, *who)
-        >>> bad = ff.Comparisons([5, 3, 4, 2, 5, 1, 1, 2, 3, 1, 2, 3], mated, *who)
-        >>> ff.compare(bad, good, rng=0).contrast("eer").difference
-        0.3333333333333333
-        """
-        return find(self.contrasts, name, group, at)
-
-    @checked
-    def with_intervals(
-        self, confidence_level: float | None = None, method: MethodOfContrasts | None = None
-    ) -> PairedEvaluation:
-        """Compute intervals of another level or method from the same replicates.
-
-        Parameters
-        ----------
-        confidence_level : float, optional
-            As in `compare`; unchanged by default.
-        method : str, optional
-            As in `compare`; unchanged by default.
-
-        Returns
-        -------
-        PairedEvaluation
-
-        Raises
-        ------
-        InputError
-            For an unknown method and a level outside (0, 1).
-
-        Examples
-        --------
-        >>> import fastfair as ff
-        >>> who = list("aabbccaabbcc"), list("aabbccbbccaa")
-        >>> c = ff.Comparisons([9, 8, 7, 9, 8, 6, 1, 2, 3, 1, 2, 3], [1] * 6 + [0] * 6, *who)
-        >>> ff.compare(c, c, rng=0).with_intervals(0.5).settings["confidence_level"]
-        0.5
-        """
-        if self.drawn is None:
-            raise InputError(NO_INTERVALS)
-        return PairedEvaluation._of_pair(self.drawn.with_intervals(confidence_level, method))
-
-    def _systems(self) -> dict[str, Evaluation]:
-        return {"first system": self.first, "second system": self.second}
-
-    def _pairs(self) -> Mapping[Pair, Sequence[Contrast]]:
-        return {("first system", "second system"): self.contrasts}
-
-    def _drawn(self) -> Self:
-        return replace(self, first=self.first._drawn(), second=self.second._drawn())
-
-    def _columns(self) -> dict[str, list[Any]]:
-        return table_of(self.contrasts)
-
-    @checked
-    def plot(
-        self, ax: Axes | None = None, *, rate: ErrorRate = "fnmr", at: OperatingPoint | None = None, **kwargs: Any
-    ) -> Axes:
-        """Draw the difference in a rate, overall and in each group, with its interval.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure by default.
-        rate : {"fnmr", "fmr"}
-            The rate.
-        at : OperatingPoint, optional
-            The operating point; needed where there is more than one.
-        **kwargs
-            Passed to `Axes.plot` for the estimates.
-
-        Returns
-        -------
-        matplotlib Axes
-
-        Raises
-        ------
-        InputError
-            Where the operating point holds the rate and there are no groups: there is no difference to draw.
-        """
-        from .plots import draw_differences
-
-        return draw_differences(self._differences(rate, at), self.settings["confidence_level"], ax, **kwargs)
-
-    def _figures(self) -> dict[str, Axes]:
-        drawn: dict[Any, None] = dict.fromkeys((one.name, one.at) for one in self.contrasts if one.name in ERROR_RATES)
-        return super()._figures() | {f"{rate}_{file_part(at)}": self.plot(rate=rate, at=at) for rate, at in drawn}
-
-    def _differences(self, rate: str, at: OperatingPoint | None) -> list[Contrast]:
-        """Return the contrasts of a rate at one operating point."""
-        at = self.first._rates_at(at).at
-        found = [one for one in self.contrasts if one.name == rate and one.at == at]
-        if not found:
-            raise InputError(f"there is no difference in {rate.upper()} at {at}, which holds this rate")
-        return found
-
-    def __repr__(self) -> str:
-        return f"PairedEvaluation({self.first.description} against {self.second.description})"
-
-
-@dataclass(frozen=True, eq=False)
-class SystemComparison(_Compared):
-    """The result of `compare` of a list of systems: the difference of each pair, and ranks.
-
-    Attributes
-    ----------
-    systems : tuple of str
-        Names of the systems.
-    evaluations : tuple of Evaluation
-        Their evaluations, with the same replicates.
-    contrasts : mapping of pair of str to tuple of Contrast
-        The contrasts of each pair that is compared, by the names of the first and the second system. Intervals are
-        computed when a pair is looked up. With a baseline that is the second system of each pair.
-    pvalues_adjusted : (pairs, quantities) ndarray
-        The p-values of all pairs, in their order, for all quantities of the evaluations, in their order, adjusted as
-        `compare` says. NaN where withheld.
-    settings : dict
-        The arguments of the call.
-
-    Notes
-    -----
-    The table of `to_frame` has a row for each pair and contrast: `first_system`, `second_system`, the attributes of
-    `Contrast` and its `title`, what tables and plots call it. In JSON infinite values are null, too, and listed under
-    "infinite" by the position of their contrast.
-
-    Examples
-    --------
-    >>> import fastfair as ff
-    >>> who = list("aabbccaabbcc"), list("aabbccbbccaa")
     >>> mated = [1] * 6 + [0] * 6
     >>> good = ff.Comparisons([9, 8, 7, 9, 8, 6, 1, 2, 3, 1, 2, 3], mated, *who)
     >>> bad = ff.Comparisons([5, 3, 4, 2, 5, 1, 1, 2, 3, 1, 2, 3], mated, *who)
     >>> found = ff.compare({"good": good, "bad": bad}, at=ff.at_fmr(0.1), rng=0)
     >>> [one.system for one in found.ranking("fnmr")]
     ['good', 'bad']
-    >>> found.contrast("good", "bad", "fnmr").difference
+    >>> found.contrast("fnmr").difference
     -0.5
     """
 
-    _page_title = "Several systems"
+    _page_title = "Systems compared"
 
     systems: tuple[str, ...]
     evaluations: tuple[Evaluation, ...]
-    contrasts: Mapping[tuple[str, str], tuple[Contrast, ...]] = field(repr=False)
-    pvalues_adjusted: NDArray[np.float64] = field(repr=False)
+    contrasts: tuple[Contrast, ...] = field(repr=False)
     settings: dict[str, Any] = field(repr=False)
 
     @checked
@@ -336,16 +110,22 @@ class SystemComparison(_Compared):
 
     @checked
     def contrast(
-        self, first: str, second: str, name: str, group: Group = None, at: OperatingPoint | None = None
+        self,
+        name: str,
+        group: Group = None,
+        at: OperatingPoint | None = None,
+        *,
+        systems: tuple[str, str] | None = None,
     ) -> Contrast:
         """Return one contrast of two systems.
 
         Parameters
         ----------
-        first, second : str
-            The systems, in the order in which they are compared: that of `systems`, or a system and the baseline.
         name, group, at
             As in `Evaluation.quantity`.
+        systems : pair of str, optional
+            The systems, in the order in which they are compared: that of `systems`, or a system and the baseline.
+            Needed where more than two are compared.
 
         Returns
         -------
@@ -355,13 +135,33 @@ class SystemComparison(_Compared):
         ------
         InputError
             Where there is no such contrast, or more than one.
+
+        Examples
+        --------
+        >>> import fastfair as ff
+        >>> who = list("aabbccaabbcc"), list("aabbccbbccaa")
+        >>> mated = [1] * 6 + [0] * 6
+        >>> good = ff.Comparisons([9, 8, 7, 9, 8, 6, 1, 2, 3, 1, 2, 3], mated, *who)
+        >>> bad = ff.Comparisons([5, 3, 4, 2, 5, 1, 1, 2, 3, 1, 2, 3], mated, *who)
+        >>> ff.compare(bad, good, rng=0).contrast("eer").difference
+        0.3333333333333333
         """
-        for argument, system in (("first", first), ("second", second)):
-            validation.choice(argument, system, self.systems)
-        if (first, second) not in self.contrasts:
-            other = f"{second!r} with {first!r}" if (second, first) in self.contrasts else "others"
+        return find(self._of_pair(systems), name, group, at)
+
+    def _of_pair(self, systems: tuple[str, str] | None) -> Sequence[Contrast]:
+        """Return the contrasts of two systems, or of the only pair."""
+        pairs = self._pairs()
+        if systems is None:
+            if len(pairs) > 1:
+                raise InputError(f"{len(self.systems)} systems are compared: choose two with systems=")
+            (systems,) = pairs
+        for name in systems:
+            validation.choice("systems", name, self.systems)
+        if systems not in pairs:
+            first, second = systems
+            other = f"{second!r} with {first!r}" if (second, first) in pairs else "others"
             raise InputError(f"{first!r} is not compared with {second!r}, but {other}")
-        return find(self.contrasts[first, second], name, group, at)
+        return pairs[systems]
 
     @checked
     def ranking(
@@ -428,8 +228,11 @@ class SystemComparison(_Compared):
     def _matrix(self, k: int) -> NDArray[np.float64]:
         """Return the (systems, systems) adjusted p-values of one quantity; NaN for pairs that are not compared."""
         found = np.full((len(self.systems), len(self.systems)), np.nan)
-        one, other = np.array(places_of(self.systems, list(self.contrasts))).T
-        found[one, other] = found[other, one] = self.pvalues_adjusted[:, k]
+        key = self.evaluations[0].quantities[k].key
+        for one in self.contrasts:
+            if (one.name, one.group, one.probe_group, one.at) == key:
+                i, j = self.systems.index(one.first_system), self.systems.index(one.second_system)
+                found[i, j] = found[j, i] = one.pvalue_adjusted
         return found
 
     @checked
@@ -473,54 +276,35 @@ class SystemComparison(_Compared):
             found[..., groups[quantities[k].group], points[quantities[k].at]] = values
         return found
 
-    @checked
-    def with_intervals(
-        self, confidence_level: float | None = None, method: MethodOfContrasts | None = None
-    ) -> SystemComparison:
-        """Compute intervals of another level or method from the same replicates.
-
-        Parameters
-        ----------
-        confidence_level : float, optional
-            As in `compare`; unchanged by default.
-        method : str, optional
-            As in `compare`; unchanged by default.
-
-        Returns
-        -------
-        SystemComparison
-
-        Raises
-        ------
-        InputError
-            For an unknown method and a level outside (0, 1).
-        """
-        level = intervals.level(self.settings["confidence_level"] if confidence_level is None else confidence_level)
-        method = self.settings["method"] if method is None else method
-        evaluations = {name: evaluation.with_intervals(level, method) for name, evaluation in self._systems().items()}
-        assert isinstance(self.contrasts, PairContrasts)  # the others are of files, whose evaluations have just refused
-        contrasts = self.contrasts.with_intervals(evaluations, level, method)
-        settings = self.settings | {"confidence_level": level, "method": method}
-        return SystemComparison(
-            self.systems, tuple(evaluations.values()), contrasts, contrasts.pvalues_adjusted, settings
-        )
-
-    def _columns(self) -> dict[str, list[Any]]:
-        rows = [(pair, one) for pair, contrasts in self.contrasts.items() for one in contrasts]
-        names = {f"{which}_system": [pair[k] for pair, _ in rows] for k, which in enumerate(("first", "second"))}
-        return names | table_of([one for _, one in rows])
-
     def _systems(self) -> dict[str, Evaluation]:
+        """Return the evaluations by the names of the systems."""
         return dict(zip(self.systems, self.evaluations, strict=True))
 
-    def _pairs(self) -> Mapping[Pair, Sequence[Contrast]]:
-        return self.contrasts
+    def _pairs(self) -> dict[tuple[str, str], list[Contrast]]:
+        """Return the contrasts of each pair."""
+        found: dict[tuple[str, str], list[Contrast]] = {}
+        for one in self.contrasts:
+            found.setdefault((one.first_system, one.second_system), []).append(one)
+        return found
+
+    def _columns(self) -> dict[str, list[Any]]:
+        return table_of(self.contrasts)
 
     def _drawn(self) -> Self:
         return replace(self, evaluations=tuple(one._drawn() for one in self.evaluations))
 
+    def _sentences(self) -> list[str]:
+        return summary_of_systems(self)
+
+    def _tables(self) -> list[Printed]:
+        return printed_systems(self)
+
+    def _chapter(self) -> Chapter:
+        return chapter_of_systems(self._drawn())
+
     def _rankings(self) -> list[list[RankedSystem]]:
-        if self.settings["baseline"] is not None:
+        """Return the rankings that files and pages have: of more than two systems, all of which are compared."""
+        if self.settings["baseline"] is not None or len(self.systems) == 2:
             return []
         chosen = [one for one in self.evaluations[0].quantities if one.name in _RANKED and HELD not in one.note]
         return [list(self._ranked(one)) for one in chosen]
@@ -547,8 +331,6 @@ class SystemComparison(_Compared):
         -------
         matplotlib Axes
         """
-        from .plots import draw_ranks
-
         return draw_ranks(self.ranking(name, group, at), self.settings["confidence_level"], ax)
 
     @checked
@@ -568,12 +350,72 @@ class SystemComparison(_Compared):
         -------
         matplotlib Axes
         """
-        from .plots import draw_estimates
-
         return draw_estimates(self.ranking(name, group, at), self.settings["confidence_level"], ax)
 
+    @checked
+    def plot_det(self, ax: Axes | None = None) -> Axes:
+        """Draw the DET curves of the systems, with the operating points and intervals of their FNMR.
+
+        Of more than 8 systems those are drawn that have the lowest FNMR at the first operating point.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure by default.
+
+        Returns
+        -------
+        matplotlib Axes
+        """
+        return draw_det_of_systems(self._systems(), ax)
+
+    @checked
+    def plot_differences(
+        self,
+        ax: Axes | None = None,
+        *,
+        rate: ErrorRate = "fnmr",
+        at: OperatingPoint | None = None,
+        systems: tuple[str, str] | None = None,
+        **kwargs: Any,
+    ) -> Axes:
+        """Draw the difference of two systems in a rate, overall and in each group, with its interval.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure by default.
+        rate : {"fnmr", "fmr"}
+            The rate.
+        at : OperatingPoint, optional
+            The operating point; needed where there is more than one.
+        systems : pair of str, optional
+            As in `contrast`.
+        **kwargs
+            Passed to `Axes.plot` for the estimates.
+
+        Returns
+        -------
+        matplotlib Axes
+
+        Raises
+        ------
+        InputError
+            Where the operating point holds the rate and there are no groups: there is no difference to draw.
+        """
+        at = self.evaluations[0]._rates_at(at).at
+        found = [one for one in self._of_pair(systems) if one.name == rate and one.at == at]
+        if not found:
+            raise InputError(f"there is no difference in {rate.upper()} at {at}, which holds this rate")
+        return draw_differences(found, self.settings["confidence_level"], ax, **kwargs)
+
     def _figures(self) -> dict[str, Axes]:
-        axes = super()._figures()
+        has_curves = all(one.comparisons is not None for one in self.evaluations)
+        axes = {"det": self.plot_det()} if has_curves else {}
+        if len(self.systems) == 2:
+            asked_for = dict.fromkeys((one.name, one.at) for one in self.contrasts if one.name in ERROR_RATES)
+            for rate, at in asked_for:
+                axes[f"{rate}_{file_part(at)}"] = self.plot_differences(rate=rate, at=at)  # type: ignore[arg-type]
         for one in (ranking[0] for ranking in self._rankings()):
             if one.group is None and one.name in ERROR_RATES:
                 asked: dict[str, Any] = {"name": one.name, "at": one.at}
@@ -587,3 +429,228 @@ class SystemComparison(_Compared):
 
 def _number(value: float | None) -> float:
     return math.nan if value is None else value
+
+
+def chapter_of_systems(found: SystemComparison) -> Chapter:
+    """Make a chapter of the evaluations of systems and of how they differ; those of more than two are ranked."""
+    systems, rankings, first = found._systems(), found._rankings(), found.evaluations[0]
+    left_out = list(dict.fromkeys(said for one in found.evaluations for said in left_out_of(one)))
+    sections = [Section("", left_out), *_det_curves(systems)]
+    is_pair = len(systems) == 2
+    for point in dict.fromkeys(one.at for one in found.contrasts):
+        title = "Without a threshold" if point is None else f"At {point}"
+        differences = _differences_at(found, point)
+        if rankings:
+            sections.append(Section(title, (), (), _rankings_at(found, rankings, point)))
+            title = f"Differences between systems: {title[:1].lower()}{title[1:]}"
+        if len(found._pairs()) <= _MOST_PAIRS:
+            sections.append(Section(title, (), (), differences, is_folded=bool(rankings)))
+    picture = next((_ranking_table(one) for one in rankings if one[0].name in _SAID and one[0].group is None), None)
+    if is_pair and first.rates:
+        fnmr = [one for one in found.contrasts if one.name == "fnmr" and one.at == first.rates[0].at]
+        picture = _differences(fnmr, found.settings) if len(fnmr) > 1 else None
+    said = summary_of_systems(found)
+    answer = [("", sentence) for sentence in said[1:-1]]
+    screen = FirstScreen(_facts(systems), (), answer, limits(first), picture, len(first.groups))
+    title = "Two systems" if is_pair else "Several systems"
+    return Chapter(title, said, sections, found.settings, found.to_json(), first=screen)
+
+
+def printed_systems(found: SystemComparison) -> list[Printed]:
+    """Return the tables that the terminal prints: rankings of all and of groups, or the differences of pairs."""
+    points, rankings = dict.fromkeys(one.at for one in found.contrasts), found._rankings()
+    if rankings:
+        return [printed_of(table) for point in points for table in _rankings_at(found, rankings, point)]
+    tables = [printed_of(table) for point in points for table in _differences_at(found, point)]
+    notes = "; ".join(one.note for one in found.contrasts if _is_shown(one))
+    withheld = [[reason] for reason in REASONS if reason in notes]
+    if withheld:
+        tables.append((f"{WITHHELD}: no test that would not too often tell equal systems apart", ["why"], withheld))
+    return tables
+
+
+def _rankings_at(found: SystemComparison, rankings: Rankings, point: OperatingPoint | None) -> list[Table]:
+    """Make the tables of ranks at an operating point, of all and of groups."""
+    here = [ranking for ranking in rankings if ranking[0].at == point]
+    tables = [_ranking_table(ranking) for ranking in here if ranking[0].group is None]
+    of_groups = [ranking for ranking in here if ranking[0].group is not None]
+    for name in dict.fromkeys(ranking[0].name for ranking in of_groups):
+        each = [{one.system: one for one in ranking} for ranking in of_groups if ranking[0].name == name]
+        cells: list[Row] = [
+            [visible(next(iter(of.values())).group or ""),
+             *(Cell(in_words(of[s]), f"rank {possible_ranks(of[s])}") for s in found.systems)]
+            for of in each
+        ]  # fmt: skip
+        caption = f"{_at_point(name, point)} of each group, and the ranks that are possible in it"
+        tables.append(Table(caption, ["Group", *map(visible, found.systems)], cells))
+    return tables
+
+
+def _differences_at(found: SystemComparison, point: OperatingPoint | None) -> list[Table]:
+    """Make the tables of differences at a point: of each rate or metric in groups, and last of the measures.
+
+    Where systems rank, a table has all pairs, and all comparisons alone.
+    """
+    has_ranks, alike = bool(found._rankings()), dict[Any, list[Contrast]]()
+    shown = [one for one in found.contrasts if one.at == point and _is_shown(one)]
+    for one in sorted(shown, key=lambda one: measure_of(one.name) is not None):
+        if has_ranks and one.group is None:
+            alike.setdefault(one.name, []).append(one)
+        elif not has_ranks:
+            name = one.name if measure_of(one.name) is None else ""
+            alike.setdefault((one.first_system, one.second_system, name), []).append(one)
+    return [_differences(together, found.settings) for together in alike.values()]
+
+
+def _at_point(name: str, point: OperatingPoint | None) -> str:
+    return printed_name(name) + ("" if point is None else f" at {point}")
+
+
+def _is_shown(one: Contrast) -> bool:
+    return one.name != "fmr_matrix" and (one.group is None or measure_of(one.name) is None)
+
+
+def _differences(contrasts: Sequence[Contrast], settings: Mapping[str, Any]) -> Table:
+    """Write and draw differences between systems: of one quantity in groups or pairs, or of measures on own scales."""
+    is_rate = all(one.name in IN_PER_CENT for one in contrasts)
+    pairs = dict.fromkeys((visible(one.first_system), visible(one.second_system)) for one in contrasts)
+    several, names = len(pairs) > 1, dict.fromkeys(one.name for one in contrasts)
+    of_measures = measure_of(contrasts[0].name) is not None and not several
+    sizes = [[x for x in map(abs, (one.difference, one.low, one.high)) if math.isfinite(x)] for one in contrasts]
+    farthest = max((x for own in sizes for x in own), default=1.0)
+    rows: list[Row] = []
+    for one, own in zip(contrasts, sizes, strict=True):
+        text, ends = value_and_interval(one.difference, one.low, one.high, is_rate=is_rate)
+        values = (
+            per_cent(x).removesuffix(" %") if is_rate else number_with_interval(x) for x in (one.first, one.second)
+        )
+        better = {"first": one.first_system, "second": one.second_system}.get(one.verdict, one.verdict or "–")
+        look = "" if one.verdict in ("first", "second") else "few"
+        largest = max(own, default=1.0) if of_measures else farthest
+        what = printed_name(one.name) if of_measures else visible(one.group or "all")
+        rows.append([
+            f"{visible(one.first_system)} – {visible(one.second_system)}" if several else what, *values,
+            Cell(drawing=difference(one.difference, one.low, one.high, largest, look=look)),
+            Cell(text, ends, tuple(filter(None, one.note.split("; ")))), p_value(one.pvalue_adjusted), visible(better),
+        ])  # fmt: skip
+    unit, points = (", %", ", points") if is_rate else ("", "")
+    (minuend, subtrahend) = ("first", "second") if several else next(iter(pairs))
+    columns: list[str | Column] = [
+        "Systems" if several else "Measure" if of_measures else "Group", f"{minuend}{unit}", f"{subtrahend}{unit}",
+        Column("0 in the middle", "drawing"),
+        f"Difference{points} [{100 * settings['confidence_level']:g} %]", "Adjusted p",
+        Column("Better or fairer", "text"),
+    ]  # fmt: skip
+    of = _at_point("Fairness measures" if len(names) > 1 else contrasts[0].name, contrasts[0].at)
+    explanation = OWN_SCALES if of_measures else ""
+    caption = f"{of}: {minuend} minus {subtrahend}"
+    return Table(caption, columns, rows, look="measures", explanation=explanation)
+
+
+def _ranking_table(ranking: Sequence[RankedSystem]) -> Table:
+    scale = Scale(0.0, float(len(ranking)))
+    rows: list[Row] = [
+        [
+            visible(one.system), in_words(one), cell(one.rank), possible_ranks(one),
+            Cell(drawing=interval(scale, one.rank, one.best_rank, one.worst_rank, look="plain")),
+        ]
+        for one in ranking
+    ]  # fmt: skip
+    columns: list[str | Column] = ["System", "Value", "Rank", "Possible ranks"]
+    columns.append(Column("From 1, at the left", "drawing"))
+    return Table(f"Ranks by {quantity_in_words(ranking[0])}", columns, rows, look="measures")
+
+
+def _facts(systems: Mapping[str, Evaluated]) -> Said:
+    named = ", ".join(map(visible, list(systems)[:MOST_CURVES]))
+    named += ", and others" if len(systems) > MOST_CURVES else ""
+    first = next(iter(systems.values()))
+    about = [fact for fact in facts_of(first) if fact[0] in ("People", "Groups", "Comparisons")]
+    points = ", ".join(str(rates.at) for rates in first.rates)
+    return [("Systems", f"{len(systems)}: {named}"), *about, *([("Operating points", points)] if points else [])]
+
+
+def _det_curves(systems: Mapping[str, Evaluated]) -> list[Section]:
+    """Draw the DET curve of each system."""
+    if not all(one.has_curves for one in systems.values()):
+        return []
+    chosen = curves_shown(systems)
+    curves = [(f"k{k}", *det_curve(systems[name], None, 2 * _SIDE)) for k, name in enumerate(chosen)]
+    points = []
+    for k, name in enumerate(chosen):
+        for rates in systems[name].rates:
+            one = find(systems[name].quantities, "fnmr", None, rates.at)
+            points.append((f"k{k}", rates.fmr, rates.fnmr, one.low or 0.0, one.high or 0.0))
+    panel = det_panel(curves, points, det_limits([curve[1:] for curve in curves]), _SIDE)
+    legend = "; ".join(f"{_LINES[k]}: {visible(name)}" for k, name in enumerate(chosen))
+    alt = "DET curves of the systems; the tables have the numbers."
+    caption = (
+        f"FNMR over FMR, %, at all thresholds: {legend}. Circles: operating points, with the interval of the FNMR."
+    )
+    return [Section("Trade-off of the two errors", panels=Panels([("", panel, alt)], caption))]
+
+
+def summary_of_systems(found: SystemComparison) -> list[str]:
+    """Say how two systems differ, how many rank, or which of them differ from the baseline."""
+    first, is_pair = found.evaluations[0], len(found.systems) == 2
+    said = [f"{'Both' if is_pair else len(found.systems)} systems scored {size_of(first)}."] if first.rates else []
+    for ranking in found._rankings():
+        if ranking[0].name in _SAID and ranking[0].group is None:
+            said += _on_ranking(ranking)
+    if is_pair:
+        said += _on_differences(found.contrasts)
+    elif found.settings["baseline"] is not None:
+        said += _on_baseline(found._pairs(), found.settings["baseline"])
+    return [*said, brackets_of(found.settings)]
+
+
+def _on_differences(contrasts: Sequence[Contrast]) -> list[str]:
+    said = []
+    of_groups: dict[tuple[Any, str], list[str]] = {}
+    for one in contrasts:
+        better = visible(one.second_system if one.verdict == "second" else one.first_system)
+        if one.group is None and one.name in _SAID:
+            told = {
+                "first": f"better: {better}", "second": f"better: {better}",
+                "undecided": "which system is better is undecided",
+            }.get(one.verdict, "no test is made")  # fmt: skip
+            text, ends = value_and_interval(one.difference, one.low, one.high, is_rate=True)
+            said.append(
+                f"{quantity_in_words(one)}: {per_cent(one.first)} and {per_cent(one.second)}, a difference of "
+                f"{f'{text} {ends}'.rstrip()} percentage points; {told}."
+            )
+        elif one.name == "fnmr" and one.group and one.verdict in ("first", "second"):
+            of_groups.setdefault((one.at, better), []).append(visible(one.group))
+    for (point, better), groups in of_groups.items():
+        n = f"{len(groups)} group" + ("s" if len(groups) > 1 else "")
+        said.append(f"At {point} the lower FNMR is that of {better} in {n}: {', '.join(groups)}.")
+    return said
+
+
+def _on_ranking(ranking: Sequence[RankedSystem]) -> list[str]:
+    places = [f"{visible(one.system)} {in_words(one)} (rank {possible_ranks(one)})" for one in ranking[:_MOST_SAID]]
+    more = f", and {len(ranking) - _MOST_SAID} more" if len(ranking) > _MOST_SAID else ""
+    best = [visible(one.system) for one in ranking if one.best_rank == 1]
+    of = quantity_in_words(ranking[0])
+    told = (
+        f"{best[0]} has the lowest {of}." if len(best) == 1
+        else f"Which of {len(best)} systems has the lowest {of} is undecided: {', '.join(best[:_MOST_SAID])}"
+        + (", and others." if len(best) > _MOST_SAID else ".")
+    )  # fmt: skip
+    return [f"{of}, from the lowest: {'; '.join(places)}{more}.", told]
+
+
+def _on_baseline(pairs: Mapping[tuple[str, str], Sequence[Contrast]], baseline: str) -> list[str]:
+    said = []
+    contrasts = [one for each in pairs.values() for one in each if one.group is None and one.name in _SAID]
+    for name, at in dict.fromkeys((one.name, one.at) for one in contrasts):
+        of_each = {pair[0]: find(each, name, None, at) for pair, each in pairs.items()}
+        told = []
+        for verdict, word in (("first", "lower than"), ("second", "higher than")):
+            systems = [visible(system) for system, one in of_each.items() if one.verdict == verdict]
+            if systems:
+                told.append(f"{word} that of {visible(baseline)} in {', '.join(systems)}")
+        others = sum(one.verdict not in ("first", "second") for one in of_each.values())
+        told += [f"undecided in {others} of {len(of_each)} systems"] if others else []
+        said.append(f"The {quantity_in_words(next(iter(of_each.values())))} is {'; '.join(told)}.")
+    return said

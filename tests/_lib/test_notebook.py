@@ -13,7 +13,7 @@ from fastfair._lib.notebook import Shown
 from fastfair.bands.all_bands import FairnessBand, RocBand
 from fastfair.claims import Claim
 from fastfair.evaluation.result import Evaluation
-from fastfair.evaluation.system_comparison import PairedEvaluation
+from fastfair.evaluation.system_comparison import SystemComparison
 from fastfair.group_tests.equal_rates import GroupTest, MarginOfError
 from fastfair.planning.fmr import FmrPlan
 from fastfair.planning.fnmr import MarginPlan, PowerPlan, SubjectsPlan
@@ -63,7 +63,7 @@ def test_results_show_themselves_in_short():
 def test_tests_plans_bands_and_evaluations_are_among_them():
     classes = {type(valid_calls.made()[name]) for name in shown()}
     assert {
-        ff.Comparisons, Evaluation, PairedEvaluation, RocBand, FairnessBand, GroupTest,
+        ff.Comparisons, Evaluation, SystemComparison, RocBand, FairnessBand, GroupTest,
         MarginOfError, MarginPlan, PowerPlan, SubjectsPlan, FmrPlan, Claim, ff.Embeddings,
         ff.FailureCounts,
     } <= classes  # fmt: skip
@@ -84,9 +84,10 @@ def test_tables_hold_counts_rates_and_escaped_labels():
 
 def test_notebooks_show_p_values():
     made = valid_calls.made()
-    for kind in (PairedEvaluation, Claim, GroupTest):
-        result = next(one for one in made.values() if isinstance(one, kind))
-        assert any(word in result._repr_html_() for word in ("<th>p</th>", "djusted p</th>", ">p-value</th>")), kind
+    one = made["Comparisons"]
+    shown = [next(one for one in made.values() if isinstance(one, kind)) for kind in (Claim, GroupTest)]
+    for result in (*shown, ff.compare(one, one, ff.at_fmr(0.3), n_resamples=20, rng=0)):
+        assert any(word in result._repr_html_() for word in ("<th>p</th>", "djusted p</th>", ">p-value</th>")), result
 
 
 def test_long_tables_say_what_is_left_out():

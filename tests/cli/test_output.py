@@ -215,4 +215,4 @@ def test_figures_of_systems_for_papers_embed_true_type_fonts(tmp_path):
         content = path.read_bytes()
         assert b"/FontFile2" in content
         assert b"/Type3" not in content
-    assert ">first system</text>" in (tmp_path / "det.svg").read_text("utf-8")
+    assert "scores.csv</text>" in (tmp_path / "det.svg").read_text("utf-8")

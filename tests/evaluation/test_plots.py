@@ -158,12 +158,12 @@ def test_two_systems_are_drawn_with_their_differences():
     given = columns(0, 60, 3000)
     bad, good = (ff.Comparisons(**given | {"scores": given["scores"] + k * given["mated"]}) for k in (-1, 2))
     found = ff.compare(bad, good, POINTS[1], rng=0, n_resamples=200)
-    assert legend(found.plot_det()) == ["first system", "second system"]
-    ax = found.plot()
+    assert legend(found.plot_det()) == ["first", "second"]
+    ax = found.plot_differences()
     assert [label.get_text() for label in ax.get_yticklabels()] == ["all", "f", "m", "x"]
     marks = [line.get_xdata()[0] for line in ax.lines if line.get_marker() == "D"]
     assert np.allclose(marks, [found.contrast("fnmr", group).difference for group in (None, *"fmx")])
     assert [*found._figures()] == ["det", "fnmr_at_fmr_0.05", "fmr_at_fmr_0.05"]
     ungrouped = ff.Comparisons(*(given[name] for name in ("scores", "mated", "reference", "probe")))
     alone = ff.compare(ungrouped, ungrouped, POINTS[1], rng=0, n_resamples=20)
-    refused(r"no difference in FMR at .*, which holds this rate", alone.plot, rate="fmr")
+    refused(r"no difference in FMR at .*, which holds this rate", alone.plot_differences, rate="fmr")

@@ -43,7 +43,7 @@ _WORDS = (
 POINTS = (ff.at_fmr(0.05), ff.at_threshold(1.0))
 # Many numbers, of functions that have their own records.
 _TOLD_ELSEWHERE = (
-    "PairedEvaluation.with_intervals", "SystemComparison.with_intervals", "SystemComparison.evaluation",
+    "SystemComparison.evaluation",
     "Evaluation.with_intervals", "fastfair.read_results",
 )  # fmt: skip
 FEW = {"n_resamples": 130, "rng": 0, "n_threads": 1}  # more than two blocks of replicates

@@ -31,7 +31,7 @@ from fastfair.error_models.error_model import (
 from fastfair.error_rates import rates, score_metrics
 from fastfair.evaluation.contrasts import Contrast, RankedSystem
 from fastfair.evaluation.result import Evaluation
-from fastfair.evaluation.system_comparison import PairedEvaluation, SystemComparison
+from fastfair.evaluation.system_comparison import SystemComparison
 from fastfair.evaluation.worst_comparisons import WorstComparisons
 from fastfair.group_tests.equal_rates import GroupTest, MarginOfError
 from fastfair.planning.fmr import FmrPlan, FmrStudy
@@ -56,7 +56,7 @@ RESULTS = {
     CalibratedScores, Calibration, Check, CheckedQuantity, Claim, ClaimedRate, Contrast,
     CostDifference, CostMeasure, CoverageExperiment, DiscardArea, DiscardCurve, DiscardedRate,
     Effect, ErrorModel, Evaluation, ExpectedError, ExpectedPerformance, FairnessBand, FmrPlan,
-    FmrStudy, GroupTest, MarginOfError, MarginPlan, PairedEvaluation,
+    FmrStudy, GroupTest, MarginOfError, MarginPlan,
     PowerPlan, Quantity, RankedSystem, RateAtThreshold, RatesOverThresholds, RatioCost, RocBand,
     ff.ScannedComparisons, ShrunkenRates, StratifiedDifference, StratifiedRate,
     StratifiedRates, SubjectsPlan, Synthesis, SystemComparison, Tippett, TrainedTransform,

@@ -20,7 +20,7 @@ import fastfair as ff
 from fastfair import intervals
 from fastfair.error_rates.operating_points import FEWEST_ERRORS
 from fastfair.evaluation.contrasts import Contrast
-from fastfair.evaluation.system_comparison import PairedEvaluation, SystemComparison
+from fastfair.evaluation.system_comparison import SystemComparison
 from fastfair.measures._registry import measure_of
 
 from . import tables
@@ -93,10 +93,10 @@ def truth_of(
     return (0.0, 0.0) if measure_of(contrast.name) is not None else (1.0, 1.0)
 
 
-def bootstrap_pvalues(paired: PairedEvaluation) -> list[float]:
+def bootstrap_pvalues(paired: SystemComparison) -> list[float]:
     """Return the p-value that replicates of each difference give; NaN where a rate has too few errors for one."""
-    both = paired.first, paired.second
-    rows = {(q.name, q.group, q.at, q.probe_group): k for k, q in enumerate(paired.first.quantities)}
+    both = paired.evaluations
+    rows = {(q.name, q.group, q.at, q.probe_group): k for k, q in enumerate(both[0].quantities)}
     found = []
     for contrast in paired.contrasts:
         k = rows[contrast.name, contrast.group, contrast.at, contrast.probe_group]
@@ -225,9 +225,9 @@ def _width(kind: str, closed: Ends, drawn: Ends) -> Iterable[tuple[str, float]]:
         yield f"width of {kind}", float((ends[1] - ends[0]) / (ends[3] - ends[2]))
 
 
-def widths(closed: PairedEvaluation, drawn: PairedEvaluation) -> Iterable[tuple[str, float]]:
+def widths(closed: SystemComparison, drawn: SystemComparison) -> Iterable[tuple[str, float]]:
     """Yield the widths of intervals in closed form divided by those of replicates."""
-    for quantity, twin in zip(closed.first.quantities, drawn.first.quantities, strict=True):
+    for quantity, twin in zip(closed.evaluations[0].quantities, drawn.evaluations[0].quantities, strict=True):
         if quantity.method == "closed form" and twin.method == "logit":
             kind = "FNMR" if quantity.name == "fnmr" else "FMR"
             yield from _width(kind, (quantity.low, quantity.high), (twin.low, twin.high))

@@ -114,7 +114,7 @@ def run(settings: Settings, systems: Mapping[tuple[str, ...], tuple[Comparisons,
         settings.tell(f"choosing: two systems by {' and '.join(groups).lower()}")
         pair = compare(first, second, POINTS, metrics="all", n_resamples=settings.n_resamples, rng=settings.seed)
         contrasts[groups] = tuple(filter(_is_summary, pair.contrasts))
-        for name, evaluation in zip(SYSTEMS, (pair.first, pair.second), strict=True):
+        for name, evaluation in zip(SYSTEMS, pair.evaluations, strict=True):
             real += _entries(f"{name} by {' x '.join(groups).lower()}", evaluation, {})
     made: list[Entry] = []
     for k, ratios in enumerate(MADE):

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from fastfair import OperatingPoint, at_fmr, compare, measures
 from fastfair.evaluation.result import Evaluation
-from fastfair.evaluation.system_comparison import PairedEvaluation
+from fastfair.evaluation.system_comparison import SystemComparison
 from papers.settings import Settings
 from papers.voxceleb import scores
 
@@ -69,7 +69,7 @@ class Study:
         False match rates, evenly spaced on a logarithmic axis.
     alphas : (a,) ndarray
         Weights of false matches.
-    pairs : dict of str to PairedEvaluation
+    pairs : dict of str to SystemComparison
         ResNetSE34L against ResNetSE34V2 for each grouping.
     evaluations : dict of (str, str) to Evaluation
         Each system under each grouping, with the intervals that `evaluate` chooses.
@@ -79,7 +79,7 @@ class Study:
 
     levels: Floats
     alphas: Floats
-    pairs: dict[str, PairedEvaluation]
+    pairs: dict[str, SystemComparison]
     evaluations: dict[tuple[str, str], Evaluation]
     runs: tuple[Run, ...]
 
@@ -104,7 +104,7 @@ def study(settings: Settings) -> Study:
         pairs[grouping] = pair = compare(
             slim, optimised, points, NAMES, metrics="eer", n_resamples=settings.n_resamples, rng=settings.seed
         )
-        for system, found in ((OPTIMISED, pair.second), (SLIM, pair.first)):
+        for system, found in zip((SLIM, OPTIMISED), pair.evaluations, strict=True):
             evaluations[system, grouping] = found
             runs.append(_run(system, grouping, levels, points, found))
     for run in [run for run in runs if run.grouping == "nationality"]:
