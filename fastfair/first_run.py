@@ -152,7 +152,8 @@ def _columns(*, narrow: bool) -> dict[str, Any]:
 def _evaluate(*units: Unit, narrow: bool = True) -> None:
     import fastfair as ff
 
-    points = [ff.at_fmr(0.05), ff.at_fnmr(0.1), ff.at_eer(), ff.at_mean_group_eer(), ff.at_threshold(0.5)]
+    given = [ff.at_fmr(0.05), ff.at_fmr(0.003), ff.at_fnmr(0.1), ff.at_threshold(0.5)]
+    points = [*given, ff.at_eer(), ff.at_mean_group_eer()]
     for unit in units:
         found = ff.evaluate(_scores(narrow=narrow), points, metrics="all", n_resamples=70, unit=unit, rng=0)
         found.with_intervals(simultaneous=True)

@@ -88,23 +88,6 @@ def list_of(side, k):
 
 
 @jit
-def largest_weight(weights):
-    """Return the largest weight, at least 1. weights: (rows, 64) uint8."""
-    largest = np.empty(BLOCK, np.uint8)
-    for r in range(BLOCK):
-        largest[r] = 1
-    for row in range(weights.shape[0]):
-        for r in range(BLOCK):
-            weight = weights[row, r]
-            largest[r] = weight if weight > largest[r] else largest[r]
-    found = np.int64(1)
-    for r in range(BLOCK):
-        if largest[r] > found:
-            found = np.int64(largest[r])
-    return found
-
-
-@jit
 def add_pairs(a, b, weights, start, stop, sums):
     """Add the weights of so few comparisons that uint16 cannot overflow.
 

@@ -135,7 +135,7 @@ class BlockSweep:
         from fastfair.kernels import replicated_cost, replicated_eer, sweep
 
         weights = self.weights
-        largest = sweep.largest_weight(weights)
+        largest = int(weights.max(initial=1))
         x, y = self._x, self._y = tuple(side._replace(largest=largest) for side in (self._x, self._y))
         for of_class, side in zip(totals, (y, x), strict=True):
             of_class.weigh(number, weights, largest, side.totals)

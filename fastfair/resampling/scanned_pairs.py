@@ -391,13 +391,11 @@ def _add_totals(units: Units, starts: range, key: NDArray[np.uint32], row: Integ
 
     row: that of the weights of each unit, as buckets number units.
     """
-    from fastfair.kernels import sweep
-
     blocks = []
     for start in starts:
         drawn = units.new_weights()
         units.draw(start, key, drawn)
-        blocks.append((np.ascontiguousarray(drawn[row]), sweep.largest_weight(drawn)))
+        blocks.append((np.ascontiguousarray(drawn[row]), int(drawn.max(initial=1))))
 
     def add(grouped: Grouped, k: int, sums: Arrays, lock: threading.Lock) -> None:
         weights, largest = blocks[k]

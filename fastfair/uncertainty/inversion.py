@@ -48,6 +48,7 @@ _STEPS = POWERS[-1] * np.linspace(0, 1, 201) ** 2  # at which measures are follo
 _ROUNDING = 1e-12  # by which sums of floats may keep a fair system's measure from the fair value
 _FEW = 10  # errors of all groups, with which intervals miss the truth more often where subjects err unequally
 _LEAST_SIZE = 0.5  # of a beta distribution, where one comparison leaves nothing to be alike
+_INFINITE = 1e13  # trials, of which beta-binomial numbers are gamma-Poisson ones
 _PURPOSE = 6  # kind of draws, told apart in the seed from others
 GAMMA = 0.01
 _VALUES = 16  # of the measure, at which systems are compared
@@ -460,39 +461,53 @@ class CountedSystems(MovedSystems):
 
     def _draw(self, name: str, p: int, powers: Floats) -> Floats:
         """Draw the (rows, powers, r) rates at a point, of all comparisons and of each group."""
+        from fastfair.kernels.count_draws import draw_counts
+
         model, moved = self._models[p].get(name), self._along(name, p, powers)
         if model is None:
             return moved[..., None]
         some = np.flatnonzero(model.comparisons > 0)  # groups without comparisons have no rate
-        of_some, n = model.take(some.tolist()), model.comparisons[some, None]
-        draw = _false_matches if name == "fmr" else _false_nonmatches
         shares = np.full((*moved.shape, self.n_replicates), np.nan)
-        for k in range(powers.size if model.errors.any() else 0):
-            which = self.points[p], ERROR_RATES.index(name), int(np.searchsorted(POWERS, powers[k]))
-            rng = np.random.default_rng([*self._key.tolist(), _PURPOSE, *which])
-            numbers = draw(of_some, moved[1 + some, k], self.n_replicates, rng)
-            shares[1 + some, k] = numbers / n
-            shares[0, k] = self._ratio[name][p] * numbers.sum(axis=0) / n.sum()
+        if some.size and model.errors.any():
+            n, numbers = model.comparisons[some], np.empty((some.size, powers.size, self.n_replicates))
+            beta_binomial = _false_matches if name == "fmr" else _false_nonmatches
+            uniform, order = self._uniform[name]
+            draw_counts(uniform[some], order[some], *beta_binomial(model.take(some.tolist()), moved[1 + some]), numbers)
+            np.minimum(numbers, n[:, None, None], out=numbers)
+            shares[1 + some] = numbers / n[:, None, None]
+            shares[0] = self._ratio[name][p] * numbers.sum(axis=0) / n.sum()
             if self._held[p] == name:
                 with np.errstate(invalid="ignore", divide="ignore"):  # NaN where no error was drawn
-                    shares[:, k] *= moved[0, k] / shares[0, k]
-        return np.minimum(shares, 1.0)
+                    shares *= moved[0][:, None] / shares[0]
+        return np.minimum(shares, 1.0, out=shares)
+
+    @cached_property
+    def _uniform(self) -> dict[str, tuple[Floats, NDArray[np.int64]]]:
+        """(groups, r) sorted numbers from 0 to 1 for each rate, which all systems share, and the replicates of them."""
+        found = {}
+        for name in ERROR_RATES:
+            rng = np.random.default_rng([*self._key.tolist(), _PURPOSE, ERROR_RATES.index(name)])
+            drawn = rng.random((len(self._selection.measured), self.n_replicates))
+            order = np.argsort(drawn, axis=1)
+            found[name] = np.take_along_axis(drawn, order, axis=1), order
+        return found
 
 
-def _false_matches(model: CountModel, rates: Floats, n_replicates: int, rng: np.random.Generator) -> Floats:
-    mean = model.comparisons * rates
-    scale = np.maximum(model.linear + model.quadratic * rates / model.comparisons, 1e-9)
-    expected = rng.gamma((mean / scale)[:, None], scale[:, None], (mean.size, n_replicates))
-    return np.asarray(np.minimum(rng.poisson(expected), model.comparisons[:, None]), np.float64)
+def _false_matches(model: CountModel, rates: Floats) -> tuple[Floats, Floats, Floats]:
+    """Return the numbers of trials, (groups,), and a and b, (groups, powers), of beta-binomial false matches."""
+    n = model.comparisons[:, None]
+    scale = np.maximum(model.linear[:, None] + model.quadratic[:, None] * rates / n, 1e-9)
+    trials = np.full(len(n), _INFINITE)
+    return trials, n * np.maximum(rates, 1e-12) / scale, _INFINITE / scale
 
 
-def _false_nonmatches(model: CountModel, rates: Floats, n_replicates: int, rng: np.random.Generator) -> Floats:
+def _false_nonmatches(model: CountModel, rates: Floats) -> tuple[Floats, Floats, Floats]:
+    """Return the same of beta-binomial false non-matches."""
     n = model.comparisons
     inflation = np.clip(1 + model.linear, 1 + 1e-9, np.maximum(n - 0.5, 1 + 1e-9))
-    size = np.maximum((n - inflation) / (inflation - 1), _LEAST_SIZE)
+    size = np.maximum((n - inflation) / (inflation - 1), _LEAST_SIZE)[:, None]
     inside = np.clip(rates, 1e-12, 1 - 1e-12)
-    chance = rng.beta((inside * size)[:, None], ((1 - inside) * size)[:, None], (n.size, n_replicates))
-    return np.asarray(rng.binomial(n.astype(np.int64)[:, None], chance), np.float64)
+    return n, inside * size, (1 - inside) * size
 
 
 Inverted = tuple[MovedSystems, Inversion]
