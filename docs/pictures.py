@@ -231,7 +231,16 @@ def over_thresholds() -> Figure:
     """Draw error rates of groups over thresholds, and expected performance curves of two systems."""
     systems = [ff.datasets.voxceleb1_h(name, groups="Gender") for name in ("resnetse34v2", "resnetse34l")]
     figure, (left, right) = plt.subplots(1, 2, figsize=(7.8, 3.6), layout="constrained")
-    ff.thresholds.rates_over_thresholds(systems[0], np.linspace(-1.1, -0.9, 41)).plot(left, rate="fmr")
+    thresholds = np.linspace(-1.1, -0.9, 41)
+    points = [ff.at_threshold(threshold) for threshold in thresholds]
+    rates = ff.evaluate(systems[0], points, [], metrics=[], n_resamples=0)
+    for group in rates.groups:
+        fmr = [rates.quantity("fmr", group, at) for at in points]
+        left.fill_between(thresholds, [one.low for one in fmr], [one.high for one in fmr], alpha=0.2, linewidth=0)
+        left.plot(thresholds, [one.estimate for one in fmr], label=group)
+    left.set(xlabel="Threshold", ylabel="FMR", ylim=(0, None))
+    left.yaxis.set_major_formatter(lambda value, _: f"{100 * value:g} %")
+    left.legend(fontsize="small")
     for name, c in zip(("resnetse34v2", "resnetse34l"), systems, strict=True):
         curve = ff.thresholds.expected_performance_curve(of_speakers(c, 1), of_speakers(c, 0)).of()
         values, low, high = (np.array([getattr(row, end) for row in curve]) for end in ("estimate", "low", "high"))

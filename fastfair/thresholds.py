@@ -1,4 +1,4 @@
-"""Thresholds from elsewhere: found on development data, of each group its own, or many at once.
+"""Thresholds from elsewhere: found on development data, or of each group its own.
 
 How far the threshold may lie from where the development data have it: at the population's threshold the data's rate
 differs from what is to be held by no more than chance allows: it varies about that, with the standard error of the rate
@@ -559,22 +559,6 @@ class _Both:
 
 
 @dataclass(frozen=True, kw_only=True)
-class RateAtThreshold(Estimate):
-    """An error rate at a threshold: an `Estimate`, its name and the threshold.
-
-    Attributes
-    ----------
-    name : {"fmr", "fnmr"}
-        The rate.
-    threshold : float
-        The threshold, on the scale of the scores.
-    """
-
-    name: str
-    threshold: float
-
-
-@dataclass(frozen=True, kw_only=True)
 class ExpectedError(Estimate):
     """The half total error rate, the mean of FMR and FNMR, at the threshold that costs least on development data.
 
@@ -597,76 +581,6 @@ class ExpectedError(Estimate):
     cost: float
 
     _unused = ("n_comparisons", "n_errors", "n_subjects")
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class RatesOverThresholds(Result):
-    """The result of `rates_over_thresholds`.
-
-    Attributes
-    ----------
-    thresholds : (t,) ndarray
-        The thresholds, ascending.
-    groups : tuple of str
-        The groups; empty without.
-    rates : tuple of RateAtThreshold
-        FMR and FNMR of all comparisons, then of each group, at each threshold.
-    confidence_level : float
-        The level of each interval.
-    """
-
-    thresholds: Floats
-    groups: tuple[str, ...]
-    rates: tuple[RateAtThreshold, ...]
-    confidence_level: float
-
-    _title = "Error rates over thresholds"
-    _rows = "rates"
-
-    @checked
-    def of(self, name: ErrorRate, group: str | None = None) -> tuple[RateAtThreshold, ...]:
-        """Return a rate at each threshold.
-
-        Parameters
-        ----------
-        name : {"fmr", "fnmr"}
-            The rate.
-        group : str, optional
-            One of `groups`; by default all comparisons.
-
-        Returns
-        -------
-        tuple of RateAtThreshold
-        """
-        return tuple(of_group(self.rates, group, self.groups, name))
-
-    def _sentences(self) -> list[str]:
-        """Return the sentences of the summary."""
-        text = []
-        for k in dict.fromkeys((0, len(self.thresholds) // 2, len(self.thresholds) - 1)):
-            said = (f"the {name.upper()} is {in_words(self.of(name)[k])}" for name in ERROR_RATES)
-            text.append(f"At threshold {self.thresholds[k]:g} {' and '.join(said)}.")
-        return text
-
-    @checked
-    def plot(self, ax: Axes | None = None, *, rate: ErrorRate | None = None) -> Axes:
-        """Draw rates over thresholds: both of all comparisons, or one of each group.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure by default.
-        rate : {"fmr", "fnmr"}, optional
-            The rate to draw of each group. By default both rates of all comparisons are drawn.
-
-        Returns
-        -------
-        matplotlib Axes
-        """
-        if rate is None:
-            return _draw_over(self.thresholds, {name.upper(): self.of(name) for name in ERROR_RATES}, "Error rate", ax)
-        curves = {group or "all": self.of(rate, group) for group in (self.groups or (None,))}
-        return _draw_over(self.thresholds, curves, rate.upper(), ax)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -733,88 +647,19 @@ class ExpectedPerformance(Result):
         matplotlib Axes
         """
         curves = {group or "all": self.of(group) for group in (self.groups or (None,))}
-        ax = _draw_over(self.weights, curves, "Half total error rate", ax)
-        ax.set_xlabel("Weight of false matches")
+        ends = ("estimate", "low", "high")
+        drawn = {name: [np.array([getattr(row, end) for row in rows]) for end in ends] for name, rows in curves.items()}
+        ax, lines = draw_lines(self.weights, drawn, ax)
+        ax.set(xlabel="Weight of false matches", ylabel="Half total error rate")
+        ax.set_ylim(bottom=0)
+        rate_ticks(ax.yaxis)
+        ax.grid(alpha=0.3)
+        if len(lines) > 1:
+            legend_below(ax, lines)
         return ax
 
 
-def _draw_over(places: Floats, curves: Mapping[str, Sequence[Estimate]], label: str, ax: Axes | None) -> Axes:
-    """Draw rates over thresholds, or over what thresholds are chosen by, with the interval at each."""
-    ends = ("estimate", "low", "high")
-    drawn = {name: [np.array([getattr(row, end) for row in rows]) for end in ends] for name, rows in curves.items()}
-    ax, lines = draw_lines(places, drawn, ax)
-    ax.set_xlabel("Threshold")
-    ax.set_ylabel(label)
-    ax.set_ylim(bottom=0)
-    rate_ticks(ax.yaxis)
-    ax.grid(alpha=0.3)
-    if len(lines) > 1:
-        legend_below(ax, lines)
-    return ax
-
-
-_THRESHOLDS = 41  # by default
 _WEIGHTS = tuple(k / 20 for k in range(1, 20))
-
-
-@checked
-def rates_over_thresholds(
-    comparisons: Comparisons, thresholds: ArrayLike | None = None, *, confidence_level: float = 0.95
-) -> RatesOverThresholds:
-    """Compute FMR and FNMR at given thresholds, overall and per group, with an interval at each threshold.
-
-    It answers what error rates a vendor's threshold has here, and what they would be at others.
-
-    Parameters
-    ----------
-    comparisons : Comparisons
-        The comparisons, with or without groups and subjects.
-    thresholds : float or (t,) array_like, optional
-        Thresholds on the scale of the scores. By default 41, at equal distances from the median of the non-mated scores
-        to that of the mated ones.
-    confidence_level : float, default 0.95
-        In (0, 1), of each interval alone.
-
-    Returns
-    -------
-    RatesOverThresholds
-
-    Raises
-    ------
-    InputError
-        For thresholds that are not finite, and a level outside (0, 1).
-
-    Warns
-    -----
-    NarrowIntervalsWarning
-        Where intervals are likely too narrow.
-
-    Notes
-    -----
-    Intervals are those of `evaluate` at `at_threshold` without replicates. Where subjects are not known, comparisons
-    are taken for independent.
-
-    Examples
-    --------
-    >>> import fastfair as ff
-    >>> c = ff.Comparisons([0.9, 0.3, 0.8, 0.4, 0.1, 0.6], [1, 1, 1, 0, 0, 0])
-    >>> curve = ff.thresholds.rates_over_thresholds(c, [0.2, 0.5])
-    >>> [(row.threshold, row.name, round(row.estimate, 3)) for row in curve.rates]
-    [(0.2, 'fmr', 0.667), (0.5, 'fmr', 0.333), (0.2, 'fnmr', 0.0), (0.5, 'fnmr', 0.333)]
-    """
-    level = intervals.level(confidence_level)
-    given = _default_thresholds(comparisons) if thresholds is None else _given("thresholds", thresholds)
-    found = evaluate_at_thresholds(comparisons, given.tolist(), level)
-    rows = [
-        RateAtThreshold._of(
-            found.quantity(name, group, at_threshold(float(threshold))), name=name, threshold=float(threshold)
-        )
-        for group in (None, *comparisons.groups)
-        for name in ERROR_RATES
-        for threshold in given
-    ]
-    warn_of_narrow(rows)
-    return RatesOverThresholds(given, comparisons.groups, tuple(rows), level)
 
 
 @checked
@@ -878,7 +723,7 @@ def expected_performance_curve(
     [(0.2, 0.5, 0.333), (0.8, 0.8, 0.167)]
     """
     level = intervals.level(confidence_level)
-    given = _given("weights", weights)
+    given = np.unique(validation.numbers_of("weights", weights))
     if not ((given > 0) & (given < 1)).all():
         raise InputError(f"weights must be in (0, 1), not {given[~((given > 0) & (given < 1))][0]:g}")
     require_same_scores(comparisons, development)
@@ -893,22 +738,6 @@ def expected_performance_curve(
             rows.append(_expected_error(float(weight), threshold, cost, both))
     warn_of_narrow(rows)
     return ExpectedPerformance(given, comparisons.groups, tuple(rows), level)
-
-
-def _given(name: str, values: ArrayLike) -> Floats:
-    """Return numbers ascending, each once."""
-    found = np.unique(validation.numbers_of(name, values))
-    wrong = found[~np.isfinite(found)]
-    if wrong.size:
-        raise InputError(f"{name} must be finite, not {wrong[0]:g}")
-    return found
-
-
-def _default_thresholds(comparisons: Comparisons) -> Floats:
-    first, last = (float(np.median(side.similarities)) for side in (comparisons.nonmated, comparisons.mated))
-    if not (math.isfinite(first) and math.isfinite(last)):
-        raise InputError("half of the comparisons failed: name the thresholds")
-    return np.unique([comparisons.to_scale(float(one)) for one in np.linspace(first, last, _THRESHOLDS)])
 
 
 def _expected_error(weight: float, threshold: float, cost: float, rates: Sequence[Quantity]) -> ExpectedError:

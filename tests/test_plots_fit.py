@@ -62,7 +62,6 @@ PLOTS = {  # of comparisons with two attributes, and of one of these
     "discarding": lambda c, one: ff.discard_curve(one, AT, quality(one)).plot(),
     "discarded": lambda c, one: ff.discard_curve(one, AT, quality(one)).plot(show="discarded"),
     "applied": lambda c, one: ff.apply_threshold(one, AT, one).plot(),
-    "over thresholds": lambda c, one: ff.thresholds.rates_over_thresholds(one, [0.5, 1.0, 1.5]).plot(rate="fnmr"),
     "expected": lambda c, one: ff.thresholds.expected_performance_curve(one, one, [0.2, 0.5]).plot(),
     "rates": lambda c, one: ff.evaluate(one, AT, (), metrics=(), **FEW).plot(rate="fmr"),
     "DET curves": lambda c, one: ff.evaluate(one, AT, (), metrics=(), **FEW).plot_det(),

@@ -58,7 +58,7 @@ def report(
     results : result or sequence of results
         Evaluations, also of several groupings of the same comparisons, comparisons of systems, and results of
         `fnmr_test`, `fmr_test`, `margin_of_error`, `claim`, `check`, `discard_curve`, `apply_threshold`,
-        `rates_over_thresholds`, `expected_performance_curve`, `shrunken_rates`, `error_model`,
+        `expected_performance_curve`, `shrunken_rates`, `error_model`,
         `stratified_rates`, `plan_fmr`, `roc_band`, `fairness_band` and `evaluate_calibration`, and what `read_results`
         read.
     path : path

@@ -85,7 +85,6 @@ def made() -> dict[str, Any]:
         "ErrorModel": ff.error_model(pairs, ["sex", "age"], at),
         "StratifiedRates": ff.stratified_rates(pairs, "sex", "age", at),
         "ExpectedPerformance": ff.thresholds.expected_performance_curve(comparisons, comparisons, [0.3, 0.5]),
-        "RatesOverThresholds": ff.thresholds.rates_over_thresholds(comparisons, [0.1, 0.5]),
         "AppliedThreshold": ff.apply_threshold(comparisons, at, comparisons),
         "Claim": ff.claim(comparisons, "fnmr <= 0.5", at, n_resamples=20, rng=0),
         "Check": ff.check(comparisons, "fnmr[*] <= 0.5", at, n_resamples=20, rng=0),
@@ -179,7 +178,6 @@ def calls() -> dict[str, dict[str, Any]]:
         "fastfair.worst_comparisons": {"comparisons": c, "at": at, "group": "f", "n": 5},
         "WorstComparisons.subjects_to_frame": {"backend": "polars"},
         "fastfair.thresholds.expected_performance_curve": {"comparisons": c, "development": c, "weights": [0.3, 0.5]},
-        "fastfair.thresholds.rates_over_thresholds": {"comparisons": c, "thresholds": [0.1, 0.5]},
         "fastfair.thresholds.own_thresholds": {"comparisons": c, "at": ff.at_fmr(0.2)},
         "fastfair.thresholds.with_own_thresholds": {"comparisons": c, "thresholds": {"f": 0.5, "m": 0.4}},
         "fastfair.apply_threshold": {"comparisons": c, "at": ff.at_fmr(0.2), "development": c},
@@ -265,7 +263,6 @@ def calls() -> dict[str, dict[str, Any]]:
         n_rates = 1 if one.of else 2
         given = dict.fromkeys(parameters[:n_rates], _RATES) | dict.fromkeys(parameters[n_rates:], 0.2)
         listed[f"fastfair.measures.{name}"] = given
-    listed["RatesOverThresholds.of"] = {"name": "fmr", "group": "f"}
     listed["ExpectedPerformance.of"] = {"group": "f"}
     listed["AppliedThreshold.rate"] = {"name": "fmr", "group": "f"}
     for name in ("of", "area"):

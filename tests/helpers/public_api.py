@@ -45,8 +45,6 @@ from fastfair.thresholds import (
     AppliedThreshold,
     ExpectedError,
     ExpectedPerformance,
-    RateAtThreshold,
-    RatesOverThresholds,
 )
 from fastfair.uncertainty.quantities import Quantity
 
@@ -57,7 +55,7 @@ RESULTS = {
     CostDifference, CostMeasure, CoverageExperiment, DiscardArea, DiscardCurve, DiscardedRate,
     Effect, ErrorModel, Evaluation, ExpectedError, ExpectedPerformance, FairnessBand, FmrPlan,
     FmrStudy, GroupTest, MarginOfError, MarginPlan,
-    PowerPlan, Quantity, RankedSystem, RateAtThreshold, RatesOverThresholds, RatioCost, RocBand,
+    PowerPlan, Quantity, RankedSystem, RatioCost, RocBand,
     ff.ScannedComparisons, ShrunkenRates, StratifiedDifference, StratifiedRate,
     StratifiedRates, SubjectsPlan, Synthesis, SystemComparison, Tippett, TrainedTransform,
     WorstComparisons, score_metrics.ActDcf, score_metrics.Det, score_metrics.Eer, score_metrics.MinDcf,
@@ -68,7 +66,7 @@ CLASSES = RESULTS | {value for name in ff.__all__ if inspect.isclass(value := ge
 CLASSES |= {ff.synthesis.Binormal}
 MODULES = (ff, measures, intervals, datasets, ff.synthesis, ff.calibration, ff.thresholds)
 _OF_THRESHOLDS = (
-    "expected_performance_curve", "own_thresholds", "rates_over_thresholds", "with_own_thresholds",
+    "expected_performance_curve", "own_thresholds", "with_own_thresholds",
 )  # fmt: skip  # others stand at the top as well
 
 

@@ -1,11 +1,10 @@
-"""Rates over thresholds, and the expected performance curve, against counts in loops."""
+"""Rates at given thresholds, and the expected performance curve, against counts in loops."""
 
 from __future__ import annotations
 
 import json
 import math
 
-import numpy as np
 import pytest
 from helpers.quiet import quietly
 from helpers.random_comparisons import drawn, rows_of
@@ -15,26 +14,24 @@ from hypothesis import strategies as st
 from oracles import applied_thresholds as oracle
 
 import fastfair as ff
+from fastfair.evaluation.result import Evaluation
 
-rates_over_thresholds, expected_performance_curve = map(
-    quietly(), (ff.thresholds.rates_over_thresholds, ff.thresholds.expected_performance_curve)
-)
+expected_performance_curve = quietly()(ff.thresholds.expected_performance_curve)
+
+
+def at_thresholds(c: ff.Comparisons, thresholds: list[float]) -> Evaluation:
+    settings = ff.EvaluationSettings(incomplete_groups="nan")
+    points = [ff.at_threshold(threshold) for threshold in thresholds]
+    return quietly()(ff.evaluate)(c, points, [], metrics=[], n_resamples=0, settings=settings)
 
 
 @given(seed=st.integers(0, 10**6), digits=st.integers(0, 2), thresholds=st.sets(st.integers(-20, 30), min_size=1))
-def test_rates_are_shares_counted_in_loops_with_the_intervals_of_evaluate(seed, digits, thresholds):
+def test_rates_are_shares_counted_in_loops(seed, digits, thresholds):
     c = drawn(seed, n=120, digits=digits)
-    given_thresholds = [one / 10 for one in thresholds]
-    found = rates_over_thresholds(c, given_thresholds)
-    assert found.thresholds.tolist() == sorted(given_thresholds)
-    for name in ("fmr", "fnmr"):
-        for row in found.of(name):
-            assert row.estimate == oracle.share_of_errors(rows_of(c), name, row.threshold)
-    one = quietly()(ff.evaluate)(c, ff.at_threshold(given_thresholds[0]), [], metrics=[], n_resamples=0)
-    for group in (None, "0", "1"):
-        row = next(row for row in found.of("fnmr", group) if row.threshold == given_thresholds[0])
-        quantity = one.quantity("fnmr", group)
-        assert (row.estimate, row.low, row.high) == (quantity.estimate, quantity.low, quantity.high)
+    found = at_thresholds(c, [one / 10 for one in thresholds])
+    for quantity in found.quantities:
+        if quantity.group is None and quantity.name != "threshold":
+            assert quantity.estimate == oracle.share_of_errors(rows_of(c), quantity.name, quantity.at.value)
 
 
 @given(seed=st.integers(0, 10**6), digits=st.integers(0, 2), weight=st.floats(0.02, 0.98))
@@ -59,35 +56,21 @@ def test_expected_errors_are_at_thresholds_of_least_cost(seed, digits, weight):
 def test_the_interval_of_a_mean_of_rates_is_that_of_a_sum():
     evaluation, development = drawn(1, 100, n=2000, n_subjects=100), drawn(2)
     row = expected_performance_curve(evaluation, development, 0.5).of()[0]
-    rates = rates_over_thresholds(evaluation, row.threshold)
-    fmr, fnmr = rates.of("fmr")[0], rates.of("fnmr")[0]
+    rates = at_thresholds(evaluation, [row.threshold])
+    fmr, fnmr = rates.quantity("fmr"), rates.quantity("fnmr")
     down = math.hypot(fmr.estimate - fmr.low, fnmr.estimate - fnmr.low) / 2
     up = math.hypot(fmr.high - fmr.estimate, fnmr.high - fnmr.estimate) / 2
     assert (row.low, row.high) == pytest.approx((row.estimate - down, row.estimate + up))
 
 
-def test_default_thresholds_lie_between_the_medians():
-    for kind in ("similarity", "distance"):
-        c = drawn(3, kind=kind)
-        found = rates_over_thresholds(c)
-        assert found.thresholds.size == 41
-        assert (np.diff(found.thresholds) > 0).all()
-        rates = [row.estimate for row in found.of("fmr")]
-        assert rates == sorted(rates, reverse=kind == "similarity")
-        assert max(rates) == pytest.approx(0.5, abs=0.02)
-
-
 def test_a_group_without_comparisons_is_nan():
     c = ff.Comparisons([0.9, 0.8, 0.2, 0.3], [1, 1, 0, 0], list("abac"), list("abca"), list("xyxx"), list("xyxx"))
-    found = rates_over_thresholds(c, 0.5)
-    assert math.isnan(found.of("fmr", "y")[0].estimate)
+    assert math.isnan(at_thresholds(c, [0.5]).value("fmr", "y"))
     row = expected_performance_curve(c, c, 0.5).of("y")[0]
     assert all(math.isnan(one) for one in (row.estimate, row.low, row.high))
 
 
-def test_bad_thresholds_weights_and_scores_of_two_kinds_are_refused():
-    for thresholds in ([math.nan], math.inf):
-        refused("thresholds", ff.thresholds.rates_over_thresholds, drawn(0), thresholds)
+def test_bad_weights_and_scores_of_two_kinds_are_refused():
     refused(
         r"weights must be in \(0, 1\), not 1", ff.thresholds.expected_performance_curve, drawn(0), drawn(1), [0.5, 1]
     )
@@ -96,22 +79,18 @@ def test_bad_thresholds_weights_and_scores_of_two_kinds_are_refused():
 
 def test_results_are_tables_json_plots_and_pages(tmp_path):
     c = drawn(4)
-    over = rates_over_thresholds(c, [0.5, 1.0])
-    assert over.to_frame().shape == (12, 10)
-    assert len(over.plot().get_lines()) == len(over.plot(rate="fmr").get_lines()) == 2
-    assert "At threshold 1" in over.summary()
     expected = expected_performance_curve(c, drawn(5), [0.2, 0.5])
     assert expected.plot().get_xlabel() == "Weight of false matches"
     assert "take these thresholds as given" in expected.summary()
     assert len(json.loads(expected.to_json())["errors"]) == 6
     refused("group", expected.of, "2")
     applied = quietly()(ff.apply_threshold)(c, ff.at_fmr(0.1), drawn(5, 100))
-    ff.report([over, expected, applied], tmp_path / "page.html")
+    ff.report([expected, applied], tmp_path / "page.html")
     text = (tmp_path / "page.html").read_text()
-    assert all(title in text for title in ("over thresholds", "cost least", "threshold of development data"))
+    assert all(title in text for title in ("cost least", "threshold of development data"))
     read = ff.read_results(tmp_path / "page.html")
-    assert [type(one).__name__ for one in read] == ["RatesOverThresholds", "ExpectedPerformance", "AppliedThreshold"]
-    for written, result in zip(read, (over, expected, applied), strict=True):
+    assert [type(one).__name__ for one in read] == ["ExpectedPerformance", "AppliedThreshold"]
+    for written, result in zip(read, (expected, applied), strict=True):
         assert json.loads(written.to_json()) == json.loads(result.to_json())
         lines = [[line.get_xydata().tolist() for line in one.plot().get_lines()] for one in (written, result)]
         assert lines[0] == lines[1]
