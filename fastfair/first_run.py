@@ -45,11 +45,11 @@ def warm_up(n_processes: Natural | None = None, progress: bool | Report = False)
 
     Notes
     -----
-    Kernels are compiled by use: each process makes small data and measures them. Two processes that need a kernel at
-    the same time both compile it: all kernels take two processes 85 seconds of processor time in place of 51. Compiled
-    kernels are kept in the folder that the environment variable ``FASTFAIR_CACHE_DIR`` names; by default beside the
-    library, or in ``~/.cache/fastfair`` where that is not writable. An upgrade compiles again what
-    it changes: kernels whose source is another one, and all of them for another version of numba.
+    Kernels are compiled by use: each process makes small data and measures them. The first process compiles what most
+    others need, before these start. Compiled kernels are kept in the folder that the environment variable
+    ``FASTFAIR_CACHE_DIR`` names; by default beside the library, or in ``~/.cache/fastfair`` where that is not
+    writable. An upgrade compiles again what it changes: kernels whose source is another one, and all of them for
+    another version of numba.
 
     Examples
     --------
@@ -69,7 +69,7 @@ def warm_up(n_processes: Natural | None = None, progress: bool | Report = False)
     folder = Path(CACHE_FOLDER)
     before = _n_kernels(folder)
     with reporting(progress, "compiling kernels") as report:
-        _run_all(list(_JOBS), n_processes, report)
+        _run_all(n_processes, report)
     return _n_kernels(folder) - before
 
 
@@ -98,13 +98,14 @@ def _n_kernels(folder: Path) -> int:
     return sum(1 for _ in folder.glob("*.nbc"))
 
 
-def _run_all(waiting: list[str], n_processes: int, report: Report | None) -> None:
-    """Run jobs in processes, so many at a time; end all of them at an error or an interrupt."""
-    total = len(waiting)
+def _run_all(n_processes: int, report: Report | None) -> None:
+    """Run jobs in processes, so many at a time after the first one; end all of them at an error or an interrupt."""
+    waiting, total = list(_JOBS), len(_JOBS)
     running: dict[str, subprocess.Popen[str]] = {}
     try:
         while waiting or running:
-            while waiting and len(running) < n_processes:
+            # The first compiles what the others need as well, which each of them would compile beside it.
+            while waiting and len(running) < (n_processes if total - len(waiting) > len(running) else 1):
                 job = waiting.pop(0)
                 code = f"from fastfair.first_run import run; run({job!r})"
                 running[job] = subprocess.Popen(

@@ -51,8 +51,9 @@ def test_jobs_run_in_processes_and_are_counted(monkeypatch):
 @pytest.mark.slow
 @pytest.mark.jit
 def test_what_goes_wrong_is_told(monkeypatch):
+    monkeypatch.setattr(first_run, "_JOBS", dict.fromkeys(["nonsense"]))
     with pytest.raises(FastfairError, match=r"the kernels of nonsense could not be compiled: .*KeyError: 'nonsense'"):
-        first_run._run_all(["nonsense"], 2, None)
+        first_run._run_all(2, None)
     refused("n_processes must be a whole number of at least 1", ff.warm_up, 0)
     monkeypatch.setattr(_jit, "CACHE_FOLDER", "")
     with pytest.raises(OutputError, match="set FASTFAIR_CACHE_DIR"):

@@ -380,7 +380,7 @@ ROWS = (
         Against.OURS,
         AtMostMore(2),
         against_no_page,
-        shortfall="matplotlib draws its pictures in one process",
+        shortfall="a page evaluates each attribute by itself as well, and tests whether its groups differ",
     ),
     Row(
         "reading",
