@@ -18,10 +18,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fastfair.errors import InputError, WorkerError
+from fastfair.errors import FastfairError, InputError, WorkerError
 
 from . import packing, whole_files
-from .text import shown
 from .whole_files import explained
 
 _TRIES = 3  # of a task whose worker dies
@@ -52,11 +51,11 @@ def results(
     Raises
     ------
     WorkerError
-        Where workers die, where the executor takes no tasks, and where it returns something else than their results.
+        Where workers die, and where the executor takes no tasks.
     OutputError
         Where the file for the workers cannot be written.
     """
-    coming, order, ended = iter(tasks), dict[Any, None](), dict[Any, _Done]()
+    coming, order, ended = iter(tasks), dict[Any, None](), dict[Any, Future[Any]]()
     with _delivered(executor, job) as deliver:
         waiting = _Waiting(executor, deliver, n_threads)
         try:
@@ -67,32 +66,17 @@ def results(
                 if not order:
                     return
                 while not ended or (ahead is not None and next(iter(order)) not in ended):
-                    done = waiting.next()
-                    ended[done.task] = done
-                done = ended.pop(next(iter(ended if ahead is None else order)))
-                del order[done.task]
-                if done.error is not None:
-                    raise done.error
-                yield done.task, done.result
+                    ended.update([waiting.next()])
+                task = next(iter(ended if ahead is None else order))
+                del order[task]
+                yield task, ended.pop(task).result()
         finally:
             waiting.cancel()
 
 
-@dataclass(frozen=True)
-class _Done:
-    """What a task returned, or what the work itself raised, as opposed to an executor that cannot run it."""
-
-    task: Any
-    result: Any = None
-    error: Exception | None = None
-
-
-def do(job: Callable[[], Any], task: Any, n_threads: int) -> _Done:
+def do(job: Callable[[], Any], task: Any, n_threads: int) -> Any:
     """Do a task of a job in a worker."""
-    try:
-        return _Done(task, job().run(task, n_threads, None))
-    except Exception as error:
-        return _Done(task, error=error)
+    return job().run(task, n_threads, None)
 
 
 class _Waiting:
@@ -122,40 +106,28 @@ class _Waiting:
         self._running[future] = task, self._source
         future.add_done_callback(self._ended.put)
 
-    def next(self) -> _Done:
-        """Wait for the next task, and return what became of it; where its worker died, try again."""
+    def next(self) -> tuple[Any, Any]:
+        """Wait for the next task that ends by itself, and return it with its future; where a worker died, try again."""
         while True:
-            future = self._next_ended()
+            try:
+                future = self._ended.get(timeout=_PATIENCE)
+            except queue.Empty:
+                if getattr(self._executor, "status", "running") == "closed":  # a Client of Dask
+                    raise _gone(RuntimeError("it was closed")) from None
+                continue
             task, source = self._running.pop(future)
             try:
-                done = future.result()
+                future.result()
             except (KeyboardInterrupt, SystemExit):
                 raise
+            except FastfairError:  # of the work itself
+                return task, future
             except BrokenExecutor as error:
                 raise _gone(error) from error
             except BaseException as error:
                 self._try_again(task, source, error)
-                continue
-            if not isinstance(done, _Done) or done.task != task:
-                raise WorkerError(
-                    f"a future of executor.submit() returned {shown(done)}, and not what its function returns: "
-                    "executors are those of concurrent.futures, the Client of Dask, and others alike"
-                )
-            return done
-
-    def _next_ended(self) -> Any:
-        """Wait for a future that has ended, also of executors that do not call what they are asked to call."""
-        while True:
-            with suppress(queue.Empty):
-                future = self._ended.get(timeout=_PATIENCE)
-                if future in self._running:
-                    return future
-                continue
-            for future in self._running:
-                if getattr(future, "done", bool)():
-                    self._ended.put(future)
-            if getattr(self._executor, "status", "running") == "closed":  # a Client of Dask
-                raise _gone(RuntimeError("it was closed"))
+            else:
+                return task, future
 
     def _try_again(self, task: Any, source: Any, error: BaseException) -> None:
         if self._tries[task] == _TRIES:

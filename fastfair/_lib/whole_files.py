@@ -1,8 +1,7 @@
 """Write files whole or not at all, and make folders for the time of some work.
 
 A file is written into a temporary one in the same folder, which is then renamed. What is temporary is removed with its
-owner, or, where that was killed, by who comes next: an owner holds a lock of the system on what it made, which ends
-with the process, so what has our name and can be locked belongs to nobody.
+owner, also where the process is interrupted.
 """
 
 from __future__ import annotations
@@ -15,21 +14,15 @@ import shutil
 import stat
 import tempfile
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from fastfair.errors import FastfairError, OutputError
 
 if TYPE_CHECKING:
     import polars as pl
-
-try:
-    import fcntl
-except ImportError:  # on Windows, where nothing is removed of processes that were killed
-    fcntl = None  # type: ignore[assignment]
 
 _PATIENCE = 0.2  # seconds that an interrupt waits for a file that is being renamed
 _REMEDIES = {
@@ -51,6 +44,7 @@ _SHOWN = 200  # characters of a path in a message
 # main thread while that thread holds the lock.
 _lock = threading.RLock()
 _unfinished: set[Path] = set()
+_folders: set[Path] = set()
 _abandoned = False
 
 
@@ -171,15 +165,12 @@ def abandon() -> None:
 @contextmanager
 def _temporary(folder: Path) -> Iterator[tuple[Path, BinaryIO]]:
     """Open a temporary file, and remove it at the end or at an interrupt unless it was renamed."""
-    sweep(folder)
-    temporary = folder / new_name(".")
+    temporary = folder / f".fastfair-{secrets.token_hex(8)}.tmp"
     try:
         with _lock:
             _refuse_what_is_late()
             _unfinished.add(temporary)
             file = temporary.open("xb")
-        with suppress(OSError):  # not every file system has locks
-            lock(file.fileno())
         with file:
             yield temporary, file
     finally:
@@ -244,39 +235,20 @@ def _shown(path: str) -> str:
     return path if path.isprintable() else repr(path)
 
 
-_OURS = re.compile(r"\.?fastfair-[0-9]+-[0-9a-f]{16}\.tmp")
-_AGE = 60  # seconds after which whoever made something has locked it
-_folders: dict[Path, int | None] = {}  # those of this process, opened and locked
-_swept: set[Path] = set()
-
-
-def new_name(prefix: str) -> str:
-    """Return a name that nobody has, and by which we know it."""
-    return f"{prefix}fastfair-{os.getpid()}-{secrets.token_hex(8)}.tmp"
-
-
 def make_folder(inside: str | Path | None = None) -> Path:
     """Make a folder, by default where the system has temporary files."""
-    path = Path(inside or temporary_root()).absolute() / new_name("")
-    sweep(path.parent)
-    path.mkdir(0o700)
-    _folders[path] = None
-    if _abandoned:
-        abandon_folders()
-    _refuse_what_is_late()
-    if fcntl is not None:
-        with suppress(OSError):  # not every file system has locks
-            _folders[path] = descriptor = os.open(path, os.O_RDONLY)
-            lock(descriptor)
+    path = Path(inside or temporary_root()).absolute() / f"fastfair-{secrets.token_hex(8)}.tmp"
+    with _lock:
+        _refuse_what_is_late()
+        path.mkdir(0o700)
+        _folders.add(path)
     return path
 
 
 def remove_folder(path: Path) -> None:
     """Remove a folder with everything in it."""
     shutil.rmtree(path, ignore_errors=True)
-    if (descriptor := _folders.pop(path, None)) is not None:
-        with suppress(OSError):
-            os.close(descriptor)
+    _folders.discard(path)
 
 
 def abandon_folders() -> None:
@@ -285,7 +257,7 @@ def abandon_folders() -> None:
     _abandoned = True
     for path in list(_folders):
         with suppress(OSError):
-            remove_folder(path.rename(path.with_name(new_name(""))))
+            remove_folder(path.rename(path.with_suffix(".removed")))
 
 
 def temporary_root() -> str:
@@ -298,74 +270,19 @@ def temporary_root() -> str:
         ) from None
 
 
-def lock(descriptor: int) -> None:
-    """Lock an open file or folder until it is closed, or the process ends; OSError where another process has it."""
-    if fcntl is not None:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-
-
-def sweep(folder: Path) -> None:
-    """Remove what processes left in a folder that have ended; looked for once."""
-    if fcntl is None or folder in _swept:
-        return
-    _swept.add(folder)
-    with suppress(OSError):
-        for entry in os.scandir(folder):
-            if _OURS.fullmatch(entry.name):
-                with suppress(OSError):
-                    _remove_of_nobody(Path(entry))
-
-
-def _remove_of_nobody(path: Path) -> None:
-    found = path.lstat()
-    if found.st_uid != os.getuid() or time.time() - found.st_mtime < _AGE:
-        return
-    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
-    try:
-        lock(descriptor)
-        if path.is_dir():
-            shutil.rmtree(path, ignore_errors=True)
-        else:
-            path.unlink()
-    finally:
-        os.close(descriptor)
-
-
-_Column = TypeVar("_Column", bound="pl.Series | pl.Expr")
-
 # Spreadsheets take text that begins so for a formula, unless an apostrophe precedes it. Text that has apostrophes there
 # already gets one more, so that removing one restores every text.
 _FORMULA = r"'*[=+\-@\t\r]"
 
 
-def neutralised(column: _Column) -> _Column:
-    """Put an apostrophe before text that a spreadsheet would compute.
-
-    Parameters
-    ----------
-    column : polars series or expression
-        Of text.
-
-    Returns
-    -------
-    polars series or expression
-    """
-    return _replaced(column, f"^({_FORMULA})", "'$1")
+def neutralised(column: Any) -> Any:
+    """Put an apostrophe before text, a series or expression of polars, that a spreadsheet would compute."""
+    return column.str.replace(f"^({_FORMULA})", "'$1")
 
 
-def restored(column: _Column) -> _Column:
-    """Remove the apostrophe that `neutralised` puts before text.
-
-    Parameters
-    ----------
-    column : polars series or expression
-        Of text.
-
-    Returns
-    -------
-    polars series or expression
-    """
-    return _replaced(column, f"^'({_FORMULA})", "$1")
+def restored(column: Any) -> Any:
+    """Remove the apostrophe that `neutralised` puts before text."""
+    return column.str.replace(f"^'({_FORMULA})", "$1")
 
 
 def write_csv(frame: pl.DataFrame, path: str | os.PathLike[str], separator: str = ",") -> None:
@@ -384,8 +301,3 @@ def write_csv(frame: pl.DataFrame, path: str | os.PathLike[str], separator: str 
 
     with written(path) as file:
         frame.with_columns(neutralised(pl.col(pl.String))).write_csv(file, separator=separator)
-
-
-def _replaced(column: _Column, pattern: str, by: str) -> _Column:
-    found: Any = column.str.replace(pattern, by)
-    return found

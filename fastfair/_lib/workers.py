@@ -8,8 +8,6 @@ of the same job goes on.
 from __future__ import annotations
 
 import hashlib
-import io
-import stat
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, closing, contextmanager
@@ -191,9 +189,6 @@ def _add(update: Callable[[Any], None], value: Any) -> None:
         _add(update, [list(part) if hasattr(part, "__next__") else part for part in parts])
 
 
-_CHECKSUM = 32  # bytes at the beginning of a part
-
-
 class _KeptParts:
     """The files of one job, in a folder of its own that is named after its data, its settings and the version.
 
@@ -212,19 +207,15 @@ class _KeptParts:
 
     def __init__(self, folder: Path, job: object) -> None:
         # Products of vectors are those of NumPy.
-        self._name = fingerprint([__version__, np.__version__, job])
-        self._folder = whole_files.ready_folder(folder / self._name)
+        self._folder = whole_files.ready_folder(folder / fingerprint([__version__, np.__version__, job]))
 
     def _path(self, steps: range) -> Path:
         return self._folder / f"{steps.start}-{steps.stop}.part"
 
     def save(self, steps: range, arrays: dict[str, NDArray[Any]]) -> None:
         """Keep the results of some steps."""
-        stream = io.BytesIO()
-        np.savez(stream, **arrays)  # type: ignore[arg-type]  # no array is called allow_pickle
         with whole_files.written(self._path(steps)) as file:
-            file.write(self._checksum(steps, stream.getbuffer()))
-            file.write(stream.getbuffer())
+            np.savez(file, **arrays)  # type: ignore[arg-type]  # no array is called allow_pickle
 
     def load(self, steps: range) -> dict[str, NDArray[Any]] | None:
         """Return the results of some steps, or None if they are not there yet.
@@ -232,29 +223,17 @@ class _KeptParts:
         Raises
         ------
         FileFormatError
-            For a file that is damaged, or that holds something else.
+            For a file that is damaged, as the checksums of the archive tell.
         """
-        path = self._path(steps)
-        would_do = "remove it, and its part of the work is done again"
         try:
-            if not stat.S_ISREG(path.stat().st_mode):  # to read from a pipe would wait for somebody to write to it
-                raise FileFormatError(f"{path} is a folder, a pipe or a device, not a part: {would_do}")
-            content = path.read_bytes()
+            with self._path(steps).open("rb") as file, np.load(file) as arrays:
+                return dict(arrays)
         except FileNotFoundError:
             return None
-        except OSError as error:
-            raise FileFormatError(f"{path} cannot be read ({error.strerror}): {would_do}") from None
-        checksum, content = content[:_CHECKSUM], content[_CHECKSUM:]
-        if checksum != self._checksum(steps, content):
-            raise FileFormatError(f"{path} is damaged, or holds another part of the work: {would_do}")
-        with np.load(io.BytesIO(content)) as arrays:
-            return dict(arrays)
-
-    def _checksum(self, steps: range, content: bytes | memoryview) -> bytes:
-        """Return bytes that differ where the content, the steps or the job do."""
-        digest = hashlib.blake2b(f"{self._name} {steps.start}-{steps.stop}\n".encode(), digest_size=_CHECKSUM)
-        digest.update(content)
-        return digest.digest()
+        except Exception as error:  # of many types
+            raise FileFormatError(
+                f"{self._path(steps)} is damaged ({error}): remove it, and its part of the work is done again"
+            ) from None
 
 
 Arrays = dict[str, NDArray[Any]]

