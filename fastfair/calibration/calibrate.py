@@ -21,7 +21,6 @@ from fastfair._lib.text import drawn
 from fastfair.data import score_keys
 from fastfair.data.comparisons import Comparisons
 from fastfair.data.derived import with_ratios
-from fastfair.data.sorted_scores import SortedSide
 from fastfair.errors import InputError
 from fastfair.results.result import Result
 from fastfair.results.written import UNWRITTEN
@@ -158,8 +157,7 @@ def fit_pav(mated: Floats, nonmated: Floats) -> PavTransform:
 
 
 Mask = NDArray[np.bool_]
-By = Literal["subject", "comparison"]
-_LEAST_FOLDS = {"subject": 3, "comparison": 2}  # so that something is left without the folds of both subjects
+_LEAST_FOLDS = 3  # so that something is left without the folds of both subjects
 
 
 @dataclass(frozen=True, eq=False)
@@ -179,21 +177,30 @@ class Part:
     trained: tuple[Mask, Mask]
 
 
-def parts_of(comparisons: Comparisons, by: str, n_folds: int, rng: np.random.Generator) -> Iterator[Part]:
+def parts_of(comparisons: Comparisons, n_folds: int, rng: np.random.Generator) -> Iterator[Part]:
     """Divide comparisons by the folds of their subjects: a part for each pair of folds compared, and each fold alone.
 
-    by says what is dealt out to the folds: subjects, group by group, or comparisons of either class.
+    Subjects are dealt out to the folds group by group.
     """
-    least = _LEAST_FOLDS[by]
-    if n_folds < least:
-        why = ", as a comparison of two subjects leaves out the folds of both" if by == "subject" else ""
-        raise InputError(f"n_folds must be at least {least} for by={by!r}{why}, not {n_folds}")
-    sides = comparisons.mated, comparisons.nonmated
-    if by == "comparison":
-        alone = [_dealt(np.zeros(len(side), np.int64), n_folds, rng) for side in sides]
-        folds = [(fold, fold) for fold in alone]
-    else:
-        folds = _of_subjects(comparisons, sides, n_folds, rng)
+    if n_folds < _LEAST_FOLDS:
+        raise InputError(
+            f"n_folds must be at least {_LEAST_FOLDS}, as a comparison of two subjects leaves out the folds of both, "
+            f"not {n_folds}"
+        )
+    if comparisons.subjects is None:
+        raise InputError(
+            "folds are of subjects, but the comparisons have none: give reference and probe, or pass development= with "
+            "other comparisons"
+        )
+    if n_folds > comparisons.subjects.size:
+        raise InputError(f"n_folds={n_folds} is more than there are subjects, {comparisons.subjects.size}")
+    group = comparisons.group_of_subject
+    strata = np.zeros(comparisons.subjects.size, np.int64) if group is None else group.astype(np.int64)
+    fold, folds = _dealt(strata, n_folds, rng), []
+    for side in (comparisons.mated, comparisons.nonmated):
+        assert side.reference is not None
+        assert side.probe is not None
+        folds.append((fold[side.reference], fold[side.probe]))
     pairs = [np.minimum(*both) * n_folds + np.maximum(*both) for both in folds]
     for code in np.union1d(*pairs).tolist():
         first, second = divmod(code, n_folds)
@@ -201,27 +208,6 @@ def parts_of(comparisons: Comparisons, by: str, n_folds: int, rng: np.random.Gen
         mated, nonmated = (~(np.isin(both[0], (first, second)) | np.isin(both[1], (first, second))) for both in folds)
         name = f"{first + 1}" if first == second else f"{first + 1} and {second + 1}"
         yield Part(name, tested, (mated, nonmated))
-
-
-def _of_subjects(
-    comparisons: Comparisons, sides: tuple[SortedSide, SortedSide], n_folds: int, rng: np.random.Generator
-) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
-    if comparisons.subjects is None:
-        raise InputError(
-            "folds are of subjects, but the comparisons have none: give reference and probe, or pass development= with "
-            'other comparisons, or by="comparison", which trains on people who are tested'
-        )
-    if n_folds > comparisons.subjects.size:
-        raise InputError(f"n_folds={n_folds} is more than there are subjects, {comparisons.subjects.size}")
-    group = comparisons.group_of_subject
-    strata = np.zeros(comparisons.subjects.size, np.int64) if group is None else group.astype(np.int64)
-    fold = _dealt(strata, n_folds, rng)
-    found = []
-    for side in sides:
-        assert side.reference is not None
-        assert side.probe is not None
-        found.append((fold[side.reference], fold[side.probe]))
-    return found
 
 
 def _dealt(strata: NDArray[np.int64], n_folds: int, rng: np.random.Generator) -> NDArray[np.int64]:
@@ -351,12 +337,11 @@ class CalibratedScores(Result):
                 for one in self._for_others
                 if isinstance(one.transform, LogisticTransform)
             ]
-        who = {"subject": "of subjects", "comparison": "of comparisons, which share subjects"}
         text.append(
             f"Trained on {self.settings['development']}."
             if "development" in self.settings
             else f"Each comparison by a transform that was trained without its folds: {self.settings['n_folds']} folds "
-            f"{who[self.settings['by']]}."
+            "of subjects."
         )
         return text
 
@@ -405,7 +390,6 @@ def calibrate(
     development: Comparisons | None = None,
     p_target: Probability = 0.5,
     n_folds: int = 5,
-    by: By = "subject",
     group_wise: bool = False,
     rng: seeds.Seed = None,
 ) -> CalibratedScores:
@@ -425,9 +409,6 @@ def calibrate(
     n_folds : int, default 5
         Number of folds, at least 3. A comparison of a subject in fold a with one in fold b gets its ratio from a
         transform trained on the comparisons among all other folds.
-    by : {"subject", "comparison"}
-        What folds consist of. Those of comparisons train on people who are tested, and make ratios look better than
-        they are.
     group_wise : bool, default False
         Whether each group has a transform of its own, trained on the comparisons inside it; those of two groups get the
         transform of all.
@@ -479,8 +460,8 @@ def calibrate(
     parts: list[Part] = []
     if development is None:
         seed = seeds.fixed(rng)
-        settings |= {"by": by, "n_folds": n_folds, "rng": seed if isinstance(seed, int) else str(seed)}
-        parts += parts_of(comparisons, by, n_folds, np.random.default_rng(seed))
+        settings |= {"n_folds": n_folds, "rng": seed if isinstance(seed, int) else str(seed)}
+        parts += parts_of(comparisons, n_folds, np.random.default_rng(seed))
     else:
         settings |= {"development": repr(development)}
     trained = _trained(source, everything, ALL_FOLDS, *how)

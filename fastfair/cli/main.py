@@ -20,7 +20,7 @@ from fastfair.errors import FastfairError, FastfairWarning, visible
 
 from .commands import Command, GroupCommand
 from .interrupts import leave_the_end_to_the_interrupt
-from .terminal import guard_streams, harmless
+from .terminal import guard_streams, say
 from .verbs import VERBS, Table, Verb, table
 
 _COMPILING = "fastfair.compiling"  # set while compiled kernels are told of
@@ -100,7 +100,7 @@ def _in_options(message: str) -> str:
 
 
 def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
-    click.secho(harmless(f"Warning: {_in_options(str(message))}"), fg="yellow", err=True)
+    say(f"Warning: {_in_options(str(message))}", err=True, color="yellow")
 
 
 def main() -> None:
@@ -114,13 +114,13 @@ def main() -> None:
         leave_the_end_to_the_interrupt()
         shown = io.StringIO()
         error.show(shown)
-        click.echo(harmless(shown.getvalue()), err=True, nl=False)
+        say(shown.getvalue().rstrip("\n"), err=True)
         sys.exit(error.exit_code)
     except click.Abort:
         sys.exit(1)
     except (FastfairError, OSError) as error:
         leave_the_end_to_the_interrupt()
-        click.secho(harmless(f"Error: {visible(_in_options(str(error)))}"), fg="red", err=True)
+        say(f"Error: {visible(_in_options(str(error)))}", err=True, color="red")
         sys.exit(2)
     finally:
         gc.freeze()  # so that at exit Python does not search the compiler for garbage: a fifth of a short run

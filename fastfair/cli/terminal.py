@@ -7,8 +7,8 @@ import os
 import re
 import signal
 import sys
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -28,14 +28,27 @@ def harmless(text: str) -> str:
     return "\n".join(map(visible, lines))
 
 
-def say(text: str = "", *, err: bool = False) -> None:
+def say(text: str = "", *, err: bool = False, color: str | None = None) -> None:
     """Print lines of text."""
-    click.echo(harmless(text), err=err)
+    _print(harmless(text), err, color)
 
 
 def say_json(text: str) -> None:
     """Print JSON, in whose texts control characters are escapes already."""
-    click.echo(text.replace("##[", r"\u0023#["))
+    _print(text.replace("##[", r"\u0023#["))
+
+
+def _print(text: str, err: bool = False, color: str | None = None) -> None:
+    """Print; end as other tools do where output is no longer read, and go on without warnings that nobody reads."""
+    try:
+        click.echo(click.style(text, fg=color), err=err)
+    except OSError as error:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), (sys.stderr if err else sys.stdout).fileno())  # drops what is left
+        if err:
+            return
+        if isinstance(error, BrokenPipeError):
+            sys.exit(_CUT_OFF)
+        raise OutputError(f"the results cannot be printed: {error.strerror}") from error
 
 
 def print_result(result: Result, title: str = "") -> None:
@@ -59,50 +72,10 @@ def print_table(table: Printed) -> None:
         say("\n".join(in_lines(headings, rows)))
 
 
-class _Stream(io.FileIO):
-    """A standard stream that calls a function when it cannot be written, as its pipe is closed or its disk full."""
-
-    def __init__(self, descriptor: int, on_fault: Callable[[OSError], None]) -> None:
-        super().__init__(descriptor, "w", closefd=False)
-        self._on_fault = on_fault
-        self._broken = False
-
-    def write(self, data: Any, /) -> int:
-        if not self._broken:
-            try:
-                return super().write(data)
-            except OSError as error:
-                self._broken = True  # from here on, writes are dropped
-                self._on_fault(error)
-        return memoryview(data).nbytes
-
-
-def _end(error: OSError) -> None:
-    """End as other tools do when their output is no longer read, or say that results cannot be printed."""
-    if isinstance(error, BrokenPipeError):
-        sys.exit(_CUT_OFF)
-    raise OutputError(f"the results cannot be printed: {error.strerror}") from error
-
-
-def _go_on(_: OSError) -> None:
-    """Ignore that a warning cannot be printed: the results still matter."""
-
-
 def guard_streams() -> None:
-    """Print characters that the terminal lacks as "?", and end without a traceback if the output is closed."""
-    for name, on_fault in (("stdout", _end), ("stderr", _go_on)):
-        stream = getattr(sys, name)
-        if stream is None:  # it was closed before the program began
-            stream = _text(os.open(os.devnull, os.O_WRONLY), on_fault, "utf-8")
-        elif isinstance(stream, io.TextIOWrapper) and os.name == "posix":  # on Windows, consoles are not files
-            stream = _text(stream.fileno(), on_fault, stream.encoding, stream.line_buffering)
+    """Print characters that the terminal lacks as "?", and nothing to a stream that was closed before."""
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name) or Path(os.devnull).open("w")  # noqa: SIM115 - for the time of the process
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
         setattr(sys, name, stream)
-
-
-def _text(
-    descriptor: int, on_fault: Callable[[OSError], None], encoding: str, line_buffering: bool = False
-) -> io.TextIOWrapper:
-    raw = _Stream(descriptor, on_fault)
-    return io.TextIOWrapper(io.BufferedWriter(raw), encoding=encoding, line_buffering=line_buffering)

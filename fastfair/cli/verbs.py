@@ -239,7 +239,6 @@ VERBS: dict[str, Verb] = {
             *_SIDES,
             Option("method", "Make log-likelihood ratios of the scores first, trained on other subjects.",
                    like="calibrate.method", section="What is computed"),
-            Option("by", "With --calibrate: what folds consist of.", like="calibrate.by", section="What is computed"),
         ),
         flags={"method": "calibrate", "p_target": "training-prior"},
     ),

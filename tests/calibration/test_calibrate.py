@@ -86,7 +86,7 @@ def test_steps_are_scikit_learns_isotonic_regression(comparisons):
 def test_ratios_come_from_other_people(comparisons, method):
     """Each comparison, with the transform of training on all comparisons without its subjects' folds."""
     found = ff.calibrate(comparisons, method, n_folds=4, rng=3)
-    parts = list(parts_of(comparisons, "subject", 4, np.random.default_rng(3)))
+    parts = list(parts_of(comparisons, 4, np.random.default_rng(3)))
     sides = comparisons.mated, comparisons.nonmated
     made = [
         dict(zip(side.rows.tolist(), side.similarities.tolist(), strict=True))
@@ -113,7 +113,7 @@ def test_ratios_come_from_other_people(comparisons, method):
 def test_folds_leave_out_just_the_folds_of_both_subjects(n_folds, seed):
     c = ff.Comparisons(**columns(n_subjects=20, n=300))
     fold_of: dict[int, int] = {}
-    parts = list(parts_of(c, "subject", n_folds, np.random.default_rng(seed)))
+    parts = list(parts_of(c, n_folds, np.random.default_rng(seed)))
     for part in parts:
         folds = {int(name) for name in part.name.split(" and ")}
         if len(folds) == 1:
@@ -189,17 +189,19 @@ def test_what_cannot_be_calibrated_says_why(comparisons):
     given = columns()
     plain = ff.Comparisons(given["scores"], given["mated"])
     refused("folds are of subjects", ff.calibrate, plain)
-    assert ff.calibrate(plain, by="comparison", rng=0).settings["by"] == "comparison"
-    for n_folds, by in ((2, "subject"), (1, "comparison"), (0, "subject")):
-        refused("n_folds must be at least", ff.calibrate, comparisons, n_folds=n_folds, by=by)
+    for n_folds in (0, 2):
+        refused("n_folds must be at least", ff.calibrate, comparisons, n_folds=n_folds)
     refused("more than there are subjects", ff.calibrate, comparisons, n_folds=61)
+    apart, reversed_ = (
+        ff.Comparisons([2.0, 3.0, 0.0, 1.0], [1, 1, 0, 0]),
+        ff.Comparisons(-given["scores"], given["mated"]),
+    )
     with pytest.raises(InputError, match="separates the mated"):
-        ff.calibrate(ff.Comparisons([2.0, 3.0, 0.0, 1.0], [1, 1, 0, 0]), by="comparison", n_folds=2, rng=0)
-    refused("do not score higher", ff.calibrate, ff.Comparisons(-given["scores"], given["mated"]), by="comparison")
+        ff.calibrate(apart, development=apart)
+    refused("do not score higher", ff.calibrate, reversed_, development=reversed_)
     few = ff.Comparisons([2.0, 1.0, 0.5], [1, 1, 0], list("abc"), list("abd"))
     refused("non-mated comparisons outside folds", ff.calibrate, few, "pav", n_folds=3, rng=0)
-    for name, wrong in (("method", "platt"), ("by", "sample")):
-        refused(name, ff.calibrate, comparisons, **{name: wrong})
+    refused("method", ff.calibrate, comparisons, method="platt")
     refused("p_target", ff.calibrate, comparisons, p_target=1.0)
 
 

@@ -58,11 +58,13 @@ def test_files_figures_and_page_are_written(tmp_path):
     assert "At p_target=0.2, c_miss=1, c_fa=10 the Bayes threshold" in page.read_text("utf-8")
 
 
-def test_scores_can_be_calibrated_first():
-    asked = ["--calibrate", "pav", "--by", "comparison", "--folds", 2, "--seed", 1, "--n-resamples", 99, "--json"]
-    printed = json.loads(run("calibration", SCORES, *asked).output)
-    ratios = ff.calibrate(ff.read_comparisons(SCORES), "pav", by="comparison", n_folds=2, rng=1).comparisons
-    expected = ff.evaluate_calibration(ratios, rng=1, n_resamples=99)
+def test_scores_can_be_calibrated_first(tmp_path):
+    made = ff.synthesis.binormal_comparisons(200, 2000, fmr=0.05, n_subjects=40, rng=0)
+    ff.write_comparisons(made, tmp_path / "scores.csv")
+    made = ff.read_comparisons(tmp_path / "scores.csv", score_kind="distance")  # its subjects are text
+    asked = ["--calibrate", "pav", "--folds", 3, "--seed", 1, "--n-resamples", 99, "--json", "--score-kind", "distance"]
+    printed = json.loads(run("calibration", tmp_path / "scores.csv", *asked).output)
+    expected = ff.evaluate_calibration(ff.calibrate(made, "pav", n_folds=3, rng=1).comparisons, rng=1, n_resamples=99)
     assert printed["costs"] == json.loads(expected.to_json())["costs"]
 
 
