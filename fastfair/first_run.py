@@ -128,20 +128,19 @@ def _run_all(n_processes: int, report: Report | None) -> None:
             process.communicate()
 
 
-def _scores(*, narrow: bool = True) -> Any:
+def _scores(*, narrow: bool = True, seed: int = 0) -> Any:
     """Return comparisons of 24 subjects with two samples each, in three groups of two attributes."""
     import fastfair as ff
 
-    return ff.Comparisons(**_columns(narrow=narrow))
+    return ff.Comparisons(**_columns(narrow=narrow, seed=seed))
 
 
-def _columns(*, narrow: bool) -> dict[str, Any]:
+def _columns(*, narrow: bool, seed: int = 0) -> dict[str, Any]:
     import numpy as np
 
-    rng = np.random.default_rng(0)
     reference, probe = np.divmod(np.arange(48 * 48), 48)
     mated = reference // 2 == probe // 2
-    scores = rng.normal(size=mated.size) + 1.5 * mated
+    scores = np.random.default_rng(seed).normal(size=mated.size) + 1.5 * mated
     sex, age = np.array(["f", "m"]), np.array(["old", "young", "young"])
     sides: dict[str, Any] = {}
     for side, sample in (("reference", reference), ("probe", probe)):
@@ -161,15 +160,9 @@ def _evaluate(*units: Unit, narrow: bool = True) -> None:
 
 
 def _compare() -> None:
-    import numpy as np
-
     import fastfair as ff
 
-    rng = np.random.default_rng(1)
-    a, b = np.repeat(np.arange(24), 24), np.tile(np.arange(24), 24)
-    sex = np.array(["f", "m"])
-    scores = rng.normal(size=(2, a.size)) + 2 * (a == b)
-    first, second = (ff.Comparisons(own, a == b, a, b, sex[a % 2], sex[b % 2]) for own in scores)
+    first, second = (_scores(narrow=False, seed=seed) for seed in (0, 1))
     ff.compare(first, second, [ff.at_fmr(0.05)], metrics="all", n_resamples=70, rng=0)
 
 

@@ -395,9 +395,6 @@ def _deliver_tests(run: Run, found: Mapping[str, Any], at: OperatingPoint | None
 # measures
 
 
-_MOST_SYSTEMS = 8  # more systems than this are the rows of the printed table, and measures its columns
-
-
 def measures(run: Run) -> None:
     """Compute all measures of a table of rates."""
     from fastfair.io.failure_counts import read_rates
@@ -415,13 +412,8 @@ def _print_measures(found: pl.DataFrame, by: Sequence[str]) -> None:
     for row in found.filter(found["group"].is_null()).iter_rows(named=True):
         values[printed_name(row["name"]), " & ".join(row[name] for name in by) or "value"] = row["value"]
     names, systems = (list(dict.fromkeys(keys)) for keys in zip(*values, strict=True))
-    across = len(systems) <= _MOST_SYSTEMS
-    down, right = (names, systems) if across else (systems, names)
-    cells = [
-        [one, *(number_with_interval(values[(one, other) if across else (other, one)]) for other in right)]
-        for one in down
-    ]
-    print_table(("", ["measure" if across else " & ".join(by), *right], cells))
+    cells = [[name, *(number_with_interval(values[name, system]) for system in systems)] for name in names]
+    print_table(("", ["measure", *systems], cells))
     if found["group"].is_not_null().any():
         say("\nMeasures with a value for each group are in the files of --output DIR and in --json.")
 

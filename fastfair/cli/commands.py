@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import json
 import textwrap
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -226,17 +226,9 @@ class GroupCommand(Command, click.Group):
         self.commands, self.invoke_without_command, self.no_args_is_help = {}, True, False
 
 
-class _Remaining(click.Argument):
-    """An argument that takes all that is left, and the list in a configuration file where nothing is."""
-
-    def consume_value(self, ctx: click.Context, opts: Mapping[str, Any]) -> Any:
-        """Tell click before 8.3 that an empty list was not given."""
-        return super().consume_value(ctx, {name: value for name, value in opts.items() if value != ()})
-
-
 def _argument(word: str) -> click.Argument:
     kind = None if word == "statement" else TYPES["path"]
-    return _Remaining([word[:-3]], type=kind, nargs=-1) if word.endswith("...") else click.Argument([word], type=kind)
+    return click.Argument([word.removesuffix("...")], type=kind, nargs=-1 if word.endswith("...") else 1)
 
 
 def _show_all(context: click.Context, _param: click.Parameter, asked: bool) -> None:

@@ -41,7 +41,7 @@ def say_json(text: str) -> None:
 def _print(text: str, err: bool = False, color: str | None = None) -> None:
     """Print; end as other tools do where output is no longer read, and go on without warnings that nobody reads."""
     try:
-        click.echo(click.style(text, fg=color), err=err)
+        click.echo(click.style(text, fg=color) if color else text, err=err)
     except OSError as error:
         os.dup2(os.open(os.devnull, os.O_WRONLY), (sys.stderr if err else sys.stdout).fileno())  # drops what is left
         if err:

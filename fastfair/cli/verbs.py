@@ -104,7 +104,7 @@ class Verb:
 
 SECTIONS = ("Input", "Vectors", "Groups", "What is computed", "Intervals", "Output")
 _OF_SECTION = {
-    "Groups": "groups group reference_group probe_group by incomplete_groups missing_labels baseline mix",
+    "Groups": "groups group reference_group probe_group by incomplete_groups missing_labels baseline",
     "Intervals": """n_resamples quick unit confidence_level scheme method alternative simultaneous quantile center rng
         n_simulations weighting""",
     "Output": "n_threads progress folder",
@@ -399,9 +399,9 @@ VERBS: dict[str, Verb] = {
         "Compute rates of the file SCORES by one attribute, overall and within strata of its other groups.",
         (
             "fastfair strata scores.csv --at fmr=0.001 --group sex --group age --by sex",
-            "fastfair strata scores.csv --at fmr=0.001 --group sex --group age --by sex --mix equal --output results",
+            "fastfair strata scores.csv --at fmr=0.001 --group sex --group age --by sex --output results --plots pdf",
         ),
-        "metadata metadata_id groups by mix at rate confidence_level output plots",
+        "metadata metadata_id groups by at rate confidence_level output plots",
         "stratified_rates", _SCORES, own=_SIDES, without="strata",
     ),
     "synthesize": Verb(

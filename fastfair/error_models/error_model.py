@@ -10,7 +10,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -273,13 +273,11 @@ class Stratification:
         return 0.0, intervals.upper_limit_without_errors(max(1.0, n), level)
 
 
-def stratify(
-    cells: Cells, attributes: Sequence[str], by: str, strata: Sequence[str], mix: str = "pooled"
-) -> Stratification:
+def stratify(cells: Cells, attributes: Sequence[str], by: str, strata: Sequence[str]) -> Stratification:
     """Divide cells of some attributes by the values of one of them and, as strata, those of others.
 
-    Non-mated comparisons of different strata are one more stratum. With the mix "pooled" strata have the share that
-    they have of the comparisons of all values together, with "equal" all the same.
+    Non-mated comparisons of different strata are one more stratum. In the mix strata have the share that they have of
+    the comparisons of all values together.
     """
     a, others = attributes.index(by), [attributes.index(name) for name in strata]
     cells = cells.only(cells.first[:, a] == cells.second[:, a])
@@ -298,7 +296,7 @@ def stratify(
     np.add.at(n, (value, stratum), cells.n)
     np.add.at(errors, (value, stratum), cells.errors)
     shared = (n > 0).all(axis=0)
-    weights = np.where(shared, n.sum(axis=0) if mix == "pooled" else 1, 0).astype(np.float64)
+    weights = np.where(shared, n.sum(axis=0), 0).astype(np.float64)
     total = weights.sum()
     return Stratification(
         by, INTERSECTION.join(strata), cells, tuple(cells.labels[a][k] for k in used), names,
@@ -414,9 +412,6 @@ class StratifiedRates(Result):
         return ax
 
 
-Mix = Literal["pooled", "equal"]
-
-
 @checked
 def stratified_rates(
     comparisons: Comparisons,
@@ -425,7 +420,6 @@ def stratified_rates(
     at: OperatingPoint,
     *,
     rate: ErrorRate = "fmr",
-    mix: Mix = "pooled",
     unit: Unit = "subject",
     confidence_level: float = 0.95,
 ) -> StratifiedRates:
@@ -446,9 +440,6 @@ def stratified_rates(
         The operating point, whose threshold is found from all comparisons.
     rate : {"fmr", "fnmr"}
         The error rate.
-    mix : {"pooled", "equal"}
-        What all values are standardised to: the shares that strata have of the comparisons of all values together, or
-        the same share for each. Strata in which a value has no comparisons are left out of it.
     unit : {"subject", "comparison"}
         What is independent. Where subjects are not known, "comparison" gives intervals that are likely too narrow.
     confidence_level : float, default 0.95
@@ -472,7 +463,8 @@ def stratified_rates(
     -----
     Variances are dyadic-robust for FMR and clustered by subject for FNMR, with the small-sample correction of
     `error_model`. The threshold is taken as given, even where it is found from the same comparisons. Standardised rates
-    are means of the strata's rates, by direct standardisation.
+    are means of the strata's rates, by direct standardisation: all values get the shares that strata have of the
+    comparisons of all values together. Strata in which a value has no comparisons are left out.
 
     Examples
     --------
@@ -489,7 +481,7 @@ def stratified_rates(
         raise InputError(f"strata must name attributes other than {by!r}")
     key = threshold_key(comparisons, at)
     cells = fitting.count_cells(comparisons, [by, *others], key, rate, unit)
-    found = stratify(cells, [by, *others], by, others, mix)
+    found = stratify(cells, [by, *others], by, others)
     if len(found.values) < 2:
         raise InputError(f"there are no comparisons of two values of {by!r}, so there is nothing to compare")
     if not found.mix.any():
@@ -501,7 +493,7 @@ def stratified_rates(
     warn_of_contradictions(differences, rate)
     shares = tuple(zip(found.names, found.mix.tolist(), strict=True))
     settings = {
-        "by": by, "strata": others, "at": str(at), "rate": rate, "mix": mix, "unit": unit, "confidence_level": level,
+        "by": by, "strata": others, "at": str(at), "rate": rate, "unit": unit, "confidence_level": level,
     }  # fmt: skip
     return StratifiedRates(
         rate, at, comparisons.to_threshold(key), by, found.strata, shares, tuple(found.rates(level)),

@@ -47,12 +47,6 @@ def test_rates_and_standardised_rates_are_those_counted_by_hand():
     assert "contradict each other: FMR" in found.summary()
 
 
-def test_an_equal_mix_gives_strata_equal_shares():
-    with quietly(ContradictingStrataWarning):
-        found = ff.stratified_rates(table(HIDDEN, 60), "gender", ["region"], AT, mix="equal")
-    assert rows(found)["f", None, True].estimate == pytest.approx((0.02 + 0.2) / 2)
-
-
 def test_alike_groups_contradict_nothing():
     with warnings.catch_warnings():
         warnings.simplefilter("error", ContradictingStrataWarning)
@@ -121,7 +115,6 @@ def test_comparisons_of_different_strata_are_a_stratum():
         ("nothing", "region", {}, "nothing"),
         ("gender", "gender", {}, "other than 'gender'"),
         ("gender", [], {}, "strata must name"),
-        ("gender", "region", {"mix": "odd"}, "mix"),
         ("gender", "region", {"rate": "eer"}, "rate"),
         ("region", "gender", {}, "no comparisons of two values"),
     ],
