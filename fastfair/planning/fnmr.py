@@ -6,11 +6,12 @@ Settings become studies, which have exact margins or are simulated; plans are ma
 from __future__ import annotations
 
 import math
-from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from inspect import signature
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -45,68 +46,18 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]
-_OUTSIDE = 1e-16  # probability that may fall outside the window computed
 _SHORT = 1e-12  # by which sums of probabilities may fall short of what they are
-
-
-def law_of_failures(n: int, pmf: Floats) -> tuple[int, Floats]:
-    """Raise the law of one subject's failures to its n-th convolution power: that of n alike, independent subjects.
-
-    pmf are the probabilities of 0 to m failures. Returned are the number of failures where a window begins, outside
-    which lies no probability worth a number by Bernstein's inequality, and the probabilities inside. The transform need
-    only span the window: beyond it the convolution wraps round, and what wraps is less than rounding.
-    """
-    from scipy.fft import irfft, next_fast_len, rfft
-
-    m = pmf.size - 1
-    k = np.arange(m + 1)
-    mean = float(k @ pmf)
-    low, high = _window(n, m, mean, float((k - mean) ** 2 @ pmf))
-    length = next_fast_len(max(high - low, m) + 1, real=True)
-    power = np.maximum(irfft(rfft(pmf, length) ** n, length), 0)
-    return low, np.roll(power, -(low % length))[: high - low + 1] / power.sum()
-
-
-def _window(n: int, m: int, mean: float, variance: float) -> tuple[int, int]:
-    """Return the ends of the window of n subjects' failures, from the mean and variance of one with m attempts."""
-    logs = math.log(2 / _OUTSIDE)
-    reach = logs * m / 3 + math.sqrt((logs * m / 3) ** 2 + 2 * logs * n * variance)
-    return max(0, math.floor(n * mean - reach)), min(n * m, math.ceil(n * mean + reach))
-
-
 _GROUPS_OF_STUDIES = 7  # kind of draws, told apart in the random stream from those of resampling
 
 
-@dataclass(frozen=True, eq=False)
-class Attempts:
-    """How many attempts subjects make.
+def law_of_failures(n: int, pmf: Floats) -> Floats:
+    """Return the probabilities of 0 to n m failures of n alike, independent subjects, from those of 0 to m of one."""
+    from scipy.fft import irfft, next_fast_len, rfft
 
-    Attributes
-    ----------
-    numbers : (k,) ndarray of int
-        The different numbers of attempts.
-    shares : (k,) ndarray
-        The share of subjects who make so many.
-    """
-
-    numbers: Counts
-    shares: Floats
-
-    @classmethod
-    def of(cls, attempts: ArrayLike) -> Attempts:
-        """Take the attempts of each subject of a pilot, or one number for all subjects."""
-        numbers, times = np.unique(validation.counts("attempts", attempts, 1), return_counts=True)
-        return cls(numbers, times / times.sum())
-
-    @property
-    def mean(self) -> float:
-        """Attempts of a subject, on average."""
-        return float(self.shares @ self.numbers)
-
-    @property
-    def m0(self) -> float:
-        """Attempts of the subject of an attempt, on average: the sum of m^2 over the sum of m."""
-        return float(self.shares @ self.numbers.astype(np.float64) ** 2) / self.mean
+    size = n * (pmf.size - 1) + 1
+    length = next_fast_len(size, real=True)
+    power = np.maximum(irfft(rfft(pmf, length) ** n, length)[:size], 0)
+    return np.asarray(power / power.sum())
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,18 +66,24 @@ class Subjects:
 
     Attributes
     ----------
-    attempts : Attempts
-        How many attempts they make.
+    numbers, shares : (k,) ndarray
+        The different numbers of attempts, and the share of subjects who make so many.
     fnmr, correlation : float
         As in `plan_margin`.
     goats : float
         The share of subjects who fail often, all others being alike; 0 where failures are beta-binomial.
     """
 
-    attempts: Attempts
+    numbers: Counts
+    shares: Floats
     fnmr: float
     correlation: float
     goats: float = 0.0
+
+    @property
+    def mean_attempts(self) -> float:
+        """Attempts of a subject, on average."""
+        return float(self.shares @ self.numbers)
 
     def rates(self) -> tuple[float, float]:
         """Return the FNMRs of goats and of others, with the FNMR and the correlation of all."""
@@ -144,89 +101,45 @@ class Subjects:
     @cached_property
     def kinds(self) -> tuple[Counts, Counts, Floats]:
         """(kinds,) failures and attempts of subjects, and how probable they are."""
-        numbers = self.attempts.numbers
-        laws = [self.law(int(m)) for m in numbers]
+        laws = [self.law(int(m)) for m in self.numbers]
         failures = np.concatenate([np.arange(law.size) for law in laws])
-        share = np.concatenate([part * law for part, law in zip(self.attempts.shares, laws, strict=True)])
-        return failures, np.repeat(numbers, numbers + 1), share
+        share = np.concatenate([part * law for part, law in zip(self.shares, laws, strict=True)])
+        return failures, np.repeat(self.numbers, self.numbers + 1), share
 
     def variance(self, n: int) -> float:
-        """Return the variance of the FNMR of n subjects: pi (1 - pi) (1 + (m0 - 1) rho) over the attempts."""
-        inflation = 1 + (self.attempts.m0 - 1) * self.correlation
-        return self.fnmr * (1 - self.fnmr) * inflation / (n * self.attempts.mean)
+        """Return the variance of the FNMR of n subjects: pi (1 - pi) (1 + (m0 - 1) rho) over the attempts.
+
+        m0 are the attempts of the subject of an attempt, on average: the sum of m^2 over that of m.
+        """
+        m0 = float(self.shares @ self.numbers.astype(np.float64) ** 2) / self.mean_attempts
+        inflation = 1 + (m0 - 1) * self.correlation
+        return self.fnmr * (1 - self.fnmr) * inflation / (n * self.mean_attempts)
 
     def margins(self, n: int, n_groups: Counts, probability: float) -> Floats:
         """Compute the exact margins of (k,) numbers of groups of n, all with as many attempts, where the rate is known.
 
         Groups are alike and independent: all keep a distance with the probability of one, to the power of their number.
         """
-        m = int(self.attempts.numbers[0])
-        low, high = _window(n, m, m * self.fnmr, m**2 * self.variance(1))
+        m = int(self.numbers[0])
         memory.require(
-            80 * (m + high - low), f"the exact law of the failures of {n:,} subjects with {m:,} attempts each",
+            80 * n * m, f"the exact law of the failures of {n:,} subjects with {m:,} attempts each",
             "plan for fewer attempts or subjects",
         )  # fmt: skip
-        first, pmf = law_of_failures(n, self.law(m))
-        distance = np.abs(first + np.arange(pmf.size) - n * m * self.fnmr)
+        pmf = law_of_failures(n, self.law(m))
+        distance = np.abs(np.arange(pmf.size) - n * m * self.fnmr)
         order = np.argsort(distance)
         wanted = probability ** (1 / n_groups) - _SHORT
         return np.asarray(distance[order[np.searchsorted(np.cumsum(pmf[order]), wanted)]] / (n * m))
 
 
+def attempts_of(attempts: ArrayLike) -> tuple[Counts, Floats]:
+    """Return the different numbers of attempts of a pilot's subjects, or the one of all, and the shares with them."""
+    numbers, times = np.unique(validation.counts("attempts", attempts, 1), return_counts=True)
+    return numbers, times / times.sum()
+
+
 SETTINGS = ("n_groups", "n_subjects", "n_attempts", "fnmr", "correlation")
 _LEAST_OF = {"n_groups": 2, "n_subjects": 1, "n_attempts": 1}
-
-
-def checked_settings(
-    given: Mapping[str, Any], more: Mapping[str, Floats]
-) -> tuple[dict[str, NDArray[Any]], Attempts | None]:
-    """Check the settings among the arguments of a plan, and broadcast them with more arrays.
-
-    Returned are the settings by name, and the attempts of a pilot, whose mean is among them.
-    """
-    pilot: Attempts | None = None
-    settings: dict[str, NDArray[Any]] = {}
-    for name in SETTINGS:
-        values: Any = given.get(name)
-        if isinstance(values, FailureCounts):
-            pilot = Attempts.of(values.attempts)
-            settings[name] = np.array(pilot.mean)
-        elif name in given and name in _LEAST_OF:
-            settings[name] = validation.counts(name, values, _LEAST_OF[name])
-        elif name in given:
-            settings[name] = validation.fractions(name, values, "[0, 1]" if name == "correlation" else "(0, 1)")
-    if given.get("difference") is not None:
-        settings["difference"] = validation.numbers_of("difference", given["difference"])
-    settings |= more
-    try:
-        shape = np.broadcast_shapes(*(array.shape for array in settings.values()))
-    except ValueError:
-        shapes = ", ".join(f"{name} {array.shape}" for name, array in settings.items() if array.ndim)
-        raise InputError(
-            f"the settings' shapes do not go together: {shapes}; give one an axis of its own, as in values[:, None]"
-        ) from None
-    settings = {name: np.broadcast_to(array, shape) for name, array in settings.items()}
-    if "difference" in settings:
-        rate, difference = settings["fnmr"], settings["difference"]
-        bad = ~((rate + difference > 0) & (rate + difference < 1)) | (difference == 0)
-        if bad.any():
-            raise InputError(
-                f"difference must be other than 0, with fnmr + difference in (0, 1), not {difference[bad][0]:g} at "
-                f"fnmr {rate[bad][0]:g}"
-            )
-    return settings, pilot
-
-
-def require_possible(goats: float, settings: dict[str, NDArray[Any]]) -> None:
-    """Refuse rates that this share of subjects who fail often cannot produce."""
-    for fnmr in (settings["fnmr"], settings["fnmr"] + settings.get("difference", 0.0)):
-        for pi, rho in zip(fnmr.ravel().tolist(), settings["correlation"].ravel().tolist(), strict=True):
-            often, seldom = Subjects(Attempts.of(1), pi, rho, goats).rates()
-            if seldom <= 0 or often >= 1:
-                raise InputError(
-                    f"goats={goats:g} cannot cause a correlation of {rho:g} at an FNMR of {pi:g}: they would fail with "
-                    f"a probability of {often:.3g} and the others with {seldom:.3g}"
-                )
 
 
 _REPLICATES_OF_PLANS = 8  # kind of draws, told apart in the random stream from others
@@ -317,7 +230,7 @@ class Study:
 
     def _require_memory(self, n_kept: int) -> None:
         """Refuse studies for whose sums, and n_kept numbers of each, there is no memory."""
-        numbers, n_studies = self.others.attempts.numbers, n_kept * self.n_simulations
+        numbers, n_studies = self.others.numbers, n_kept * self.n_simulations
         n_kinds = int(numbers.sum()) + numbers.size
         memory.require(
             self.n_groups * (40 * n_kinds + 64 * min(AT_ONCE, n_studies)) + 200 * n_kinds + 40 * n_studies,
@@ -327,7 +240,7 @@ class Study:
 
     def _draw(self, n: int, use: Callable[[slice, Counts], None]) -> None:
         """Draw studies with groups of n subjects, and pass on sums over them as `draw_groups` does."""
-        numbers = self.others.attempts.numbers
+        numbers = self.others.numbers
         n_kinds = int(numbers.sum()) + numbers.size
         parts = zip(self.first.kinds, self.others.kinds, strict=True)
         failures, attempts, share = (
@@ -364,11 +277,9 @@ class Study:
             apart[at] = e[:, 0] / m[:, 0] - e.sum(axis=1) / m.sum(axis=1)
 
         self._draw(n, use)
-        equal = self.others.attempts
-        return Studies(
-            n, margin * self._factor(n), apart, expected=self._difference(),
-            step=1 / (n * int(equal.numbers[0])) if equal.numbers.size == 1 else 0.0,
-        )  # fmt: skip
+        numbers = self.others.numbers
+        step = 1 / (n * int(numbers[0])) if numbers.size == 1 else 0.0
+        return Studies(n, margin * self._factor(n), apart, self._difference(), step)
 
     def _difference(self) -> float:
         """Return how much the first group's true rate differs from that of all groups together."""
@@ -485,7 +396,6 @@ def distance_kept(error: Floats, probability: float) -> Floats:
 
 _MOST_PRINTED = 200  # settings in a table of the terminal
 _MOST_SENTENCES = 10  # settings that a summary describes one by one
-Columns = Mapping[str, NDArray[Any]]
 # The number of subjects of a plan of a single setting, and what plans the same for other numbers, which plots draw.
 _Around = tuple[int, Callable[..., Any]]
 # How settings and planned values are written on axes, and in legends.
@@ -500,19 +410,33 @@ _PER_CENT = {"fnmr", "difference", "margin", "power", "wanted_margin", "wanted_a
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class _Plan(Result):
-    """What plans have in common: arrays of one shape, as a table and as sentences, and how they were planned.
+class GroupsPlan(Result):
+    """What studies of groups' FNMRs find, or how many subjects they need: the result of three functions.
 
     Attributes
     ----------
-    n_groups, n_attempts, fnmr, correlation : ndarray
-        The settings, broadcast to one shape.
+    n_groups, n_subjects, n_attempts, fnmr, correlation : ndarray
+        The settings, broadcast to one shape. Where numbers of subjects were looked for, `n_subjects` are those needed
+        in each group: whole numbers, or NaN where `max_subjects` are not enough.
+    difference : ndarray or None
+        The difference of the group to find; None for plans of margins.
+    wanted_margin, wanted_assurance, wanted_power : ndarray or None
+        What `plan_subjects` was asked for: the largest margin allowed and the share of studies that are to stay within
+        it, or the power.
     margin : ndarray
-        The margin of error of each setting.
+        The margin of each setting: groups whose rate differs by more from the overall rate are found to differ. Of
+        studies that estimate theirs, the median, or what `assurance` of them stay within.
+    assurance : ndarray or None
+        The share of studies whose margin is at most the one wanted, or planned; None for the margin at a known FNMR and
+        correlation, and for `difference`. With `max_subjects` where these are not enough.
+    power : ndarray or None
+        The share of studies in which the group that differs is found.
     confidence_level : float
         Probability that no group of a fair system is found to differ.
     quantile : str
         "family-wise" or "paper", as in `plan_margin`.
+    method : str
+        "simulation" or "exact".
     attempts : dict of int to float, or None
         Share of subjects with each number of attempts, where it varies; `n_attempts` is then its mean.
     goats : float or None
@@ -523,60 +447,89 @@ class _Plan(Result):
         The seed that was used; as `rng`, it gives the same result again.
     """
 
-    _given: ClassVar[tuple[str, ...]] = SETTINGS
-    _value: ClassVar[str]
-    _over: ClassVar[str] = "n_groups"
-
     n_groups: Counts
+    n_subjects: Counts | Floats
     n_attempts: Counts | Floats
     fnmr: Floats
     correlation: Floats
+    difference: Floats | None = None
+    wanted_margin: Floats | None = None
+    wanted_assurance: Floats | None = None
+    wanted_power: Floats | None = None
     margin: Floats
+    assurance: Floats | None = None
+    power: Floats | None = None
     confidence_level: float
     quantile: str
+    method: str = "simulation"
     attempts: dict[int, float] | None = None
     goats: float | None = None
     n_simulations: int | None = None
     seed: Any = None
     _around: _Around | None = field(default=None, repr=False, metadata=UNWRITTEN)
 
-    @abstractmethod
+    @property
+    def _wanted(self) -> Floats | None:
+        """What numbers of subjects were looked for with; None where these were given."""
+        return self.wanted_power if self.wanted_margin is None else self.wanted_margin
+
+    @property
+    def _planned(self) -> str:
+        """The name of what was planned."""
+        if self._wanted is not None:
+            return "n_subjects"
+        return "margin" if self.power is None else "power"
+
     def _sentence(self, row: Mapping[str, Any]) -> str:
         """Say what is planned for one setting, a row of the table."""
-
-    @abstractmethod
-    def _range(self, least: float, most: float) -> str:
-        """Say between which planned values many settings lie."""
+        if self.difference is not None:
+            side = "higher" if row["difference"] > 0 else "lower"
+            share, aim = row["power"], f"find a group whose FNMR is {_points(abs(row['difference']))} {side}"
+        elif self.assurance is not None:
+            margin = row["margin"] if self.wanted_margin is None else row["wanted_margin"]
+            share, aim = row["assurance"], f"have a margin of at most {_points(margin)}"
+        else:
+            return (
+                f"groups with equal FNMRs all lie within {_points(row['margin'])} of the overall FNMR with a "
+                f"probability of {per_cent(self.confidence_level)}."
+            )
+        found = f"{per_cent(share)} of studies {aim}."
+        if self._wanted is None:
+            return found
+        if math.isnan(row["n_subjects"]):
+            return f"max_subjects are too few; with so many, {found}"
+        return f"with {row['n_subjects']:,.0f} subjects in each group {found}"
 
     def _sentences(self) -> list[str]:
         """Describe each setting, or the range of more than ten."""
         rows = records(self._columns())
         if len(rows) <= _MOST_SENTENCES:
             return [f"{_setting(row)}: {self._sentence(row)}" for row in rows]
-        values = getattr(self, self._value)
+        values = getattr(self, self._planned)
         known = values[np.isfinite(values)]
-        text = f"{len(rows):,} settings" + (f": {self._range(known.min(), known.max())}" if known.size else ".")
         missing = len(rows) - known.size
+        text = f"{len(rows):,} settings."
+        if known.size:
+            name = _NAMES[self._planned][0].lower()
+            write = tick_per_cent if self._planned in _PER_CENT else "{:,.0f}".format
+            low, high = write(known.min()), write(known.max())
+            text = f"{len(rows):,} settings: {name} from {low} to {high}."
         return [text + (f" In {missing:,} of them max_subjects are too few." if missing else "")]
 
-    def _wanted(self) -> float | None:
-        """Return what was asked of a single setting, where a number of subjects was looked for."""
-        return None
-
-    def _arrays(self) -> dict[str, NDArray[Any]]:
-        names = dict.fromkeys((*self._given, *vars(self)))
-        found = {name: getattr(self, name, None) for name in names}
-        return {name: array.ravel() for name, array in found.items() if isinstance(array, np.ndarray)}
+    def _given(self) -> list[str]:
+        """Return the names of the settings."""
+        names = [name for name in _NAMES if isinstance(getattr(self, name), np.ndarray)]
+        return [name for name in names if name not in ("margin", "power", self._planned)]
 
     def _columns(self) -> dict[str, list[Any]]:
-        return {name: array.tolist() for name, array in self._arrays().items()}
+        return {name: one.ravel().tolist() for name, one in vars(self).items() if isinstance(one, np.ndarray)}
 
     def _tables(self) -> list[Printed]:
-        return super()._tables() if getattr(self, self._value).size <= _MOST_PRINTED else []
+        return super()._tables() if self.margin.size <= _MOST_PRINTED else []
 
     def _figures(self) -> Mapping[str, Axes | Figure]:
         """Return a plot over the setting with the most values."""
-        n_values = {name: np.unique(array).size for name, array in self._arrays().items() if name in self._given}
+        n_values = {name: np.unique(getattr(self, name)).size for name in self._given()}
         most = max(n_values, key=lambda name: n_values[name])
         return {"": self.plot(over=most if n_values[most] > 1 else None)}
 
@@ -603,19 +556,18 @@ class _Plan(Result):
         """
         if over is None and self._around is not None:
             return self._plot_around(*self._around, ax, **kwargs)
-        columns = self._arrays()
-        given = [name for name in self._given if name in columns]
-        over = validation.choice("over", over or self._over, given)
+        given, planned = self._given(), self._planned
+        over = validation.choice("over", over or ("n_subjects" if planned == "power" else "n_groups"), given)
+        columns = {name: getattr(self, name).ravel() for name in (*given, planned)}
         ax = axes_or_new(ax)
         colormap = require("matplotlib", "cli", "drawing").colormaps["viridis"]
         others = [name for name in given if name != over and np.ptp(columns[name])]
-        combinations: NDArray[Any] = np.zeros((0, 1))
-        line: NDArray[Any] = np.zeros(columns[self._value].size)
-        if others:
-            combinations, line = np.unique(np.stack([columns[name] for name in others]), axis=1, return_inverse=True)
+        combinations, line = np.unique(
+            np.stack([np.zeros(self.margin.size), *(columns[name] for name in others)]), axis=1, return_inverse=True
+        )
         # In an order that all see, none too light for paper.
         colors = colormap(np.linspace(0, 0.75, combinations.shape[1]))
-        for k, (color, combination) in enumerate(zip(colors, combinations.T, strict=True)):
+        for k, (color, combination) in enumerate(zip(colors, combinations[1:].T, strict=True)):
             at = np.flatnonzero(line.ravel() == k)
             at = at[np.argsort(columns[over][at], kind="stable")]
             label = ", ".join(
@@ -623,9 +575,9 @@ class _Plan(Result):
                 for name, number in zip(others, combination, strict=True)
             )
             style = {"color": color, "marker": ".", "label": label} | kwargs
-            ax.plot(columns[over][at], columns[self._value][at], **style)
-        ax.set(xlabel=_NAMES[over][0], ylabel=_NAMES[self._value][0])
-        for name, axis in ((over, ax.xaxis), (self._value, ax.yaxis)):
+            ax.plot(columns[over][at], columns[planned][at], **style)
+        ax.set(xlabel=_NAMES[over][0], ylabel=_NAMES[planned][0])
+        for name, axis in ((over, ax.xaxis), (planned, ax.yaxis)):
             if name in _PER_CENT:
                 axis.set_major_formatter(tick_per_cent)
         ax.grid(alpha=0.3)
@@ -641,137 +593,12 @@ class _Plan(Result):
         ax.set_xticks(sizes, [f"{size:,}" for size in sizes])
         ax.set_xticks([], minor=True)
         ax.axvline(n, color="0.5", linewidth=1, zorder=0, label=f"{n:,} subjects")
-        wanted = self._wanted()
-        if wanted is not None:
+        if self._wanted is not None:
+            wanted = float(self._wanted.ravel()[0])
             label = f"wanted: {per_cent(wanted)}"
             ax.axhline(wanted, color="black", linestyle="--", linewidth=1, zorder=0, label=label)
         ax.legend(fontsize="small")
         return ax
-
-
-@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class MarginPlan(_Plan):
-    """Margins of error that studies would have.
-
-    Attributes
-    ----------
-    n_groups, n_subjects, n_attempts, fnmr, correlation : ndarray
-        The settings, broadcast to one shape.
-    margin : ndarray
-        The margin of each setting: groups whose rate differs by more from the overall rate are found to differ.
-    method : str
-        "simulation" or "exact".
-    assurance : float or None
-        Share of studies whose own margin is at most `margin`; None for the margin at a known FNMR and correlation.
-    """
-
-    _value = "margin"
-
-    n_subjects: Counts
-    method: str
-    assurance: float | None = None
-
-    def _sentence(self, row: Mapping[str, Any]) -> str:
-        if self.assurance is not None:
-            return f"{per_cent(self.assurance)} of studies have a margin of at most {_points(row['margin'])}."
-        return (
-            f"groups with equal FNMRs all lie within {_points(row['margin'])} of the overall FNMR with a probability "
-            f"of {per_cent(self.confidence_level)}."
-        )
-
-    def _range(self, least: float, most: float) -> str:
-        return f"margins from {_points(least)} to {_points(most)}."
-
-
-@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class PowerPlan(_Plan):
-    """The probability that studies find a group that differs.
-
-    Attributes
-    ----------
-    n_groups, n_subjects, n_attempts, fnmr, correlation, difference : ndarray
-        The settings, broadcast to one shape.
-    margin : ndarray
-        The median of the margins that studies estimate.
-    power : ndarray
-        The share of studies in which the group that differs is found.
-    """
-
-    _given = (*SETTINGS, "difference")
-    _value = "power"
-    _over = "n_subjects"
-
-    n_subjects: Counts
-    difference: Floats
-    power: Floats
-
-    def _sentence(self, row: Mapping[str, Any]) -> str:
-        return (
-            f"a group whose FNMR is {_points(abs(row['difference']))} {'higher' if row['difference'] > 0 else 'lower'} "
-            f"is found in {per_cent(row['power'])} of studies."
-        )
-
-    def _range(self, least: float, most: float) -> str:
-        return f"the group that differs is found in {per_cent(least)} to {per_cent(most)} of studies."
-
-
-@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class SubjectsPlan(_Plan):
-    """The number of subjects that studies need.
-
-    Attributes
-    ----------
-    n_groups, n_attempts, fnmr, correlation : ndarray
-        The settings, broadcast to one shape.
-    wanted_margin : ndarray or None
-        The largest margin allowed; None if `difference` was given instead.
-    wanted_assurance : ndarray or None
-        The share of studies that are to stay within it; None if `difference` was given instead.
-    difference, wanted_power : ndarray or None
-        The difference of the group to find, and the power to find it with; None if `margin` was given instead.
-    n_subjects : ndarray
-        Subjects needed in each group: whole numbers, or NaN where `max_subjects` are not enough.
-    margin : ndarray
-        The median of the margins that studies with that many subjects estimate, or with `max_subjects` where these are
-        not enough.
-    assurance : ndarray or None
-        The share of these studies whose margin is at most the one wanted; None if `difference` was given.
-    power : ndarray or None
-        The share of these studies in which the group that differs is found; None if `margin` was given.
-    """
-
-    _given = (
-        "n_groups", "n_attempts", "fnmr", "correlation",
-        "wanted_margin", "wanted_assurance", "difference", "wanted_power",
-    )  # fmt: skip
-    _value = "n_subjects"
-
-    wanted_margin: Floats | None = None
-    wanted_assurance: Floats | None = None
-    difference: Floats | None = None
-    wanted_power: Floats | None = None
-    n_subjects: Floats
-    assurance: Floats | None = None
-    power: Floats | None = None
-
-    def _wanted(self) -> float | None:
-        wanted = self.wanted_power if self.wanted_margin is None else self.wanted_margin
-        return None if wanted is None else float(wanted.ravel()[0])
-
-    def _sentence(self, row: Mapping[str, Any]) -> str:
-        if self.difference is None:
-            aim = f"have a margin of at most {_points(row['wanted_margin'])}"
-            share = row["assurance"]
-        else:
-            side = "higher" if row["difference"] > 0 else "lower"
-            aim = f"find a group whose FNMR is {_points(abs(row['difference']))} {side}"
-            share = row["power"]
-        if math.isnan(row["n_subjects"]):
-            return f"max_subjects are too few; with so many, {per_cent(share)} of studies {aim}."
-        return f"with {row['n_subjects']:,.0f} subjects in each group {per_cent(share)} of studies {aim}."
-
-    def _range(self, least: float, most: float) -> str:
-        return f"from {least:,.0f} to {most:,.0f} subjects in each group."
 
 
 def _setting(row: Mapping[str, Any]) -> str:
@@ -807,7 +634,7 @@ def plan_margin(
     rng: seeds.Seed = None,
     n_threads: int | None = None,
     progress: bool | Report = False,
-) -> MarginPlan:
+) -> GroupsPlan:
     """Compute the margin of error that a study of groups with equal FNMRs would have.
 
     Parameters
@@ -851,7 +678,7 @@ def plan_margin(
 
     Returns
     -------
-    MarginPlan
+    GroupsPlan
         With arrays of the shape that the settings broadcast to.
 
     Raises
@@ -892,9 +719,7 @@ def plan_margin(
     >>> plan.margin.round(4)
     array([0.0262, 0.03  , 0.0338])
     """
-    arguments = locals() | {"progress": False}
-    settings, study, about = _planned(arguments)
-    around = _around_of(settings["n_subjects"], plan_margin, arguments, about["seed"])
+    settings, studies, about = _planned(locals() | {"progress": False}, plan_margin)
     if method == "exact":
         for name, given in (("the attempts of a pilot", about["attempts"]), ("assurance", assurance)):
             if given is not None:
@@ -903,23 +728,23 @@ def plan_margin(
     groups, *others = (settings[name].ravel() for name in SETTINGS)
     law_of = np.unique(np.stack(others), axis=1, return_inverse=True)[1].ravel()  # in NumPy 2.0.0 of two dimensions
     of_law = np.split(np.argsort(law_of, kind="stable"), np.cumsum(np.bincount(law_of))[:-1])
-    margin = np.empty(groups.size)
+    margin = np.empty(settings["n_groups"].shape)
 
     def work(k: int) -> None:
         at = of_law[k]
-        n, largest = int(settings["n_subjects"].flat[at[0]]), study(int(at[groups[at].argmax()]))
+        n, largest = int(settings["n_subjects"].flat[at[0]]), studies[at[groups[at].argmax()]]
         if method == "exact":
-            margin[at] = largest.others.margins(n, groups[at], largest.probability)
+            margin.flat[at] = largest.others.margins(n, groups[at], largest.probability)
         elif assurance is None:
-            margin[at] = largest.margins_of_known_rate(n, groups[at])
+            margin.flat[at] = largest.margins_of_known_rate(n, groups[at])
         else:
             for one in at.tolist():
-                margin[one] = study(one).simulate(n).margin_kept(assurance)
+                margin.flat[one] = studies[one].simulate(n).margin_kept(assurance)
 
     with reporting(progress, f"{len(of_law):,} settings") as report:
         run_blocks(work, range(len(of_law)), len(of_law), 1, n_threads, report)
-    shaped = margin.reshape(settings["n_groups"].shape)
-    return MarginPlan(**about | settings, margin=shaped, method=method, assurance=assurance, _around=around)
+    within = None if assurance is None else np.full(margin.shape, assurance)
+    return GroupsPlan(**about | settings, margin=margin, method=method, assurance=within)
 
 
 @checked
@@ -936,7 +761,7 @@ def plan_power(
     confidence_level: float = 0.95,
     quantile: Quantile = "family-wise",
     rng: seeds.Seed = None,
-) -> PowerPlan:
+) -> GroupsPlan:
     """Compute how often a study would find a group whose FNMR differs from that of the others.
 
     Parameters
@@ -954,7 +779,7 @@ def plan_power(
 
     Returns
     -------
-    PowerPlan
+    GroupsPlan
         With arrays of the shape that the settings broadcast to.
 
     Raises
@@ -976,14 +801,12 @@ def plan_power(
     >>> ff.plan_power(n_subjects=[200, 400], difference=0.05, rng=0, **settings).power.round(2)
     array([0.5 , 0.89])
     """
-    arguments = locals()
-    settings, study, about = _planned(arguments)
+    settings, studies, about = _planned(locals(), plan_power)
     margin, power = (np.empty(settings["n_groups"].shape) for _ in range(2))
-    for k in range(margin.size):
-        studies = study(k).simulate(int(settings["n_subjects"].flat[k]))
-        margin.flat[k], power.flat[k] = studies.margin_kept(0.5), studies.find()
-    around = _around_of(settings["n_subjects"], plan_power, arguments, about["seed"])
-    return PowerPlan(**about | settings, margin=margin, power=power, _around=around)
+    for k, study in enumerate(studies):
+        found = study.simulate(int(settings["n_subjects"].flat[k]))
+        margin.flat[k], power.flat[k] = found.margin_kept(0.5), found.find()
+    return GroupsPlan(**about | settings, margin=margin, power=power)
 
 
 @checked
@@ -1003,7 +826,7 @@ def plan_subjects(
     quantile: Quantile = "family-wise",
     max_subjects: AtLeastTwo = 100_000,
     rng: seeds.Seed = None,
-) -> SubjectsPlan:
+) -> GroupsPlan:
     """Find how many subjects a study needs in each group, for a margin of error or to find a group that differs.
 
     Parameters
@@ -1030,8 +853,8 @@ def plan_subjects(
 
     Returns
     -------
-    SubjectsPlan
-        With arrays of the shape that the settings broadcast to. `SubjectsPlan.n_subjects` is NaN where `max_subjects`
+    GroupsPlan
+        With arrays of the shape that the settings broadcast to. `n_subjects` is NaN where `max_subjects`
         are too few.
 
     Raises
@@ -1063,82 +886,96 @@ def plan_subjects(
     >>> float(plan.n_subjects), float(plan.power.round(2)), float(plan.margin.round(4))
     (335.0, 0.8, 0.0343)
     """
-    arguments = locals()
+    given = locals()
     if (margin is None) == (difference is None):
         raise InputError("give margin or difference, and not both: it determines how many subjects are needed")
+    plan: Callable[..., Any] = plan_power if margin is None else plan_margin
     wanted = {"power": power} if margin is None else {"margin": margin, "assurance": assurance}
-    settings, study, about = _planned(
-        arguments,
-        **{f"wanted_{name}": validation.fractions(name, values, "(0, 1)") for name, values in wanted.items()},
-    )
+    settings, studies, about = _planned(given, plan, wanted)
     needed, margins, shares = (np.empty(settings["n_groups"].shape) for _ in range(3))
-    for k in range(needed.size):
+    for k, study in enumerate(studies):
         asked = {name: float(settings[f"wanted_{name}"].flat[k]) for name in wanted}
         if margin is None:
-            found, studies = study(k).subjects_for_power(asked["power"], max_subjects)
-            shares.flat[k] = studies.find()
+            n, found = study.subjects_for_power(asked["power"], max_subjects)
+            shares.flat[k] = found.find()
         else:
-            found, studies = study(k).subjects_for_margin(asked["margin"], asked["assurance"], max_subjects)
-            shares.flat[k] = studies.keep(asked["margin"])
-        needed.flat[k], margins.flat[k] = np.nan if found is None else found, studies.margin_kept(0.5)
-    _warn_out_of_reach(settings, np.isnan(needed), max_subjects)
-    plan: Callable[..., Any] = plan_power if margin is None else plan_margin
-    left_out = {"margin", "assurance", "difference", "power", "max_subjects"}
-    again = {name: value for name, value in arguments.items() if name not in left_out}
-    again |= {"difference": difference} if margin is None else {"assurance": asked["assurance"]}
-    return SubjectsPlan(
-        **about | settings, n_subjects=needed, margin=margins,
-        assurance=None if margin is None else shares, power=shares if margin is None else None,
-        _around=_around_of(np.nan_to_num(needed, nan=max_subjects), plan, again, about["seed"]),
-    )  # fmt: skip
-
-
-def _planned(
-    given: Mapping[str, Any], **more: Floats
-) -> tuple[dict[str, NDArray[Any]], Callable[[int], Study], dict[str, Any]]:
-    """Check what all plans are asked, by the arguments of a call.
-
-    Returned are the settings, broadcast with more arrays; what makes the study of the k-th of them; and what results
-    say of how it was planned.
-    """
-    settings, pilot = checked_settings(given, more)
-    goats: float = given["goats"] or 0.0
-    if goats:
-        require_possible(goats, settings)
-    probability = share_inside(given["confidence_level"], given["quantile"])
-    n_simulations = given["n_simulations"]
-    key, seed = seeds.stream(given["rng"])
-
-    def study(k: int) -> Study:
-        n_groups, m, pi, rho = (
-            settings[name].flat[k].item() for name in ("n_groups", "n_attempts", "fnmr", "correlation")
-        )
-        alike = Subjects(pilot or Attempts.of(m), pi, rho, goats)
-        first = alike
-        if "difference" in settings:
-            first = replace(alike, fnmr=pi + settings["difference"].flat[k].item())
-        return Study(n_groups, first, alike, probability, n_simulations, key)
-
-    attempts = pilot and dict(zip(pilot.numbers.tolist(), pilot.shares.tolist(), strict=True))
-    about = {name: given[name] for name in ("confidence_level", "quantile")}
-    about |= {"attempts": attempts, "goats": goats or None, "n_simulations": n_simulations, "seed": seed}
-    return settings, study, about
-
-
-def _around_of(
-    n_subjects: NDArray[Any], plan: Callable[..., Any], arguments: dict[str, Any], seed: Any
-) -> _Around | None:
-    """Return, of a single setting, its number of subjects and what plans with others, by the arguments of a call."""
-    if n_subjects.size != 1:
-        return None
-    return int(n_subjects.flat[0]), partial(plan, **(arguments | {"rng": seed}))
-
-
-def _warn_out_of_reach(settings: dict[str, NDArray[Any]], missing: NDArray[np.bool_], most: int) -> None:
+            n, found = study.subjects_for_margin(asked["margin"], asked["assurance"], max_subjects)
+            shares.flat[k] = found.keep(asked["margin"])
+        needed.flat[k], margins.flat[k] = np.nan if n is None else n, found.margin_kept(0.5)
+    missing = np.isnan(needed)
     if missing.any():
         first = ", ".join(f"{name} {array[missing][0]:g}" for name, array in settings.items())
         warn(
-            f"{most:,} subjects in each group are not enough for {missing.sum()} of {missing.size} settings, the first "
-            f"{first}: n_subjects is NaN there; raise max_subjects, or ask for less",
+            f"{max_subjects:,} subjects in each group are not enough for {missing.sum()} of {missing.size} settings, "
+            f"the first {first}: n_subjects is NaN there; raise max_subjects, or ask for less",
             OutOfReachWarning,
         )
+    if about["_around"]:
+        about["_around"] = int(np.nan_to_num(needed, nan=max_subjects).item()), about["_around"][1]
+    shares_of = {"power" if margin is None else "assurance": shares}
+    return GroupsPlan(**about | settings, n_subjects=needed, margin=margins, **shares_of)
+
+
+def _planned(
+    given: Mapping[str, Any], plan: Callable[..., Any], wanted: Mapping[str, ArrayLike] = MappingProxyType({})
+) -> tuple[dict[str, NDArray[Any]], list[Study], dict[str, Any]]:
+    """Check what all plans are asked, by the arguments of a call.
+
+    plan: what plans the same with a number of subjects; wanted: shares and margins to reach. Returned are the settings,
+    broadcast to one shape, the study of each, and what results say of how it was planned.
+    """
+    settings: dict[str, NDArray[Any]] = {}
+    pilot = attempts_of(given["n_attempts"].attempts) if isinstance(given["n_attempts"], FailureCounts) else None
+    for name, least in _LEAST_OF.items():
+        if pilot and name == "n_attempts":
+            settings[name] = np.array(float(pilot[1] @ pilot[0]))
+        elif name in given:
+            settings[name] = validation.counts(name, given[name], least)
+    settings["fnmr"] = validation.fractions("fnmr", given["fnmr"], "(0, 1)")
+    settings["correlation"] = validation.fractions("correlation", given["correlation"], "[0, 1]")
+    if given.get("difference") is not None:
+        settings["difference"] = validation.numbers_of("difference", given["difference"])
+    settings |= {f"wanted_{name}": validation.fractions(name, values, "(0, 1)") for name, values in wanted.items()}
+    try:
+        shape = np.broadcast_shapes(*(array.shape for array in settings.values()))
+    except ValueError:
+        shapes = ", ".join(f"{name} {array.shape}" for name, array in settings.items() if array.ndim)
+        raise InputError(
+            f"the settings' shapes do not go together: {shapes}; give one an axis of its own, as in values[:, None]"
+        ) from None
+    settings = {name: np.broadcast_to(array, shape) for name, array in settings.items()}
+    probability = share_inside(given["confidence_level"], given["quantile"])
+    goats, n_simulations = given["goats"] or 0.0, given["n_simulations"]
+    key, seed = seeds.stream(given["rng"])
+
+    def study(k: int) -> Study:
+        one = {name: array.flat[k].item() for name, array in settings.items()}
+        alike = Subjects(*(pilot or attempts_of(one["n_attempts"])), one["fnmr"], one["correlation"], goats)
+        first = replace(alike, fnmr=alike.fnmr + one["difference"]) if "difference" in one else alike
+        if not 0 < first.fnmr < 1 or one.get("difference") == 0:
+            raise InputError(
+                f"difference must be other than 0, with fnmr + difference in (0, 1), not {one['difference']:g} at "
+                f"fnmr {alike.fnmr:g}"
+            )
+        for subjects in (alike, first) if goats else ():
+            often, seldom = subjects.rates()
+            if seldom <= 0 or often >= 1:
+                raise InputError(
+                    f"goats={goats:g} cannot cause a correlation of {alike.correlation:g} at an FNMR of "
+                    f"{subjects.fnmr:g}: they would fail with a probability of {often:.3g} and the others with "
+                    f"{seldom:.3g}"
+                )
+        return Study(one["n_groups"], first, alike, probability, n_simulations, key)
+
+    attempts = pilot and dict(zip(pilot[0].tolist(), pilot[1].tolist(), strict=True))
+    around = None
+    if math.prod(shape) == 1:
+        again = {name: given[name] for name in signature(plan).parameters if name in given} | {"rng": seed}
+        again |= {name: settings[f"wanted_{name}"].item() for name in wanted if name in again}
+        around = int(settings.get("n_subjects", np.zeros(1)).item()), partial(plan, **again)
+    about = {name: given[name] for name in ("confidence_level", "quantile", "n_simulations", "goats")}
+    return (
+        settings,
+        [study(k) for k in range(math.prod(shape))],
+        about | {"attempts": attempts, "seed": seed, "_around": around},
+    )

@@ -32,7 +32,7 @@ def test_every_public_function_is_at_the_door(name):
 def test_the_walk_finds_functions_of_every_kind():
     assert {
         "fastfair.eer", "fastfair.measures.fdr", "fastfair.intervals.holm", "Comparisons", "Comparisons.from_frame",
-        "Evaluation.value", "PowerPlan.to_frame", "OperatingPoint",
+        "Evaluation.value", "GroupsPlan.to_frame", "OperatingPoint",
     } <= set(FUNCTIONS)  # fmt: skip
 
 

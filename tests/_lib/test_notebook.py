@@ -16,7 +16,7 @@ from fastfair.evaluation.result import Evaluation
 from fastfair.evaluation.system_comparison import SystemComparison
 from fastfair.group_tests.equal_rates import GroupTest, MarginOfError
 from fastfair.planning.fmr import FmrPlan
-from fastfair.planning.fnmr import MarginPlan, PowerPlan, SubjectsPlan
+from fastfair.planning.fnmr import GroupsPlan
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "fuzz"))
 import valid_calls
@@ -64,7 +64,7 @@ def test_tests_plans_bands_and_evaluations_are_among_them():
     classes = {type(valid_calls.made()[name]) for name in shown()}
     assert {
         ff.Comparisons, Evaluation, SystemComparison, RocBand, FairnessBand, GroupTest,
-        MarginOfError, MarginPlan, PowerPlan, SubjectsPlan, FmrPlan, Claim, ff.Embeddings,
+        MarginOfError, GroupsPlan, FmrPlan, Claim, ff.Embeddings,
         ff.FailureCounts,
     } <= classes  # fmt: skip
 
@@ -94,5 +94,5 @@ def test_long_tables_say_what_is_left_out():
     plan = ff.plan_margin(n_groups=2, n_subjects=np.arange(10, 410, 10), n_attempts=1, fnmr=0.1, correlation=0.0,
                           n_simulations=20, rng=0)  # fmt: skip
     assert "and 20 rows more" in Read(plan._repr_html_()).text
-    assert repr(plan) == f"MarginPlan({plan.summary()})"
-    assert plan.summary().startswith("40 settings: margins from ")
+    assert repr(plan) == f"GroupsPlan({plan.summary()})"
+    assert plan.summary().startswith("40 settings: margin of error from ")

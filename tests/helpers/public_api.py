@@ -35,7 +35,7 @@ from fastfair.evaluation.system_comparison import SystemComparison
 from fastfair.evaluation.worst_comparisons import WorstComparisons
 from fastfair.group_tests.equal_rates import GroupTest, MarginOfError
 from fastfair.planning.fmr import FmrPlan, FmrStudy
-from fastfair.planning.fnmr import MarginPlan, PowerPlan, SubjectsPlan
+from fastfair.planning.fnmr import GroupsPlan
 from fastfair.quality import DiscardArea, DiscardCurve, DiscardedRate
 from fastfair.small_groups import ShrunkenRates
 from fastfair.synthesis.coverage import CoverageExperiment
@@ -54,10 +54,9 @@ RESULTS = {
     CalibratedScores, Calibration, Check, CheckedQuantity, Claim, ClaimedRate, Contrast,
     CostDifference, CostMeasure, CoverageExperiment, DiscardArea, DiscardCurve, DiscardedRate,
     Effect, ErrorModel, Evaluation, ExpectedError, ExpectedPerformance, FairnessBand, FmrPlan,
-    FmrStudy, GroupTest, MarginOfError, MarginPlan,
-    PowerPlan, Quantity, RankedSystem, RatioCost, RocBand,
+    FmrStudy, GroupTest, GroupsPlan, MarginOfError, Quantity, RankedSystem, RatioCost, RocBand,
     ff.ScannedComparisons, ShrunkenRates, StratifiedDifference, StratifiedRate,
-    StratifiedRates, SubjectsPlan, Synthesis, SystemComparison, Tippett, TrainedTransform,
+    StratifiedRates, Synthesis, SystemComparison, Tippett, TrainedTransform,
     WorstComparisons, score_metrics.ActDcf, score_metrics.Det, score_metrics.Eer, score_metrics.MinDcf,
     score_metrics.Roc,
     measures.Estimand, rates.Rates,

@@ -19,7 +19,7 @@ from scipy.special import ndtr
 import fastfair as ff
 from fastfair.errors import InputError, OutOfReachWarning
 from fastfair.planning import fnmr as studies
-from fastfair.planning.fnmr import Attempts, Subjects
+from fastfair.planning.fnmr import Subjects, attempts_of
 
 SETTING = {"n_groups": 4, "n_subjects": 60, "n_attempts": 3, "fnmr": 0.1, "correlation": 0.3, "rng": 0}
 WITHOUT_SUBJECTS = {name: value for name, value in SETTING.items() if name != "n_subjects"}
@@ -40,12 +40,12 @@ correlations = st.one_of(st.sampled_from([Fraction(0), Fraction(1)]), st.fractio
 
 @given(st.lists(st.integers(1, 5), min_size=1, max_size=6), rates, correlations)
 def test_subjects_with_the_attempts_of_a_pilot(attempts_of_each, fnmr, correlation):
-    subjects = Subjects(Attempts.of(attempts_of_each), float(fnmr), float(correlation))
+    subjects = Subjects(*attempts_of(attempts_of_each), float(fnmr), float(correlation))
     expected = planned_studies.kinds(attempts_of_each, fnmr, correlation)
     found = {(e, m): p for e, m, p in zip(*(part.tolist() for part in subjects.kinds), strict=True)}
     assert found == pytest.approx({kind: float(p) for kind, p in expected.items()}, abs=1e-14)
     attempts, variance = planned_studies.mean_and_variance(expected, fnmr)
-    assert subjects.attempts.mean == pytest.approx(float(attempts))
+    assert subjects.mean_attempts == pytest.approx(float(attempts))
     # The variance of a rate of many subjects is that of e - pi m over the squared number of attempts.
     assert subjects.variance(50) == pytest.approx(float(variance / attempts**2 / 50), rel=1e-9, abs=1e-18)
 
@@ -76,7 +76,7 @@ def test_the_first_number_from_which_on_all_are_enough(enough, start):
 @given(st.integers(1, 6), st.sampled_from([0.05, 0.2]), st.sampled_from([0.0, 0.1, 0.3]), st.sampled_from([0.1, 0.5]))
 def test_goats_cause_the_correlation(m, pi, rho, goats):
     """Their failures have the mean and the variance of beta-binomial ones."""
-    subjects = Subjects(Attempts.of(m), pi, rho, goats)
+    subjects = Subjects(*attempts_of(m), pi, rho, goats)
     often, seldom = subjects.rates()
     assume(seldom > 0 and often < 1)
     law = subjects.law(m)
@@ -127,7 +127,7 @@ def test_varying_attempts_need_more_subjects():
     assert plan.attempts == {1: 0.8, 11: 0.2}
     assert plan.assurance == pytest.approx(0.8, abs=0.05)
     assert plan.to_frame("polars").columns == [
-        "n_groups", "n_attempts", "fnmr", "correlation", "wanted_margin", "wanted_assurance", "margin", "n_subjects",
+        "n_groups", "n_subjects", "n_attempts", "fnmr", "correlation", "wanted_margin", "wanted_assurance", "margin",
         "assurance",
     ]  # fmt: skip
 
@@ -155,7 +155,7 @@ def test_subjects_for_a_margin_or_a_power_are_enough():
     assert (plan.power <= plan.wanted_power + 0.06).all()
     again = ff.plan_power(**WITHOUT_SUBJECTS, n_subjects=plan.n_subjects, difference=0.1)
     np.testing.assert_allclose(again.power, plan.power, atol=0.03)
-    assert plan.to_frame("polars").columns[4:] == ["difference", "wanted_power", "margin", "n_subjects", "power"]
+    assert plan.to_frame("polars").columns[5:] == ["difference", "wanted_power", "margin", "power"]
     assert plan.assurance is None
 
 
@@ -214,8 +214,11 @@ def test_summaries_say_what_is_planned_for_each_setting():
     assert f"{100 * float(margin.margin):.3g} percentage points" in margin.summary()
     lower = ff.plan_power(**SETTING, difference=[-0.05, 0.05])
     first, second = lower.summary().splitlines()
-    assert f"5 percentage points lower is found in {100 * lower.power[0]:.3g} % of studies" in first
-    assert f"5 percentage points higher is found in {100 * lower.power[1]:.3g} % of studies" in second
+    found = "% of studies find a group whose FNMR is 5 percentage points"
+    assert f"{100 * lower.power[0]:.3g} {found} lower." in first
+    assert f"{100 * lower.power[1]:.3g} {found} higher." in second
+    within = ff.plan_margin(**SETTING, assurance=0.8).summary()
+    assert "80 % of studies have a margin of at most" in within
     with pytest.warns(OutOfReachWarning):
         needed = ff.plan_subjects(**WITHOUT_SUBJECTS, margin=[0.001, 0.2], max_subjects=100)
     short, enough = needed.summary().splitlines()

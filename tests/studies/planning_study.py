@@ -15,7 +15,7 @@ from oracles.planned_studies import compared
 import fastfair as ff
 from fastfair.claims import SUPPORTED
 from fastfair.planning.fmr import FmrPlan
-from fastfair.planning.fnmr import SubjectsPlan
+from fastfair.planning.fnmr import GroupsPlan
 
 from .processes import chosen, shares, study_parser
 from .tables import percents, print_table
@@ -56,7 +56,7 @@ class Setting:
     difference: float
     goats: float = 0.0
 
-    def plan(self, differs: bool) -> SubjectsPlan:
+    def plan(self, differs: bool) -> GroupsPlan:
         """Plan a study for the difference, or for the margin, at default arguments."""
         asked = {"difference": self.difference} if differs else {"margin": self.margin}
         n = len(self.attempts)

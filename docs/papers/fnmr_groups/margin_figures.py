@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, NullLocator
 from numpy.typing import NDArray
 
-from fastfair.planning.fnmr import MarginPlan
+from fastfair.planning.fnmr import GroupsPlan
 from papers.figure_style import per_cent
 
 TITLES = {
@@ -25,7 +25,7 @@ _SYMBOLS = {"n_groups": "G", "n_subjects": "n", "n_attempts": "m", "fnmr": "π",
 _LABEL_SIZE = 8.0  # points
 
 
-def overview(plan: MarginPlan, correlation: float = 0.05) -> Figure:
+def overview(plan: GroupsPlan, correlation: float = 0.05) -> Figure:
     """Draw figure 2: panels by subjects and attempts, a colour for each FNMR. All axes are alike and logarithmic."""
     rows, across = np.unique(plan.n_subjects), np.unique(plan.n_attempts)
     figure, axes = _panels(rows.size, across.size, (2.1 * across.size + 1.2, 1.9 * rows.size + 0.8))
@@ -39,7 +39,7 @@ def overview(plan: MarginPlan, correlation: float = 0.05) -> Figure:
     return figure
 
 
-def one_at_a_time(plan: MarginPlan, held: Mapping[str, float]) -> Figure:
+def one_at_a_time(plan: GroupsPlan, held: Mapping[str, float]) -> Figure:
     """Draw figure 3: four panels, each of which changes one setting and holds the others."""
     figure, axes = _panels(2, 2, (9.0, 7.0))
     for name, ax in zip(held, axes.ravel(), strict=True):
@@ -59,7 +59,7 @@ def _panels(n_rows: int, n_columns: int, size: tuple[float, float]) -> tuple[Fig
     return figure, axes
 
 
-def _draw(ax: Any, plan: MarginPlan, held: Mapping[str, float], name: str) -> None:
+def _draw(ax: Any, plan: GroupsPlan, held: Mapping[str, float], name: str) -> None:
     """Draw margins over the groups, a line for each value of one setting."""
     values = np.unique(getattr(plan, name))
     for color, value in zip(mpl.colormaps["viridis"](np.linspace(0, 0.75, values.size)), values, strict=True):

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastfair import plan_margin
-from fastfair.planning.fnmr import MarginPlan
+from fastfair.planning.fnmr import GroupsPlan
 from papers.page_parts import Figure, Table, Verdict
 from papers.settings import Settings
 from papers.verdict_rules import Outcome
@@ -61,12 +61,12 @@ class Study:
 
     Attributes
     ----------
-    exact, drawn : MarginPlan
+    exact, drawn : GroupsPlan
         Without noise; and from simulated studies, as the paper has it.
     """
 
-    exact: MarginPlan
-    drawn: MarginPlan
+    exact: GroupsPlan
+    drawn: GroupsPlan
 
     def noise(self) -> Floats:
         """Return by what share drawn margins miss the exact ones."""
