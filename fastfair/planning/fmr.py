@@ -29,8 +29,7 @@ from fastfair.group_tests.frailty import count_errors, estimate
 from fastfair.resampling.dependence import ENOUGH_PAIRS, effective_size, overdispersion
 from fastfair.resampling.units import require_units
 from fastfair.results.result import Result
-from fastfair.uncertainty.few_errors import CONCENTRATED
-from fastfair.uncertainty.interval_maker import ROOM, two_sided_level
+from fastfair.uncertainty.interval_maker import ROOM, are_of_few, two_sided_level
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -45,7 +44,7 @@ _ROUNDS = 50  # of drawing pairs, after which those not drawn yet are left out: 
 
 @dataclass(frozen=True)
 class Design:
-    """Who is compared with whom.
+    """Who is compared with whom, and how false matches come about.
 
     Attributes
     ----------
@@ -53,10 +52,19 @@ class Design:
         How many others, drawn at random, each subject is compared with; None for all.
     n_samples : int
         Samples of each subject; all samples of two subjects who are compared are.
+    fmr : float
+        The share of false matches.
+    covariance : float
+        Relative covariance of false matches that share one subject.
+    again : float
+        Chance that another comparison of two subjects is a false match where one is.
     """
 
     n_partners: int | None
     n_samples: int
+    fmr: float = 0.0
+    covariance: float = 0.0
+    again: float = 0.0
 
     @property
     def repeats(self) -> int:
@@ -75,99 +83,55 @@ class Design:
         """Return the number of comparisons of n subjects."""
         return self.pairs(n) * self.repeats
 
-
-@dataclass(frozen=True)
-class FalseMatches:
-    """How false matches come about.
-
-    Attributes
-    ----------
-    fmr : float
-        Their share of comparisons.
-    covariance : float
-        Relative covariance of false matches that share one subject.
-    again : float
-        Chance that another comparison of two subjects is a false match where one is.
-    """
-
-    fmr: float
-    covariance: float
-    again: float
-
-    def relative_variance(self, design: Design, n: int) -> float:
+    def relative_variance(self, n: int) -> float:
         """Return the variance of the FMR of n subjects over its square: of N comparisons, with M as in `frailty`.
 
         That of the number of false matches is N p (1 + a (c - 1)) + kappa p^2 M, if each two subjects have c
         comparisons.
         """
-        size, partners = design.comparisons(n), design.partners(n)
-        repeated, sharing = size * (design.repeats - 1), n * design.repeats**2 * partners * (partners - 1)
+        size, partners = self.comparisons(n), self.partners(n)
+        repeated, sharing = size * (self.repeats - 1), n * self.repeats**2 * partners * (partners - 1)
         more = overdispersion(self.again, repeated, self.covariance, self.fmr, sharing, size)
         return float(more / (size * self.fmr))
 
 
-@dataclass(frozen=True, eq=False)
-class Limits:
-    """What simulated studies of n subjects found.
-
-    Attributes
-    ----------
-    n : int
-        Number of subjects.
-    errors : (studies,) ndarray of int
-        Numbers of false matches.
-    limit : (studies,) ndarray
-        Upper limits of the FMR.
-    is_narrow : (studies,) ndarray of bool
-        Whether few subjects cause most false matches, so that `claim` takes the limit for too low.
-    """
-
-    n: int
-    errors: Counts
-    limit: Floats
-    is_narrow: NDArray[np.bool_]
-
-    def support(self, claimed: float) -> float:
-        """Return the share of studies that support the claim, with a limit of at most what is claimed."""
-        room = np.where(self.errors < ENOUGH_ERRORS, ROOM, 1)
-        return float(((room * self.limit <= claimed) & ~self.is_narrow).mean())
-
-
 def simulate(
-    design: Design, matches: FalseMatches, n: int, confidence_level: float, n_studies: int, seed: list[int]
-) -> Limits:
+    design: Design, n: int, confidence_level: float, n_studies: int, seed: list[int]
+) -> tuple[Counts, Floats, NDArray[np.bool_]]:
     """Draw studies with n subjects and compute their upper limits as `claim` does, but from variances in closed form.
 
     Subjects have lognormal effects of mean 1 and variance kappa, and two of them a false match in proportion to the
     product of their effects. Only pairs with false matches are drawn.
 
     n is at least 4, and the level above 0.5. Fewer studies are drawn where they have many subjects or false matches.
+    Returned are (studies,) numbers of false matches, upper limits of the FMR, and whether few subjects cause most false
+    matches, so that `claim` takes the limit for too low.
     """
     memory.require(
         100 * n + 50 * n_studies + 24 * design.repeats,
         f"{n_studies:,} studies of {n:,} subjects with {design.n_samples:,} samples each",
         "plan for fewer",
     )
-    mean = matches.fmr * design.comparisons(n)
+    mean = design.fmr * design.comparisons(n)
     if mean > MOST_ERRORS:
         raise InputError(
             f"studies of {n:,} subjects would have {mean:,.0f} false matches each, too many to draw: claim more than "
-            f"{matches.fmr:g}, or compare each subject with fewer others (n_partners)"
+            f"{design.fmr:g}, or compare each subject with fewer others (n_partners)"
         )
     n_studies = min(n_studies, max(_LEAST_STUDIES, int(_WORK / (mean + n))))
     rng = np.random.default_rng([*seed, n])
-    spread = math.log1p(matches.covariance)
+    spread = math.log1p(design.covariance)
     size, in_design = design.comparisons(n), design.partners(n) / (n - 1)
     found, is_narrow = np.empty((n_studies, 4)), np.zeros(n_studies, np.bool_)
     for study in range(n_studies):
         effect = np.exp(math.sqrt(spread) * rng.standard_normal(n) - spread / 2)
         all_pairs = (effect.sum() ** 2 - (effect**2).sum()) / 2
-        expected = matches.fmr * all_pairs * in_design * design.repeats / _errors_of_pair(design, matches)
+        expected = design.fmr * all_pairs * in_design * design.repeats / _errors_of_pair(design)
         n_pairs = min(rng.poisson(expected), design.pairs(n))
-        errors = _draw(effect, n_pairs, design, matches, rng)
+        errors = _draw(effect, n_pairs, design, rng)
         total = errors[2].sum()
         if total == 0:
-            five = _draw(effect, min(ENOUGH_PAIRS, design.pairs(n)), design, matches, rng)
+            five = _draw(effect, min(ENOUGH_PAIRS, design.pairs(n)), design, rng)
             few = float(five[2].sum())
             found[study] = 0, 0, 0, max(1, n // 2)  # how many independent comparisons tell as much
             if few < size:
@@ -175,7 +139,7 @@ def simulate(
         else:
             variance, freedom = dyadic_variance(errors, n, design)
             found[study] = total, math.sqrt(variance) / size, max(1.0, min(freedom, n - 1)), 1
-            is_narrow[study] = are_of_few(errors, n)
+            is_narrow[study] = are_of_few(int(total), n, concentration(errors, n))
     errors_of_study, errors_of_rate, freedoms, independent = found.T
     none = errors_of_study == 0
     limit = -np.expm1(math.log(1 - confidence_level) / independent)
@@ -183,19 +147,17 @@ def simulate(
         np.minimum(errors_of_study[~none] / size, 1), errors_of_rate[~none], freedoms[~none],
         2 * confidence_level - 1,
     )  # fmt: skip
-    return Limits(n, errors_of_study.astype(np.int64), limit, is_narrow)
+    return errors_of_study.astype(np.int64), limit, is_narrow
 
 
-def _errors_of_pair(design: Design, matches: FalseMatches) -> float:
+def _errors_of_pair(design: Design) -> float:
     """Return how many false matches two subjects have on average if they have any."""
-    if matches.again == 0 or design.repeats == 1:
+    if design.again == 0 or design.repeats == 1:
         return 1.0
-    return design.repeats * matches.again / -math.expm1(design.repeats * math.log1p(-matches.again))
+    return design.repeats * design.again / -math.expm1(design.repeats * math.log1p(-design.again))
 
 
-def _draw(
-    effect: Floats, n_pairs: int, design: Design, matches: FalseMatches, rng: np.random.Generator
-) -> tuple[Counts, Counts, Counts]:
+def _draw(effect: Floats, n_pairs: int, design: Design, rng: np.random.Generator) -> tuple[Counts, Counts, Counts]:
     """Draw distinct pairs of subjects with false matches, and how many each has."""
     n, ends = effect.size, np.cumsum(effect)
     codes = np.empty(0, np.int64)
@@ -209,51 +171,42 @@ def _draw(
         codes = codes[np.sort(first)][:n_pairs]
     n_pairs = codes.size
     times = np.ones(n_pairs, np.int64)
-    if design.repeats > 1 and matches.again > 0:
+    if design.repeats > 1 and design.again > 0:
         # The first of them to err is at a place that is geometric, and each of those after it errs with the chance.
-        before = (1 - matches.again) ** np.arange(design.repeats)
+        before = (1 - design.again) ** np.arange(design.repeats)
         place = rng.choice(design.repeats, n_pairs, p=before / before.sum())
-        times += rng.binomial(design.repeats - 1 - place, matches.again)
+        times += rng.binomial(design.repeats - 1 - place, design.again)
     return codes // n, codes % n, times
 
 
 def dyadic_variance(errors: tuple[Counts, Counts, Counts], n: int, design: Design) -> tuple[float, float]:
     """Compute the dyadic-robust variance of a number of false matches and its degrees of freedom.
 
-    As `kernels.dyadic` does, for a design in which each subject has as many comparisons. errors are the two subjects
-    and the number of false matches of each of the (pairs,) that has any.
+    Each of the n subjects has as many comparisons. errors are the two subjects and the number of false matches of each
+    of the (pairs,) that has any.
     """
-    first, second, times = errors
-    each = design.partners(n) * design.repeats  # comparisons of a subject
-    size = n * each / 2
-    total = float(times.sum())
-    rate = total / size
-    ends, weights = np.concatenate((first, second)), np.tile(times.astype(np.float64), 2)
-    of_subject = np.bincount(ends, weights, n)
-    deviation = of_subject - rate * each
-    squares = np.bincount(ends, weights**2, n) - 2 * rate * design.repeats * of_subject
-    squares += rate**2 * design.repeats * each
-    pairs_squared = float(squares.sum()) / 2
-    left = 1 - 4 / n + 2 * design.repeats / (n * each)
-    robust = (float(deviation @ deviation) - pairs_squared) / left
-    is_floored = robust <= pairs_squared * (1 + 1e-9)
-    parts = squares / 2 if is_floored else deviation**2 - squares / 2
-    whole, squared = float(parts.sum()), float(parts @ parts)
-    rest = squared - whole**2 * (1 / n + 0.5 / max(min(total, size - total), 1.0))
-    freedom = 2 * whole**2 / rest if rest > 1e-12 * squared else math.inf
-    return max(robust, pairs_squared), freedom
+    from fastfair.kernels import dyadic, pair_walk
+
+    ends, times = np.concatenate(errors[:2]), np.tile(errors[2].astype(np.float64), 2)
+    each = np.full(n, float(design.partners(n) * design.repeats))  # comparisons of a subject
+    of_subject = np.bincount(ends, times, n)
+    wrong = np.array([of_subject, np.bincount(ends, times**2, n), design.repeats * of_subject], np.float64)
+    of_pairs = np.zeros((1, pair_walk.N_SUMS))
+    sums = pair_walk.Sums(each, design.repeats * each, each.sum(keepdims=True), wrong[None], of_pairs)
+    point, stratum = (np.int64(0), errors[2].sum(keepdims=True), np.zeros(1, np.int64)), np.zeros(n, np.int32)
+    found = np.empty((1, 3))
+    pair_walk.finish_list(sums, np.arange(n), point, (stratum, np.array([n])), found, of_pairs.copy())
+    return float(found[0, dyadic.ROBUST]), float(found[0, dyadic.FREEDOM])
 
 
-def are_of_few(errors: tuple[Counts, Counts, Counts], n: int) -> bool:
-    """Return whether few of n subjects cause most false matches, by the rule of `uncertainty.interval_maker`."""
-    first, second, times = errors
-    n_top, total = -(-n // 20), times.sum()
-    if n < 20 or total < max(10, 3 * n_top):
-        return False
-    of_subject = np.bincount(np.concatenate((first, second)), np.tile(times, 2), n)
-    is_top = np.zeros(n, np.bool_)
-    is_top[np.argsort(-of_subject, kind="stable")[:n_top]] = True
-    return bool(times[is_top[first] | is_top[second]].sum() >= CONCENTRATED * total)
+def concentration(errors: tuple[Counts, Counts, Counts], n: int) -> float:
+    """Return the share of false matches that involve one of the 5 % of n subjects with most."""
+    from fastfair.kernels import groups as kernels
+
+    first, second = (np.repeat(end, errors[2]).astype(np.int32) for end in errors[:2])
+    held, n_errors = np.empty(1, np.int64), np.array([first.size])
+    kernels.errors_of_top_subjects(first, second, np.zeros(first.size, np.int64), n_errors, np.array([n]), n, held)
+    return float(held[0] / first.size)
 
 
 @dataclass(frozen=True)
@@ -507,22 +460,47 @@ def plan_fmr(
     """
     if claimed > _MOST_RATE:
         raise InputError(f"claimed must be at most {_MOST_RATE:g}, as a plan takes false matches for rare")
-    design = Design(n_partners, n_samples)
-    matches = _matches(fmr, covariance, again, pilot, at, design)
-    if matches.fmr >= claimed:
-        raise InputError(f"fmr must be below what is claimed, {claimed:g}, not {matches.fmr:g}: no study would show it")
+    if (pilot is None) != (at is None):
+        raise InputError("pilot and at go together: give both, or neither")
+    if covariance is not None and covariance < 0:
+        raise InputError(f"covariance must be at least 0, not {covariance:g}")
+    known: dict[str, Any] = {
+        "fmr": fmr,
+        "covariance": covariance,
+        "again": 0.0 if again is None and n_samples == 1 else again,
+    }
+    missing = [name for name, value in known.items() if value is None]
+    if missing:
+        if pilot is None or at is None:
+            told = " and ".join(missing)
+            raise InputError(f"give {told}, or the comparisons of a pilot, pilot=, and their point, at=")
+        of_pilot = _of_pilot(pilot, at)
+        known |= {name: of_pilot[name] for name in missing}
+    design = Design(n_partners, n_samples, **{name: float(value) for name, value in known.items()})
+    if design.fmr >= claimed:
+        raise InputError(f"fmr must be below what is claimed, {claimed:g}, not {design.fmr:g}: no study would show it")
     level = intervals.level(confidence_level)
     two_sided_level(level)
     key, seed = seeds.stream(rng)
 
     @cache
-    def study(n: int) -> Limits:
-        return simulate(design, matches, n, level, n_simulations, key.tolist())
+    def study(n: int) -> FmrStudy:
+        errors, limit, is_narrow = simulate(design, n, level, n_simulations, key.tolist())
+        supported = np.where(errors < ENOUGH_ERRORS, ROOM, 1) * limit <= claimed
+        size = design.comparisons(n)
+        expected = round(size * design.fmr)
+        return FmrStudy(
+            n_subjects=n, n_pairs=design.pairs(n), n_comparisons=size, expected_errors=size * design.fmr,
+            limit=float(np.median(limit)),
+            limit_assured=float(np.quantile(limit, assurance, method="inverted_cdf")),
+            assurance=float((supported & ~is_narrow).mean()),
+            independent_limit=float(betaincinv(expected + 1, size - expected, level)),
+        )  # fmt: skip
 
-    about = _about(design, matches, claimed)
+    about = _about(design, claimed)
     farthest = min(max_subjects, _FARTHEST * about)
-    n = _smallest(lambda n: study(n).support(claimed) >= assurance, about, farthest, _NEAR)
-    is_reached = study(n).support(claimed) >= assurance
+    n = _smallest(lambda n: study(n).assurance >= assurance, about, farthest, _NEAR)
+    is_reached = study(n).assurance >= assurance
     if not is_reached:
         warn(
             f"{farthest:,} subjects are not enough for {100 * assurance:g} % of studies to support an FMR of at most "
@@ -530,42 +508,16 @@ def plan_fmr(
             OutOfReachWarning,
         )
     numbers = sorted({n, *(min(max_subjects, max(_LEAST, round(times * n))) for times in _AROUND)})
-    rows = {
-        k: _row(design, matches, study(k), claimed, assurance, level)
-        for k in numbers
-        if k == n or matches.fmr * design.comparisons(k) <= MOST_ERRORS
-    }
+    rows = {k: study(k) for k in numbers if k == n or design.fmr * design.comparisons(k) <= MOST_ERRORS}
     return FmrPlan(
-        claimed=claimed, fmr=matches.fmr, covariance=matches.covariance, again=matches.again,
-        wanted_assurance=assurance,
+        claimed=claimed, fmr=design.fmr, covariance=design.covariance, again=design.again, wanted_assurance=assurance,
         n_subjects=n if is_reached else None, needed=rows[n], studies=tuple(rows.values()),
-        n_independent=independent_subjects(design, matches.fmr, claimed, assurance, level), confidence_level=level,
+        n_independent=independent_subjects(design, claimed, assurance, level), confidence_level=level,
         settings={
             "at": None if at is None else str(at), "n_partners": n_partners, "n_samples": n_samples,
             "n_simulations": n_simulations, "max_subjects": max_subjects, "rng": seed,
         },
     )  # fmt: skip
-
-
-def _matches(
-    fmr: float | None, covariance: float | None, again: float | None,
-    pilot: Comparisons | None, at: OperatingPoint | None, design: Design,
-) -> FalseMatches:  # fmt: skip
-    """Check how false matches come about, and take from the pilot what is not given."""
-    if (pilot is None) != (at is None):
-        raise InputError("pilot and at go together: give both, or neither")
-    if covariance is not None and covariance < 0:
-        raise InputError(f"covariance must be at least 0, not {covariance:g}")
-    again = 0.0 if again is None and design.repeats == 1 else again
-    found: dict[str, Any] = {"fmr": fmr, "covariance": covariance, "again": again}
-    missing = [name for name, value in found.items() if value is None]
-    if missing:
-        if pilot is None or at is None:
-            told = " and ".join(missing)
-            raise InputError(f"give {told}, or the comparisons of a pilot, pilot=, and their point, at=")
-        of_pilot = _of_pilot(pilot, at)
-        found |= {name: of_pilot[name] for name in missing}
-    return FalseMatches(**{name: float(value) for name, value in found.items()})
 
 
 def _of_pilot(pilot: Comparisons, at: OperatingPoint) -> dict[str, float]:
@@ -585,12 +537,12 @@ def _of_pilot(pilot: Comparisons, at: OperatingPoint) -> dict[str, float]:
     return {"fmr": erred.mean(), "covariance": found.kappa[0], "again": min(found.again, 1 - 1e-9)}
 
 
-def _about(design: Design, matches: FalseMatches, claimed: float) -> int:
+def _about(design: Design, claimed: float) -> int:
     """Return about how many subjects are needed, by the variance of the number of false matches."""
-    if matches.fmr == 0:
+    if design.fmr == 0:
         return _smallest(lambda n: design.comparisons(n) * claimed >= 3)
-    reach = math.log(claimed / matches.fmr)
-    return _smallest(lambda n: math.sqrt(matches.relative_variance(design, n)) * 2.5 <= reach)
+    reach = math.log(claimed / design.fmr)
+    return _smallest(lambda n: math.sqrt(design.relative_variance(n)) * 2.5 <= reach)
 
 
 def _smallest(is_enough: Callable[[int], bool], about: int = _LEAST, most: int = 2**40, ratio: float = 1.0) -> int:
@@ -604,7 +556,7 @@ def _smallest(is_enough: Callable[[int], bool], about: int = _LEAST, most: int =
     return least_whole(is_enough, low, high, ratio)
 
 
-def independent_subjects(design: Design, fmr: float, claimed: float, assurance: float, level: float) -> int:
+def independent_subjects(design: Design, claimed: float, assurance: float, level: float) -> int:
     """Return how many subjects would do if all comparisons were independent, by Clopper and Pearson's limit."""
 
     def supports(errors: int) -> Callable[[int], bool]:
@@ -616,20 +568,6 @@ def independent_subjects(design: Design, fmr: float, claimed: float, assurance: 
     errors = 0
     while True:
         n = _smallest(supports(errors))
-        if bdtr(errors, design.comparisons(n), fmr) >= assurance:
+        if bdtr(errors, design.comparisons(n), design.fmr) >= assurance:
             return n
         errors += 1
-
-
-def _row(
-    design: Design, matches: FalseMatches, found: Limits, claimed: float, share: float, level: float
-) -> FmrStudy:  # fmt: skip
-    size = design.comparisons(found.n)
-    expected = size * matches.fmr
-    errors = round(expected)
-    return FmrStudy(
-        n_subjects=found.n, n_pairs=design.pairs(found.n), n_comparisons=size, expected_errors=expected,
-        limit=float(np.median(found.limit)),
-        limit_assured=float(np.quantile(found.limit, share, method="inverted_cdf")),
-        assurance=found.support(claimed), independent_limit=float(betaincinv(errors + 1, size - errors, level)),
-    )  # fmt: skip

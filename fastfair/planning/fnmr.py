@@ -912,8 +912,8 @@ def plan_subjects(
         )
     if about["_around"]:
         about["_around"] = int(np.nan_to_num(needed, nan=max_subjects).item()), about["_around"][1]
-    shares_of = {"power" if margin is None else "assurance": shares}
-    return GroupsPlan(**about | settings, n_subjects=needed, margin=margins, **shares_of)
+    about |= {"power" if margin is None else "assurance": shares}
+    return GroupsPlan(**about | settings, n_subjects=needed, margin=margins)
 
 
 def _planned(

@@ -144,9 +144,13 @@ def are_concentrated(quantity: Quantity) -> bool:
         return False
     assert quantity.n_errors is not None
     assert quantity.n_subjects is not None
-    n_top = -(-quantity.n_subjects // 20)
-    known = quantity.n_subjects >= 20 and quantity.n_errors >= max(10, 3 * n_top)
-    return known and quantity.concentration >= CONCENTRATED
+    return are_of_few(quantity.n_errors, quantity.n_subjects, quantity.concentration)
+
+
+def are_of_few(n_errors: int, n_subjects: int, concentration: float) -> bool:
+    """Return whether few of the subjects cause most errors, by the share of those that involve 5 % of them."""
+    known = n_subjects >= 20 and n_errors >= max(10, 3 * -(-n_subjects // 20))
+    return known and concentration >= CONCENTRATED
 
 
 def has_few_false_matches(quantity: Quantity) -> bool:
