@@ -6,8 +6,9 @@ The docstring of `fastfair.measures` says what measures have in common.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Literal, get_args
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -43,6 +44,61 @@ _BASE = ("fmr", "fnmr", "eer", "act_dcf", "min_dcf", "cllr")
 # What measures are given, checked, and the arithmetic that they share.
 
 
+@dataclass(frozen=True, eq=False)
+class BaseMetric:
+    """A base metric (FMR, FNMR, EER, ...) of each group, and what measures make of it, computed once for all of them.
+
+    Attributes
+    ----------
+    groups : (..., g) ndarray
+        The metric of each group.
+    overall : (...) ndarray
+        The metric of all comparisons pooled.
+    comparisons : (g,) ndarray of int, or None
+        Number of comparisons behind each group's value where the metric is a rate; None for other metrics.
+    """
+
+    groups: Floats
+    overall: Any = None
+    comparisons: NDArray[np.int64] | None = None
+
+    @cached_property
+    def lowest(self) -> Floats:
+        """(...) values of the best group."""
+        return np.asarray(self.groups.min(axis=-1))
+
+    @cached_property
+    def highest(self) -> Floats:
+        """(...) values of the worst group."""
+        return np.asarray(self.groups.max(axis=-1))
+
+    @cached_property
+    def ratio(self) -> Floats:
+        """(...) ratios of the worst group to the best."""
+        return divide(self.highest, self.lowest)
+
+    @cached_property
+    def logs(self) -> Floats:
+        """(..., g) natural logarithms."""
+        with np.errstate(divide="ignore"):
+            return np.log(self.groups)
+
+    @cached_property
+    def mean_log(self) -> Floats:
+        """(...) logarithms of the geometric mean."""
+        return np.asarray(self.logs.mean(axis=-1))
+
+    @cached_property
+    def gini(self) -> Floats:
+        """(...) Gini coefficients."""
+        x, n_groups = np.sort(self.groups, axis=-1), self.groups.shape[-1]
+        # The gap above the k-th smallest lies between k (G - k) pairs; sums of gaps are exactly 0 where all are equal.
+        k = np.arange(1, n_groups)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            spread, total = np.diff(x, axis=-1) @ (k * (n_groups - k)).astype(np.float64), x.sum(axis=-1)
+            return np.asarray(np.where(total == 0, 0.0, spread / (total * np.float64(n_groups - 1))))
+
+
 def metric_array(name: str, values: ArrayLike) -> Floats:
     """Make an array of numbers that are not negative."""
     array = arrays.floats(name, values)
@@ -68,9 +124,9 @@ def rate_array(name: str, values: ArrayLike) -> Floats:
     return array
 
 
-def group_array(name: str, values: ArrayLike) -> Floats:
-    """Make an array of a metric with groups on the last axis."""
-    return _with_groups(name, metric_array(name, values))
+def group_metric(name: str, values: Any) -> BaseMetric:
+    """Make a metric of values with groups on the last axis; one that several measures share is as it is."""
+    return values if isinstance(values, BaseMetric) else BaseMetric(_with_groups(name, metric_array(name, values)))
 
 
 def _with_groups(name: str, array: Floats) -> Floats:
@@ -79,14 +135,16 @@ def _with_groups(name: str, array: Floats) -> Floats:
     return array
 
 
-def group_rates(**rates: ArrayLike) -> list[Floats]:
-    """Make arrays of rates of the same groups."""
+def group_rates(**rates: Any) -> list[BaseMetric]:
+    """Make metrics of rates of the same groups; those that several measures share are as they are."""
+    if all(isinstance(values, BaseMetric) for values in rates.values()):
+        return list(rates.values())
     given = [_with_groups(name, rate_array(name, values)) for name, values in rates.items()]
     if len({array.shape[-1] for array in given}) > 1:
         found = ", ".join(f"{name} has {array.shape[-1]}" for name, array in zip(rates, given, strict=True))
         raise InputError(f"rates must be of the same groups, but {found}")
     _require_one_shape(dict(zip(rates, (array.shape for array in given), strict=True)))
-    return given
+    return [BaseMetric(array) for array in given]
 
 
 def average_of(name: str, values: ArrayLike, groups: Floats, *, a_rate: bool = False) -> Floats:
@@ -112,13 +170,10 @@ def divide(x: Floats, y: Floats) -> Floats:
         return np.divide(x, y)
 
 
-def max_over_min(x: Floats) -> Floats:
-    return divide(x.max(axis=-1), x.min(axis=-1))
-
-
-def geomean(x: Floats) -> Floats:
+def log_ratio(x: BaseMetric, average: ArrayLike) -> Floats:
+    """Return the natural logarithms of the groups' ratios to the average."""
     with np.errstate(divide="ignore"):
-        return np.exp(np.log(x).mean(axis=-1))
+        return np.log(divide(x.groups, average_of("average", average, x.groups)))
 
 
 # The measures, in the order in which results list them.
@@ -156,7 +211,7 @@ def fdr(fmr: ArrayLike, fnmr: ArrayLike, alpha: Share = 0.5) -> Floats:
     0.75
     """
     a, b = group_rates(fmr=fmr, fnmr=fnmr)
-    return 1 - (alpha * np.ptp(a, axis=-1) + (1 - alpha) * np.ptp(b, axis=-1))
+    return 1 - (alpha * (a.highest - a.lowest) + (1 - alpha) * (b.highest - b.lowest))
 
 
 @measure(
@@ -191,7 +246,7 @@ def inequity_rate(fmr: ArrayLike, fnmr: ArrayLike, alpha: Share = 0.5) -> Floats
     2.0
     """
     a, b = group_rates(fmr=fmr, fnmr=fnmr)
-    return max_over_min(a) ** alpha * max_over_min(b) ** (1 - alpha)
+    return a.ratio**alpha * b.ratio ** (1 - alpha)
 
 
 @measure(
@@ -224,13 +279,7 @@ def gini(x: ArrayLike) -> Floats:
     >>> float(ff.measures.gini([0.0, 0.0, 0.3]))
     1.0
     """
-    x = np.sort(group_array("x", x), axis=-1)
-    n_groups = x.shape[-1]
-    # The gap above the k-th smallest lies between k (G - k) pairs; sums of gaps are exactly 0 where all are equal.
-    k = np.arange(1, n_groups)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        spread, total = np.diff(x, axis=-1) @ (k * (n_groups - k)).astype(np.float64), x.sum(axis=-1)
-        return np.where(total == 0, 0.0, spread / (total * np.float64(n_groups - 1)))[()]
+    return group_metric("x", x).gini[()]
 
 
 @measure(
@@ -266,7 +315,7 @@ def garbe(fmr: ArrayLike, fnmr: ArrayLike, alpha: Share = 0.5) -> Floats:
     0.5
     """
     a, b = group_rates(fmr=fmr, fnmr=fnmr)
-    return alpha * gini(a) + (1 - alpha) * gini(b)
+    return alpha * a.gini + (1 - alpha) * b.gini
 
 
 @measure(
@@ -299,7 +348,7 @@ def std(x: ArrayLike) -> Floats:
     0.25
     """
     with np.errstate(invalid="ignore"):
-        return np.std(group_array("x", x), axis=-1)
+        return np.std(group_metric("x", x).groups, axis=-1)
 
 
 @measure(
@@ -331,7 +380,8 @@ def skewed_error_ratio(fmr: ArrayLike) -> Floats:
     >>> float(ff.measures.skewed_error_ratio([0.01, 0.04]))
     4.0
     """
-    return max_over_min(*group_rates(fmr=fmr))
+    (a,) = group_rates(fmr=fmr)
+    return a.ratio
 
 
 @measure(
@@ -366,8 +416,8 @@ def mape(fmr: ArrayLike, fmr_global: ArrayLike) -> Floats:
     0.5
     """
     (a,) = group_rates(fmr=fmr)
-    reference = average_of("fmr_global", fmr_global, a, a_rate=True)
-    return divide(np.abs(a - reference), reference).mean(axis=-1)
+    reference = average_of("fmr_global", fmr_global, a.groups, a_rate=True)
+    return divide(np.abs(a.groups - reference), reference).mean(axis=-1)
 
 
 @measure(
@@ -402,9 +452,9 @@ def sed(fmr: ArrayLike, fnmr: ArrayLike, fmr_global: ArrayLike, fnmr_global: Arr
     array([1., 0.])
     """
     a, b = group_rates(fmr=fmr, fnmr=fnmr)
-    a_global = average_of("fmr_global", fmr_global, a, a_rate=True)
-    b_global = average_of("fnmr_global", fnmr_global, b, a_rate=True)
-    return np.abs(1 - divide(a, a_global)) + np.abs(1 - divide(b, b_global))
+    a_global = average_of("fmr_global", fmr_global, a.groups, a_rate=True)
+    b_global = average_of("fnmr_global", fnmr_global, b.groups, a_rate=True)
+    return np.abs(1 - divide(a.groups, a_global)) + np.abs(1 - divide(b.groups, b_global))
 
 
 @measure(
@@ -436,9 +486,9 @@ def group_to_min_difference(x: ArrayLike) -> Floats:
     >>> ff.measures.group_to_min_difference([0.25, 0.75])
     array([0. , 0.5])
     """
-    x = group_array("x", x)
+    metric = group_metric("x", x)
     with np.errstate(invalid="ignore"):
-        return np.asarray(x - x.min(axis=-1, keepdims=True))
+        return np.asarray(metric.groups - metric.lowest[..., np.newaxis])
 
 
 @measure(
@@ -472,8 +522,8 @@ def group_to_average_ratio(x: ArrayLike, average: ArrayLike) -> Floats:
     >>> ff.measures.group_to_average_ratio([0.25, 0.5], 0.25)
     array([1., 2.])
     """
-    x = group_array("x", x)
-    return divide(x, average_of("average", average, x))
+    groups = group_metric("x", x).groups
+    return divide(groups, average_of("average", average, groups))
 
 
 @measure(
@@ -508,8 +558,7 @@ def group_to_average_log_ratio(x: ArrayLike, average: ArrayLike) -> Floats:
     >>> ff.measures.group_to_average_log_ratio([0.25, 0.5], 0.25).round(3)
     array([-0.   , -0.693])
     """
-    with np.errstate(divide="ignore"):
-        return -np.log(group_to_average_ratio(x, average))
+    return -log_ratio(group_metric("x", x), average)
 
 
 @measure(
@@ -543,7 +592,7 @@ def nrb(x: ArrayLike, average: ArrayLike) -> Floats:
     >>> round(float(ff.measures.nrb([0.25, 0.5], 0.25)), 4)
     0.3466
     """
-    return np.abs(group_to_average_log_ratio(x, average)).mean(axis=-1)
+    return np.abs(log_ratio(group_metric("x", x), average)).mean(axis=-1)
 
 
 @measure(
@@ -575,7 +624,7 @@ def max_min_ratio(x: ArrayLike) -> Floats:
     >>> float(ff.measures.max_min_ratio([0.01, 0.04]))
     4.0
     """
-    return max_over_min(group_array("x", x))
+    return group_metric("x", x).ratio
 
 
 @measure(
@@ -607,8 +656,8 @@ def max_geomean_ratio(x: ArrayLike) -> Floats:
     >>> round(float(ff.measures.max_geomean_ratio([0.01, 0.04])), 12)
     2.0
     """
-    x = group_array("x", x)
-    return np.maximum(divide(x.max(axis=-1), geomean(x)), 1)  # rounding alone could bring it below
+    metric = group_metric("x", x)
+    return np.maximum(divide(metric.highest, np.exp(metric.mean_log)), 1)  # rounding alone could bring it below
 
 
 @measure(
@@ -640,33 +689,14 @@ def log_geomean_sum(x: ArrayLike) -> Floats:
     >>> round(float(ff.measures.log_geomean_sum([0.001, 0.1])), 12)
     2.0
     """
-    x = group_array("x", x)
-    with np.errstate(divide="ignore"):
-        return np.abs(np.log10(divide(x, geomean(x)[..., np.newaxis]))).sum(axis=-1)
+    metric = group_metric("x", x)
+    with np.errstate(invalid="ignore"):
+        return np.abs(metric.logs - metric.mean_log[..., np.newaxis]).sum(axis=-1) / np.log(10)
 
 
 KINDS = frozenset(("fmr", "fnmr", BOTH_RATES))  # of measures at operating points: by the rates they are of
 ZeroPolicy = Literal["keep", "raise", "clopper-pearson"]
 ZERO_POLICIES: tuple[ZeroPolicy, ...] = get_args(ZeroPolicy)
-
-
-@dataclass(frozen=True, eq=False)
-class BaseMetric:
-    """A base metric (FMR, FNMR, EER, ...) of all comparisons pooled and of each group; leading axes are free.
-
-    Attributes
-    ----------
-    overall : (...) ndarray
-        The metric of all comparisons.
-    groups : (..., g) ndarray
-        The metric of each group.
-    comparisons : (g,) ndarray of int, or None
-        Number of comparisons behind each group's value where the metric is a rate; None for other metrics.
-    """
-
-    overall: Floats | np.float64
-    groups: Floats
-    comparisons: NDArray[np.int64] | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -688,7 +718,7 @@ class RatePair:
     def metric(self, name: str) -> BaseMetric:
         """Return the rate of that name; TMR is 1 - FNMR."""
         if name == "tmr":
-            return BaseMetric(1 - self.fnmr.overall, 1 - self.fnmr.groups, self.fnmr.comparisons)
+            return BaseMetric(1 - self.fnmr.groups, 1 - self.fnmr.overall, self.fnmr.comparisons)
         return self.fmr if name == "fmr" else self.fnmr
 
 
@@ -749,8 +779,7 @@ def measure_all(
         if measure.own_threshold:
             if at_mean_group_eer is None:
                 continue
-            rates = at_mean_group_eer.fmr, at_mean_group_eer.fnmr
-            value = compute(measure, [rate.groups for rate in rates], [rate.overall for rate in rates], alpha)
+            value = value_of(measure, (at_mean_group_eer.fmr, at_mean_group_eer.fnmr), alpha, "keep")
             yield MeasuredQuantity(name, None, value, measure.per_group)
             if measure.per_group:
                 with np.errstate(invalid="ignore"):  # infinite where no comparison of the pooled ones is an error
@@ -774,13 +803,15 @@ def measure_all(
 
 def value_of(measure: Estimand, metrics: Sequence[BaseMetric], alpha: float, zero_policy: str | float) -> Floats:
     """Compute a measure of a metric, or of FMR and FNMR."""
-    groups = [
-        replace_zeros(metric.groups, zero_policy, metric.comparisons)
-        if measure.ratio and metric.comparisons is not None and zero_policy != "keep"
-        else metric.groups
-        for metric in metrics
-    ]
-    return compute(measure, groups, [metric.overall for metric in metrics], alpha)
+    if measure.ratio and zero_policy != "keep":
+        metrics = [
+            one if one.comparisons is None
+            else replace(one, groups=replace_zeros(one.groups, zero_policy, one.comparisons))
+            for one in metrics
+        ]  # fmt: skip
+    # Functions of this file share what a metric has computed; those of users take arrays.
+    given = metrics if measure.function.__module__ == __name__ else [one.groups for one in metrics]
+    return compute(measure, given, [one.overall for one in metrics], alpha)
 
 
 @checked

@@ -286,11 +286,15 @@ def methods_of(name: str) -> tuple[str, ...]:
     return METRICS[name].methods if name in METRICS else ()
 
 
-def compute(measure: Estimand, rates: Sequence[Floats], averages: Sequence[Any] = (), alpha: float = 0.5) -> Floats:
-    """Compute a measure of the groups' metric, or FMRs and FNMRs, (..., g); averages (...): of all comparisons."""
+def compute(measure: Estimand, rates: Sequence[Any], averages: Sequence[Any] = (), alpha: float = 0.5) -> Floats:
+    """Compute a measure of the groups' metric, or FMRs and FNMRs, (..., g); averages (...): of all comparisons.
+
+    rates: arrays, or for a measure of `_fairness.py` what its function makes of them, which need no check.
+    """
     weight = {"alpha": alpha} if measure.takes_alpha else {}
+    function = measure.function if isinstance(rates[0], np.ndarray) else measure.function.__wrapped__
     with np.errstate(all="ignore"):  # x / 0 is infinite, and 0 / 0 is NaN
-        value = measure.function(*rates, *(averages if measure.global_reference else ()), **weight)
+        value = function(*rates, *(averages if measure.global_reference else ()), **weight)
     return np.asarray(value, np.float64)[()]
 
 

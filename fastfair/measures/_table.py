@@ -129,7 +129,7 @@ def table(
                 named = " & ".join(systems[int(differ.argmax())])
                 raise InputError(f"column {pool!r} has different rates of all comparisons for {named!r}")
         _require_fractions(name, found / scale, of_all / scale, percent)
-        metrics[name] = BaseMetric(of_all / scale, found / scale)
+        metrics[name] = BaseMetric(found / scale, of_all / scale)
     pair = RatePair(metrics["fmr"], metrics["fnmr"])
     made = []
     for quantity in measure_all(list(MEASURES), [pair], {}, pair, alpha, "keep"):

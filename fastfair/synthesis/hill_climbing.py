@@ -426,7 +426,7 @@ class BiasedSystem:
         names = list(MEASURES) if measures == "all" else [measure_name(name) for name in named]
         of_all, of_groups = (_threshold_free(part) for part in (self.overall, self.groups))
         metrics: dict[str, BaseMetric] = {
-            name: BaseMetric(of_all[name].overall, of_groups[name].groups) for name in OF_ANY_SCORES
+            name: BaseMetric(of_groups[name].groups, of_all[name].overall) for name in OF_ANY_SCORES
         }
         own, at_point = (
             self._rates(at, threshold_key(part, point))
@@ -444,8 +444,8 @@ class BiasedSystem:
         of_all, of_groups = (rates_at_key(part, at, key) for part in (self.overall, self.groups))
         counts = of_groups.counts
         return RatePair(
-            BaseMetric(np.float64(of_all.fmr), of_groups.group_fmr, counts.group_nonmated),
-            BaseMetric(np.float64(of_all.fnmr), of_groups.group_fnmr, counts.group_mated),
+            BaseMetric(of_groups.group_fmr, np.float64(of_all.fmr), counts.group_nonmated),
+            BaseMetric(of_groups.group_fnmr, np.float64(of_all.fnmr), counts.group_mated),
         )
 
 
@@ -455,7 +455,7 @@ def _threshold_free(comparisons: Comparisons) -> Mapping[str, BaseMetric]:
     found = evaluate(comparisons, at=(), measures=(), metrics=OF_ANY_SCORES, n_resamples=0)
     return {
         name: BaseMetric(
-            np.float64(found.value(name)), np.array([found.value(name, group=group) for group in comparisons.groups])
+            np.array([found.value(name, group=group) for group in comparisons.groups]), np.float64(found.value(name))
         )
         for name in OF_ANY_SCORES
     }

@@ -450,7 +450,7 @@ def measured_quantities(base: Replicates, selection: Selection) -> Iterator[tupl
         # Groups are last as measures want them, and not in memory: replicates side by side make vectors.
         of_groups = np.moveaxis(values[(slice(None),) * axis + (of_measured,)], axis, -1)
         of_each = None if comparisons is None else comparisons[list(selection.measured)]
-        return BaseMetric(np.take(values, 0, axis), of_groups, of_each)
+        return BaseMetric(of_groups, np.take(values, 0, axis), of_each)
 
     def pair(fmr: Floats, fnmr: Floats, axis: int = 0) -> RatePair:
         rates = metric(fmr, axis, selection.group_nonmated), metric(fnmr, axis, selection.group_mated)
