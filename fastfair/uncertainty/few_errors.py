@@ -38,6 +38,7 @@ from numpy.typing import NDArray
 from fastfair import intervals
 from fastfair._lib.bisection import least_multiple
 from fastfair.data.comparisons import keys_of
+from fastfair.data.score_keys import count_below
 from fastfair.data.sorted_scores import ClassKeys, NotKeptError, not_kept
 from fastfair.error_rates.operating_points import FEWEST_ERRORS, allowed_errors
 from fastfair.error_rates.score_metrics import Costs, least_cost, mean_cost
@@ -632,7 +633,7 @@ def _crossing(keys: ClassKeys, attempts: float) -> float:
     m, n = keys.sizes
 
     def rates(key: int) -> tuple[float, float]:
-        below = int(np.searchsorted(keys.mated, key)), int(np.searchsorted(keys.nonmated, key))
+        below = count_below(keys.mated, key), count_below(keys.nonmated, key)
         return (keys.nonmated.size - below[1]) / n, (below[0] + attempts / 2) / (m + attempts)
 
     low, high = int(min(keys.mated[0], keys.nonmated[0])), int(max(keys.mated[-1], keys.nonmated[-1])) + 1
