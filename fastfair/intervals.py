@@ -7,13 +7,14 @@ be infinite, as a ratio to a rate of zero is, and then counts as the largest.
 from __future__ import annotations
 
 import math
-from typing import Any, Literal, get_args
+from collections.abc import Callable, Iterable
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fastfair._lib import arrays, validation
-from fastfair._lib.arguments import Array, checked
+from fastfair._lib.arguments import Array, Kind, checked
 from fastfair.errors import InputError
 
 __all__ = [
@@ -69,10 +70,24 @@ def require_rates(name: str, array: Floats) -> None:
         raise InputError(f"{name} must be fractions in [0, 1], not {array[wrong][0]:g}")
 
 
-Method = Literal["percentile", "basic", "normal", "bca", "recentered", "dyadic", "logit"]
-METHODS: tuple[Method, ...] = get_args(Method)
-METHODS_FOR_ANYTHING = ("percentile", "basic", "normal", "bca")
-MethodOfEvaluations = Literal["auto", "percentile", "basic", "normal", "bca", "dyadic"]
+Ends = tuple[Floats, Floats]  # the lower and the upper end of intervals
+# From replicates, ascending with NaN last, (..., r), estimates, (...), the share beyond each end, and what else there
+# is, to intervals: a new method for any quantity is one function here, and then known everywhere.
+METHODS_FOR_ANYTHING: dict[str, Callable[..., Ends]] = {}
+METHODS_FOR_SOME: dict[str, Callable[..., Ends]] = {}  # with V-statistics, or for rates
+
+
+def one_of(known: Callable[[], Iterable[str]]) -> Kind:
+    """Return the kind of arguments that name one of the methods known when a function is called."""
+
+    def read(name: str, value: Any) -> str:
+        return validation.choice(name, value, known())
+
+    return Kind("the name of a method", "names of methods", lambda value: isinstance(value, str), read, known)
+
+
+Method = Annotated[str, one_of(lambda: (*METHODS_FOR_ANYTHING, *METHODS_FOR_SOME))]
+MethodOfEvaluations = Annotated[str, one_of(lambda: ("auto", *METHODS_FOR_ANYTHING, "dyadic"))]
 _VERY_LARGE = 2.0**600
 
 
@@ -134,42 +149,84 @@ def confidence_interval(
     >>> round(float(low), 3), round(float(high), 3)
     (0.05, 0.95)
     """
-    from scipy.special import ndtri
-
     tail = (1 - level(confidence_level)) / 2
     values = replicates_of("replicates", replicates)
     center = one_for_each("estimate", estimate, values)
+    more: dict[str, Any] = {"degrees_of_freedom": degrees_of_freedom}
     if method in ("logit", "dyadic"):
         require_rates("estimate", center)
-    if method == "logit":
-        return logit_interval(center, standard_error(values), degrees_of_freedom, confidence_level)
-    if method in ("normal", "dyadic"):
-        z = float(ndtri(1 - tail))
-        error = standard_error(values)
-        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-            if method == "normal":
-                return center - z * error, center + z * error
-            factor = np.exp(z * error / center)
-            return center / factor, center * factor
-    ordered = np.sort(values, axis=-1)
     if method == "bca":
         if jackknife is None:
             raise InputError('method="bca" needs the jackknife')
-        left_out = replicates_of("jackknife", jackknife)
-        if left_out.shape[:-1] != values.shape[:-1]:
-            raise InputError(f"jackknife has the shape {left_out.shape}, but replicates {values.shape}")
-        tails = _bca_tails(values, center, left_out, tail)
-        return _quantile(ordered, tails[0]), _quantile(ordered, tails[1])
-    low, high = _quantile(ordered, np.asarray(tail)), _quantile(ordered, np.asarray(1 - tail))
+        more["jackknife"] = replicates_of("jackknife", jackknife)
+        if more["jackknife"].shape[:-1] != values.shape[:-1]:
+            raise InputError(f"jackknife has the shape {more['jackknife'].shape}, but replicates {values.shape}")
+    if method == "recentered":
+        if v_statistic is None:
+            raise InputError('method="recentered" needs the V-statistic about which the replicates vary')
+        more["v_statistic"] = one_for_each("v_statistic", v_statistic, values)
+    return (METHODS_FOR_ANYTHING | METHODS_FOR_SOME)[method](values, center, tail, **more)
+
+
+def _percentile(values: Floats, center: Floats, tail: float, **_: Any) -> Ends:
+    ordered = np.sort(values, axis=-1)
+    return _quantile(ordered, np.asarray(tail)), _quantile(ordered, np.asarray(1 - tail))
+
+
+def _basic(values: Floats, center: Floats, tail: float, **_: Any) -> Ends:
+    low, high = _percentile(values, center, tail)
     with np.errstate(invalid="ignore"):
-        if method == "basic":
-            return 2 * center - high, 2 * center - low
-        if method == "recentered":
-            if v_statistic is None:
-                raise InputError('method="recentered" needs the V-statistic about which the replicates vary')
-            shift = center - one_for_each("v_statistic", v_statistic, values)
-            return low + shift, high + shift
-    return low, high
+        return 2 * center - high, 2 * center - low
+
+
+def _normal(values: Floats, center: Floats, tail: float, **_: Any) -> Ends:
+    from scipy.special import ndtri
+
+    z, error = float(ndtri(1 - tail)), standard_error(values)
+    with np.errstate(over="ignore", invalid="ignore"):
+        return center - z * error, center + z * error
+
+
+def _bca(values: Floats, center: Floats, tail: float, *, jackknife: Floats, **_: Any) -> Ends:
+    ordered, tails = np.sort(values, axis=-1), _bca_tails(values, center, jackknife, tail)
+    return _quantile(ordered, tails[0]), _quantile(ordered, tails[1])
+
+
+def _recentered(values: Floats, center: Floats, tail: float, *, v_statistic: Floats, **_: Any) -> Ends:
+    low, high = _percentile(values, center, tail)
+    with np.errstate(invalid="ignore"):
+        shift = center - v_statistic
+        return low + shift, high + shift
+
+
+def _dyadic(values: Floats, center: Floats, tail: float, **_: Any) -> Ends:
+    from scipy.special import ndtri
+
+    z, error = float(ndtri(1 - tail)), standard_error(values)
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        factor = np.exp(z * error / center)
+        return center / factor, center * factor
+
+
+def _logit(values: Floats, center: Floats, tail: float, *, degrees_of_freedom: ArrayLike, **_: Any) -> Ends:
+    freedom = arrays.floats("degrees_of_freedom", degrees_of_freedom)
+    if not (freedom > 0).all():
+        raise InputError(f"degrees_of_freedom must be above 0, not {freedom[~(freedom > 0)][0]:g}")
+    return _logit_ends(center, standard_error(values), freedom, tail)
+
+
+def _logit_ends(center: Floats, spread: Floats, freedom: Floats, tail: float) -> Ends:
+    from scipy.special import expit, stdtrit
+
+    with np.errstate(invalid="ignore", divide="ignore"):
+        odds, reach = _log_odds(center), stdtrit(freedom, 1 - tail) * _odds_error(center, spread, freedom)
+        low, high = expit(odds - reach), expit(odds + reach)
+    has_odds = np.isfinite(odds)
+    return np.where(has_odds, low, np.nan), np.where(has_odds, high, np.nan)
+
+
+METHODS_FOR_ANYTHING.update(percentile=_percentile, basic=_basic, normal=_normal, bca=_bca)
+METHODS_FOR_SOME.update(recentered=_recentered, dyadic=_dyadic, logit=_logit)
 
 
 @checked
@@ -287,28 +344,10 @@ def logit_interval(
     >>> round(float(low), 4), round(float(high), 4)
     (0.0122, 0.0326)
     """
-    from scipy.special import expit, stdtrit
-
-    tail = (1 - level(confidence_level)) / 2
-    center, freedom = arrays.floats("estimate", estimate), arrays.floats("degrees_of_freedom", degrees_of_freedom)
-    spread = arrays.floats("standard_error", standard_error)
+    center, spread = arrays.floats("estimate", estimate), arrays.floats("standard_error", standard_error)
+    freedom = arrays.floats("degrees_of_freedom", degrees_of_freedom)
     require_rates("estimate", center)
-    for name, array, wrong in (("standard_error", spread, spread < 0), ("degrees_of_freedom", freedom, ~(freedom > 0))):
-        if wrong.any():
-            least = "at least 0" if array is spread else "above 0"
-            raise InputError(f"{name} must be {least}, not {array[wrong][0]:g}")
-    try:
-        np.broadcast_shapes(center.shape, spread.shape, freedom.shape)
-    except ValueError:
-        raise InputError(
-            "estimate, standard_error and degrees_of_freedom must be of one shape, not "
-            f"{center.shape}, {spread.shape} and {freedom.shape}"
-        ) from None
-    with np.errstate(invalid="ignore", divide="ignore"):
-        odds, reach = _log_odds(center), stdtrit(freedom, 1 - tail) * _odds_error(center, spread, freedom)
-        low, high = expit(odds - reach), expit(odds + reach)
-    has_odds = np.isfinite(odds)
-    return np.where(has_odds, low, np.nan), np.where(has_odds, high, np.nan)
+    return _logit_ends(center, spread, freedom, (1 - level(confidence_level)) / 2)
 
 
 def logit_pvalues(

@@ -13,12 +13,17 @@ import polars as pl
 import pytest
 from helpers.command_line import run
 from helpers.refusals import refused
+from helpers.toy_trials import as_trials
 from matplotlib.axes import Axes
 
 import fastfair as ff
+from fastfair import intervals
 from fastfair._lib.arguments import checked
 from fastfair._lib.plots import Bar, draw_rows
+from fastfair.cli.signatures import options_from
 from fastfair.cli.terminal import print_result
+from fastfair.data.comparisons import keys_of
+from fastfair.error_rates.operating_points import RULES, Rule, read_point
 from fastfair.measures import MEASURES
 from fastfair.pages.report import glossary
 from fastfair.results.result import Result
@@ -189,3 +194,91 @@ def test_a_measure_with_a_value_for_each_group_appears_as_well():
     finally:
         del MEASURES["above_average"]
     refused("there is no such quantity|by this name", ff.evaluate, comparisons(), AT, [above_average], n_resamples=0)
+
+
+@pytest.fixture
+def no_false_match() -> Iterator[ff.OperatingPoint]:
+    """Hold the threshold next above all non-mated scores of the data, in replicates, too."""
+
+    class NoFalseMatch(Rule):
+        kind, title, example = "no false match", "no false match", "nofm"
+        holds, signs = ("fmr",), (0.0, 1.0)
+
+        def key(self, comparisons, at, groups):
+            highest = keys_of(comparisons).nonmated[-1]
+            return highest + highest.dtype.type(1)
+
+        def keys_in_block(self, block, places):
+            return block.given(places)
+
+    yield ff.OperatingPoint("no false match")
+    del RULES["no false match"]
+
+
+def test_an_operating_point_appears_everywhere(no_false_match, tmp_path):
+    at, c, other = no_false_match, comparisons(), comparisons(1.2)
+    assert read_point(str(at)) == read_point("nofm") == at
+    assert ff.rates(c, at).fmr == 0
+    assert ff.rates(c, at).threshold == ff.rates(c, ff.at_fmr(0)).threshold
+    found, wanted = (ff.evaluate(c, one, [], metrics=[], **FEW) for one in (at, ff.at_fmr(0)))
+    assert found.value("fnmr") == wanted.value("fnmr")
+    given = ff.evaluate(c, ff.at_threshold(found.rates[0].threshold), [], metrics=[], **FEW)
+    drawn = [one.replicates("fnmr") for one in (found, given, wanted)]
+    assert drawn[0].tolist() == drawn[1].tolist() != drawn[2].tolist()
+    assert ff.evaluate(c, "nofm", [], metrics=[], n_resamples=0).quantity("fnmr").has_interval
+    contrast = ff.compare(c, other, at, [], metrics=[], **FEW).contrast("fnmr")
+    assert contrast.low <= contrast.difference <= contrast.high
+    assert ff.check(c, "fnmr @ nofm <= 0.99", **FEW).rows[0].at == at
+    assert ff.thresholds.own_thresholds(c, at).keys() == {"old", "young"}
+    refused("nofm", read_point, "fmr")
+    ff.write_comparisons(c, tmp_path / "s.csv")
+    done = run("evaluate", tmp_path / "s.csv", "--self-comparisons", "keep", "--n-resamples", 0, "--at", "nofm")
+    assert done.exit_code == 0, done.output
+    assert "no false match" in done.output
+
+
+def test_an_interval_method_appears_everywhere():
+    def middle_half(replicates, estimate, tail, **_):
+        return np.quantile(replicates, [0.25, 0.75], axis=-1)
+
+    c, other = comparisons(), comparisons(1.2)
+    intervals.METHODS_FOR_ANYTHING["middle half"] = middle_half
+    try:
+        settings = ff.EvaluationSettings("middle half")
+        evaluation = ff.evaluate(c, AT, ["gini"], settings=settings, **FEW)
+        for name in ("fnmr", "eer", "gini(fnmr)"):
+            found, drawn = evaluation.quantity(name), evaluation.replicates(name)
+            assert found.method == "middle half"
+            assert (found.low, found.high) == pytest.approx(tuple(np.quantile(drawn, [0.25, 0.75])))
+        contrast = ff.compare(c, other, AT, [], metrics=["eer"], settings=settings, **FEW).contrast("eer")
+        assert contrast.low < contrast.difference < contrast.high
+        band = ff.roc_band(c, [0.05], settings=ff.BandSettings("middle half"), **FEW)
+        assert (band.low[0], band.high[0]) == pytest.approx(evaluation.interval("fnmr"))
+        e = ff.von_mises_fisher_embeddings(30, 4, 8, concentration=20, rng=0)
+        of_vectors = ff.roc_band(e, [0.05], settings=ff.BandSettings("middle half"), **FEW)
+        assert of_vectors.low[0] == pytest.approx(np.quantile(of_vectors.replicates[:, 0], 0.25))
+        assert ff.intervals.confidence_interval([1.0, 2.0, 3.0], 2.0, method="middle half")[0] == 1.5
+        for function in (ff.evaluate, ff.roc_band):
+            assert "middle half" in options_from(function)["method"]["choices"]
+    finally:
+        del intervals.METHODS_FOR_ANYTHING["middle half"]
+    refused("method must be one of 'auto', 'percentile'", ff.EvaluationSettings, "middle half")
+
+
+def test_a_pair_source_appears_everywhere():
+    """Trials have a side of their own (`helpers.toy_trials`), and say what they lack."""
+    systems = [ff.von_mises_fisher_embeddings(40, 4, 8, concentration=(k, 30), rng=0) for k in (8, 12)]
+    systems = [ff.Embeddings(e.vectors, e.subject, group=e.subject % 2) for e in systems]
+    wholes = [e.comparisons() for e in systems]
+    toys = [as_trials(e.scanned(0.5).kept, whole) for e, whole in zip(systems, wholes, strict=True)]
+    scans = list(map(ff.ScannedComparisons, toys))
+    asked = {"metrics": ["eer"], **FEW}
+    found, wanted = (ff.evaluate(one, AT, ["gini"], **asked) for one in (scans[0], wholes[0]))
+    assert repr(found.quantities) == repr(wanted.quantities)
+    refused("trials do not say which score is whose", ff.compare, *scans, AT, **FEW)
+    bands = [ff.roc_band(one, [0.01, 0.05], group="0", **FEW) for one in (toys[0], wholes[0])]
+    assert bands[0].to_json() == bands[1].to_json()
+    bands = [ff.fairness_band(one, "gini", "fnmr", [0.05], **FEW) for one in (toys[0], wholes[0])]
+    assert bands[0].to_json() == bands[1].to_json()
+    assert ff.check(scans[0], "eer <= 0.9", AT, **FEW).verdict == "met"
+    refused("trials have no scores", ff.evaluate, scans[0], AT, [], metrics=["cllr"], **FEW)

@@ -53,7 +53,7 @@ _WAYS = {
 
 @dataclass(frozen=True)
 class Kind:
-    """Values of one kind: what messages call one and several, which values are meant, and how one is read.
+    """Values of one kind: what messages call one and several, which values are meant, how one is read, and known words.
 
     Modules add the kinds of their classes to `KINDS`, by name.
     """
@@ -62,6 +62,7 @@ class Kind:
     several: str
     takes: Callable[[Any], bool]
     read: Check = lambda name, value: value
+    words: Callable[[], Iterable[str]] = tuple
 
 
 def _wrong(name: str, wanted: str, value: object, hint: str = "") -> InputError:

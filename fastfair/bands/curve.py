@@ -11,7 +11,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, Literal, TypeVar, cast, get_args
+from typing import Annotated, Any, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -35,7 +35,6 @@ from fastfair.error_rates.operating_points import (
 )
 from fastfair.error_rates.rates import ERROR_RATES, concentration, counts_behind, rates_at_key
 from fastfair.errors import InputError, visible
-from fastfair.intervals import Method
 from fastfair.measures import MEASURES
 from fastfair.measures._fairness import KINDS
 from fastfair.measures._registry import range_of
@@ -72,12 +71,21 @@ from fastfair.uncertainty.quantities import (
 Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]
 _Result = TypeVar("_Result")
-MethodOfEmbeddings = Literal["recentered", "percentile", "basic", "normal", "gaussian"]
-METHODS_OF_EMBEDDINGS: tuple[MethodOfEmbeddings, ...] = get_args(MethodOfEmbeddings)
-BAND_METHODS_OF_EMBEDDINGS = ("auto", *METHODS_OF_EMBEDDINGS)
+_ABOUT_V_STATISTIC = ("recentered", "gaussian")  # methods that evaluations do not have
 BandZeroPolicy = Literal["keep", "clopper-pearson"]  # which replicates would often do
 _LEVELS = 50  # by default: more than a plot shows
 _HIGHEST = 0.5, 0.1  # default level, of comparisons and of embeddings, whose pairs below are never kept
+
+
+def methods_of_embeddings() -> tuple[str, ...]:
+    """Return the methods of intervals that need no vectors left out."""
+    return (*_ABOUT_V_STATISTIC, *(name for name in intervals.METHODS_FOR_ANYTHING if name != "bca"))
+
+
+MethodOfEmbeddings = Annotated[str, intervals.one_of(methods_of_embeddings)]
+_MethodOfBands = Annotated[
+    str, intervals.one_of(lambda: ("auto", *_ABOUT_V_STATISTIC, *intervals.METHODS_FOR_ANYTHING))
+]
 
 
 @checked
@@ -118,7 +126,7 @@ class BandSettings:
     True
     """
 
-    method: str = "auto"
+    method: _MethodOfBands = "auto"
     scheme: Scheme = "dyadic"
     weighting: str | None = None
     alpha: float = 0.5
@@ -143,7 +151,7 @@ class BandRequest(BandSettings):
     ) -> BandRequest:  # fmt: skip
         """Check the arguments of `roc_band`, some of which only comparisons or only embeddings allow."""
         usual, units, weightings, methods = (
-            (1000, VECTOR_UNITS, WEIGHTINGS, BAND_METHODS_OF_EMBEDDINGS)
+            (1000, VECTOR_UNITS, WEIGHTINGS, ("auto", *methods_of_embeddings()))
             if isinstance(data, Embeddings)
             else (2000, UNITS, WEIGHTINGS[1:], ("auto", *intervals.METHODS_FOR_ANYTHING))
         )
@@ -394,7 +402,6 @@ def checked_levels(fmr: ArrayLike) -> Floats:
 
 
 Range = tuple[Floats, Floats]  # the lower and the upper end
-_ABOUT_V_STATISTIC = ("recentered", "gaussian")  # methods that evaluations do not have
 _MOST_SHOWN = 8  # FMRs in a notebook's table
 _MOST_ON_PAGES = 12  # FMRs in a page's table
 _ENDS = ("low", "high", "band_low", "band_high")
@@ -823,7 +830,7 @@ def interval(
     """Compute pointwise intervals only, by any of the methods of a band."""
     if method != "gaussian":
         return intervals.confidence_interval(
-            replicates, estimate, level, cast("Method", method), v_statistic=expected, jackknife=jackknife
+            replicates, estimate, level, method, v_statistic=expected, jackknife=jackknife
         )
     shifted = recentered(replicates, estimate, expected)
     return intervals.confidence_interval(shifted, intervals.finite_mean(shifted), level, "normal")

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, is_dataclass, replace
 from typing import Annotated, Any, Literal, get_args, get_origin
 
-from fastfair._lib.arguments import annotations_of
+from fastfair._lib.arguments import Kind, annotations_of
 from fastfair.io.formats import FORMATS
 
 from .verbs import FLAGS, TABLE, VERBS, Table, Verb
@@ -85,8 +85,10 @@ def _types_in(annotation: Any) -> Iterator[Any]:
 
 
 def words_of(annotation: Any) -> tuple[str, ...]:
-    """Return the words that an annotation allows by `Literal`, in a list or alone."""
+    """Return the words that an annotation allows, in a list or alone: those of a `Literal`, or known to a kind."""
     inner = get_args(annotation)
+    if isinstance(annotation, Kind):
+        return tuple(annotation.words())
     if get_origin(annotation) is Literal:
         return inner
     return tuple(dict.fromkeys(word for member in inner for word in words_of(member)))

@@ -445,11 +445,7 @@ def _require_scans_of_the_same_vectors(first: Comparisons, second: Comparisons) 
     for name, scan, other in (("first", first, "second"), ("second", second, "first")):
         if not isinstance(scan, KeptComparisons):
             raise InputError(f"{other} is a scan, and {name} is not: give two scans, or two that are in memory")
-        if not isinstance(scan.pairs[1], PairsOfVectors):
-            raise InputError(
-                f"{name} is a scan of score files, which does not keep which comparison a score is of: read them with "
-                "read_comparisons"
-            )
+        scan._require("lists of pairs")
         found.append(scan.pairs[1])
     assert first.subjects is not None
     groups = first.group_of_subject, second.group_of_subject

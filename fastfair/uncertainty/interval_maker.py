@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +21,6 @@ from fastfair._lib.threads import in_threads
 from fastfair.error_rates.operating_points import ENOUGH_ERRORS
 from fastfair.error_rates.score_metrics import Costs
 from fastfair.errors import InputError
-from fastfair.intervals import Method
 from fastfair.measures._registry import METRICS, measure_of, methods_of, range_of
 from fastfair.resampling.dependence import ENOUGH_PAIRS
 
@@ -471,14 +470,14 @@ class IntervalMaker:
         def general_limits(some: NDArray[np.intp], drawn: Floats) -> tuple[Floats, Floats]:
             jackknife = None if left_out is None else left_out[some]
             return intervals.confidence_interval(
-                drawn, self._estimates[some], confidence_level, cast("Method", general), jackknife=jackknife
+                drawn, self._estimates[some], confidence_level, general, jackknife=jackknife
             )
 
         low, high = self._in_stretches(general_limits, rows)
         made_by = [general] * len(rows)
         places = [place for place, k in enumerate(rows) if _has_method(self.quantities[k], method)]
         if places:
-            special: Method = "logit" if method == "auto" else "dyadic"
+            special = "logit" if method == "auto" else "dyadic"
             some = [rows[place] for place in places]
             low[places], high[places] = intervals.confidence_interval(
                 self.replicates[some], self._estimates[some], confidence_level, special,

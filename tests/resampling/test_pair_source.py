@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import pickle
-from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 import pytest
+from helpers.toy_trials import as_trials
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
@@ -17,60 +16,9 @@ from fastfair.data import pair_search
 from fastfair.data.scans import SpilledPairs, in_buckets
 from fastfair.data.temporary_files import Folder
 from fastfair.resampling.engine import NO_METRICS, Resampler
-from fastfair.resampling.pair_source import ListedSide, side_of
 from fastfair.resampling.units import BLOCK
 
 KEY = np.array([1, 2], np.uint32)
-
-
-@dataclass
-class Trials:
-    """A toy source: who is compared with whom, row by row."""
-
-    a: np.ndarray
-    b: np.ndarray
-    lacks: ClassVar = {"costs": "trials have no scores"}
-
-    def count(self, group, n_groups):
-        cells, seen = np.zeros((n_groups, n_groups), np.int64), set()
-        np.add.at(cells, (group[self.a], group[self.b]), 1)
-        for a, b in zip(self.a.tolist(), self.b.tolist(), strict=True):
-            seen |= {(a, group[a], group[b]), (b, group[a], group[b])}
-        subjects = np.array(
-            [[len([s for s in seen if s[1:] == (g, h)]) for h in range(n_groups)] for g in range(n_groups)]
-        )
-        return cells, subjects, len({s[0] for s in seen})
-
-
-@dataclass
-class RowsOfTrials:
-    """Trials with the rows of their units' weights, and their lists, as `ListedComparisons`."""
-
-    a: np.ndarray
-    b: np.ndarray
-    in_list: np.ndarray
-
-    def __len__(self):
-        return self.a.size
-
-    def rows(self, part):
-        return self.a[part], self.b[part]
-
-    def keys_of(self, part):
-        return np.empty(0, np.int32)
-
-    def lists(self, part):
-        return self.in_list[part]
-
-
-@side_of.register
-def _(pairs: Trials, kept, workers, exact=None):
-    row, group = kept.units.row, kept.comparisons.group_of_number
-    a, b = row[pairs.a], np.where(pairs.a == pairs.b, kept.units.n_rows - 1, row[pairs.b]).astype(np.int32)
-    cells, in_list = kept.list_of_cell, np.empty(0, np.uint16)  # nothing where list 0 is alone
-    if cells is not None:
-        in_list = cells.astype(np.uint16)[group[pairs.a], group[pairs.b]]
-    return ListedSide(RowsOfTrials(a, b, in_list), kept.sizes, kept.units, workers.n_threads)
 
 
 @st.composite
@@ -104,8 +52,7 @@ def sources(e, share):
         pairs = SpilledPairs(Folder(None), "pairs", 10, 10**6)
         pairs.add(in_buckets(side.reference, side.probe, whole.subjects.size))
         spilled.append(pairs)
-    trials = [Trials(side.reference, side.probe) for side in (whole.mated, whole.nonmated)]
-    return whole, vectors, with_pairs(vectors, tuple(spilled)), with_pairs(vectors, tuple(trials))
+    return whole, vectors, with_pairs(vectors, tuple(spilled)), as_trials(vectors, whole)
 
 
 def weighed(prepared, weights):
