@@ -12,7 +12,6 @@ from fastfair.errors import InputError
 
 _LITTLE = 2**24  # bytes that are never checked: looking takes as long as a small call
 _ADDRESSABLE = 2**47  # bytes that a process can address, if nothing else is known
-_UNITS = ("bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
 _PROC = Path("/proc")
 _CGROUPS = Path("/sys/fs/cgroup")
 _NO_LIMIT = 2**60  # control groups of version 1 say about 2**63 if there is no limit
@@ -145,9 +144,4 @@ def _fields(path: Path) -> dict[str, int]:
 
 
 def _written(n_bytes: int) -> str:
-    """Format a number of bytes in the largest unit that fits into it."""
-    k = min(max(n_bytes.bit_length() - 1, 0) // 10, len(_UNITS) - 1)
-    whole = n_bytes >> 10 * k
-    if whole >= 2**20:
-        return f"more than {2**20:,} {_UNITS[-1]}"
-    return f"{n_bytes / 2 ** (10 * k):.3g} {_UNITS[k]}" if whole < 1000 else f"{whole:,} {_UNITS[k]}"
+    return f"{min(n_bytes, 2**60) / 2**30:,.4g} GiB"

@@ -4,17 +4,13 @@ from __future__ import annotations
 
 import mmap
 import pickle
-import zlib
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fastfair.errors import WorkerError
-
 _ALIGNED = 64  # bytes, as kernels for arrays at odd addresses would be compiled anew
-_CHECKSUM = 8  # bytes
 _Places = list[tuple[int, memoryview]]
 
 
@@ -38,7 +34,7 @@ def pack(value: Any) -> NDArray[np.uint8]:
 
 
 def save(value: Any, path: Path) -> None:
-    """Put an object into a file, with a checksum at the end.
+    """Put an object into a file.
 
     Parameters
     ----------
@@ -52,10 +48,7 @@ def save(value: Any, path: Path) -> None:
         for start, part in places:
             file.seek(start)
             file.write(part)
-        file.truncate(-(-file.tell() // _ALIGNED) * _ALIGNED)
-    checksum = zlib.crc32(_mapped(path))
-    with path.open("ab") as file:
-        file.write(checksum.to_bytes(_CHECKSUM, "little"))
+        file.truncate(_after(file.tell()))
 
 
 def unpack(packed: NDArray[np.uint8]) -> Any:
@@ -72,17 +65,9 @@ def unpack(packed: NDArray[np.uint8]) -> Any:
 
 def opened(path: Path) -> Any:
     """Return the object in a file, whose arrays are read from there when they are needed."""
-    mapped = memoryview(_mapped(path) if path.stat().st_size else b"")
-    content, checksum = mapped[:-_CHECKSUM], mapped[-_CHECKSUM:]
-    if not content or zlib.crc32(content) != int.from_bytes(checksum, "little"):
-        raise WorkerError(f"{path}, a temporary file that workers read the data from, was changed: run again")
-    return unpack(np.frombuffer(content, np.uint8))
-
-
-def _mapped(path: Path) -> mmap.mmap:
     with path.open("rb") as file:
         # Pages that were written to would be copied: arrays that cannot be written to need kernels of their own.
-        return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY)
+        return unpack(np.frombuffer(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY), np.uint8))
 
 
 def _places(value: Any) -> tuple[int, _Places]:

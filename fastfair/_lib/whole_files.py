@@ -90,7 +90,6 @@ def written(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
                 if found is not None:
                     temporary.chmod(stat.S_IMODE(found.st_mode))
                 temporary.replace(target)
-        _sync(target.parent)
 
 
 def write_text(path: str | os.PathLike[str], text: str) -> None:
@@ -186,17 +185,6 @@ def _remove(temporary: Path) -> None:
 def _refuse_what_is_late() -> None:
     if _abandoned:
         raise OutputError("nothing is written after an interrupt")
-
-
-def _sync(folder: Path) -> None:
-    """Make the new name survive a power cut, on systems that can."""
-    if hasattr(os, "O_DIRECTORY"):
-        with suppress(OSError):  # the file is written in any case; not every folder can be opened or synced
-            descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-            try:
-                os.fsync(descriptor)
-            finally:
-                os.close(descriptor)
 
 
 @contextmanager

@@ -90,19 +90,6 @@ def test_faults_of_the_system_leave_the_old_file_and_are_told(old, monkeypatch, 
     assert leftovers(old.parent) == []
 
 
-def test_a_folder_that_cannot_be_synced_does_not_unwrite_the_file(old, monkeypatch):
-    real = os.fsync
-
-    def fsync(descriptor):
-        if stat.S_ISDIR(os.fstat(descriptor).st_mode):
-            raise OSError(errno.EINVAL, "no folders here")
-        real(descriptor)
-
-    monkeypatch.setattr(os, "fsync", fsync)
-    whole_files.write_text(old, "new")
-    assert old.read_text() == "new"
-
-
 def run(code: str, most_bytes: int | None = None) -> str:
     """Run a program that may write files of so many bytes and no more."""
 
@@ -231,15 +218,13 @@ def test_links_are_written_through(tmp_path, old):
     assert old.read_text() == (tmp_path / "made").read_text() == "new"
 
 
-def test_file_and_folder_are_synced_in_this_order(old, monkeypatch):
+def test_a_file_is_synced_before_it_gets_its_name(old, monkeypatch):
     done = []
     real_sync, real_replace = os.fsync, os.replace
-    monkeypatch.setattr(
-        os, "fsync", lambda fd: (done.append("dir" if stat.S_ISDIR(os.fstat(fd).st_mode) else "file"), real_sync(fd))
-    )
+    monkeypatch.setattr(os, "fsync", lambda fd: (done.append("file"), real_sync(fd)))
     monkeypatch.setattr(os, "replace", lambda *a: (done.append("replace"), real_replace(*a)))
     whole_files.write_text(old, "new")
-    assert done == ["file", "replace", "dir"]
+    assert done == ["file", "replace"]
 
 
 def test_a_folder_is_made_with_its_parents(tmp_path):
