@@ -35,7 +35,7 @@ from fastfair.error_rates.score_metrics import (
     mean_cost,
     require_ratios,
 )
-from fastfair.errors import InputError, visible
+from fastfair.errors import InputError
 from fastfair.evaluation.evaluate import EvaluationSettings, concentrations, described, evaluate
 from fastfair.evaluation.result import Evaluation
 from fastfair.evaluation.summary import sizes_in_words
@@ -45,7 +45,7 @@ from fastfair.pages.drawings import drawing, svg_of
 from fastfair.pages.parts import Chapter, Picture, Section
 from fastfair.resampling.engine import Metrics, Replicates, Resampler, different_groups
 from fastfair.resampling.units import Unit
-from fastfair.results.result import Result, on_page, printed
+from fastfair.results.result import Printed, Result, printed
 from fastfair.uncertainty.few_errors import SampleSizes
 from fastfair.uncertainty.interval_maker import IntervalMaker
 from fastfair.uncertainty.inversion import MeasureInversion, MovedSystems
@@ -477,7 +477,6 @@ class Calibration(Result):
 
     _page_title = "Calibration of log-likelihood ratios"
     _title = "Calibration"
-    _printed = "application group actual minimum miscalibration fnmr fmr pvalue_adjusted verdict"
 
     costs: tuple[ApplicationCost, ...]
     ratio_costs: tuple[RatioCost, ...]
@@ -667,26 +666,12 @@ class Calibration(Result):
         """
         return draw_tippetts(_shown(self.tippetts), ax)
 
-    @drawing()
-    def _chapter(self) -> Chapter:
-        """Make a chapter of costs and their differences, and of curves over priors and likelihood ratios."""
-        over_priors = "Actual and minimum error over the prior log odds."
-        drawn: tuple[tuple[Any, str, str], ...] = (
-            (self.plot(), "Actual and minimum detection cost of all comparisons and of each group, with intervals. See "
-             "the table.", "What decisions cost at the Bayes threshold, and in grey at the best threshold."),
-            (self.plot_bayes_error(new_axes(_SIZE)), over_priors,
-             "The applied probability of error (APE) over the prior; upright lines are the applications."),
-            (self.plot_bayes_error(new_axes(_SIZE), normalize=True), over_priors, "The same as a share of the error "
-             "without scores: above 1, decisions would be better without them."),
-            (self.plot_tippett(new_axes(_SIZE)), "Tippett plot: shares of mated and of non-mated comparisons over "
-             "likelihood ratios.", "The share of comparisons whose likelihood ratio is at least so large."),
-        )  # fmt: skip
-        costs, *curves = (Picture(svg_of(ax.figure), shows, caption) for ax, shows, caption in drawn)
+    def _tables(self) -> list[Printed]:
         few = len(self.differences) <= 2 * _MOST_DIFFERENCES * len(self.applications)
         level = f"{100 * self.confidence_level:g} % intervals"
-        listed = (
+        listed: tuple[tuple[str, Sequence[Any], str], ...] = (
             (f"Detection costs with {level} in brackets", self.costs, "application group actual minimum miscalibration "
-             "pvalue_adjusted verdict fnmr fmr n_false_nonmatches n_false_matches"),
+             "pvalue_adjusted verdict fnmr fmr n_false_nonmatches n_false_matches note"),
             (f"Differences between groups; {level} that hold for all pairs together",
              [one for one in self.differences if few or one.verdict == DIFFERENT],
              "application name first second difference verdict"),
@@ -694,30 +679,34 @@ class Calibration(Result):
              "application name estimate note"),
             (f"Cllr in bits, with {level}", self.ratio_costs, "group cllr minimum loss loss_high"),
         )  # fmt: skip
-        *tables, of_ratios = (on_page(said, *_cells(rows, names)) for said, rows, names in listed if rows)
-        remarks: dict[str, list[str]] = {}
-        noted: list[Any] = [*self.costs, *self.measures]
-        for row in noted:
-            for note in filter(None, row.note.split("; ")):
-                name = printed_name(getattr(row, "name", "act_dcf"))
-                remarks.setdefault(note, []).append(f"{name} at {row.application}: {visible(row.group or 'all')}")
+        return [(title, *printed(_columns_of(rows), names.split())[1:]) for title, rows, names in listed if rows]
+
+    @drawing()
+    def _chapter(self) -> Chapter:
+        """Add curves over priors and likelihood ratios to the costs."""
+        over_priors = "Actual and minimum error over the prior log odds."
+        drawn: tuple[tuple[Any, str, str], ...] = (
+            (self.plot_bayes_error(new_axes(_SIZE)), over_priors,
+             "The applied probability of error (APE) over the prior; upright lines are the applications."),
+            (self.plot_bayes_error(new_axes(_SIZE), normalize=True), over_priors, "The same as a share of the error "
+             "without scores: above 1, decisions would be better without them."),
+            (self.plot_tippett(new_axes(_SIZE)), "Tippett plot: shares of mated and of non-mated comparisons over "
+             "likelihood ratios.", "The share of comparisons whose likelihood ratio is at least so large."),
+        )  # fmt: skip
+        curves = [Picture(svg_of(ax.figure), shows, caption) for ax, shows, caption in drawn]
         thresholds = [f"At {one} the Bayes threshold is {one.threshold:.4g}." for one in self.applications]
-        sections = (
-            Section("Costs of decisions", thresholds, [costs], tables),
-            Section("Errors over priors, and likelihood ratios", (), curves, [of_ratios]),
-        )
-        sentences = [line for line in self.summary().splitlines() if line]
-        return Chapter(self._title, sentences, sections, self.settings, self.to_json(), remarks)
+        chapter = super()._chapter()
+        added = Section("Errors over priors, and likelihood ratios", thresholds, curves)
+        return replace(chapter, sections=[*chapter.sections, added])
 
 
-def _cells(rows: Sequence[Any], names: str) -> tuple[list[str], list[list[str]]]:
-    """Write some columns of rows; differences with the intervals that hold for all pairs."""
+def _columns_of(rows: Sequence[Any]) -> dict[str, list[Any]]:
+    """Return the columns of rows; differences with the intervals that hold for all pairs."""
     columns = columns_of(rows)
     if "quantity" in columns:
         columns["name"] = columns["quantity"]
         columns |= {f"difference_{end}": columns[f"simultaneous_{end}"] for end in ("low", "high")}
-    _, headings, cells = printed(columns, names.split())
-    return headings, cells
+    return columns
 
 
 def _sentence(row: ApplicationCost) -> str:

@@ -27,7 +27,9 @@ def test_sentences_and_tables_are_printed():
     printed = run("calibration", SCORES, *RATIOS, *ASKED).output
     assert found().summary() in printed
     for application in APPLICATIONS:
-        assert sum(line.startswith(f"{application} ") for line in printed.splitlines()) == 3
+        assert sum(line.startswith(f"{application}  ") for line in printed.splitlines()) >= 3
+    for title in ("Detection costs", "Differences between groups", "Fairness measures", "Cllr in bits"):
+        assert f"\n{title}" in printed
 
 
 def test_json_is_that_of_the_library():
