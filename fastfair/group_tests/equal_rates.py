@@ -24,7 +24,7 @@ from fastfair.error_rates.operating_points import OperatingPoint, at_threshold, 
 from fastfair.error_rates.rates import rates_at_key
 from fastfair.errors import FewResamplesWarning, InputError, NotComputableWarning
 from fastfair.measures._registry import METRICS
-from fastfair.resampling.dependence import share_of
+from fastfair.resampling.dependence import pooled, share_of
 from fastfair.resampling.units import require_units
 from fastfair.results.result import Printed, Result, printed
 from fastfair.results.written import UNWRITTEN, nothing
@@ -75,9 +75,10 @@ def inflation_of(sums: NDArray[np.int64]) -> tuple[Floats, Floats]:
     rate = share_of(e, m)
     spread = rate * (1 - rate)
     within = squared_deviations(sums) - m * spread
-    correlation = np.clip(share_of(within.sum(axis=-1), (spread * (mm - m)).sum(axis=-1)), 0.0, 1.0)
-    pooled = share_of(e.sum(axis=-1), m.sum(axis=-1))[..., None]
-    return correlation, np.maximum(1 - pooled, 1e-3) * (1 + (share_of(mm, m) - 1) * correlation[..., None])
+    correlation = np.minimum(pooled(within, spread * (mm - m)), 1.0)
+    return correlation, np.maximum(1 - pooled(e, m)[..., None], 1e-3) * (
+        1 + (share_of(mm, m) - 1) * correlation[..., None]
+    )
 
 
 def draw_roots_of_failures(

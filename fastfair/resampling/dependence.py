@@ -21,13 +21,18 @@ def share_of(part: Any, whole: Any) -> Floats:
     return np.asarray(np.where(positive, part / np.where(positive, whole, 1.0), 0.0))
 
 
+def pooled(part: Any, whole: Any) -> Floats:
+    """Divide sums over all groups, which are on the last axis; 0 for what would be negative."""
+    return np.maximum(share_of(part.sum(axis=-1), whole.sum(axis=-1)), 0.0)
+
+
 def repeat_probability(repeated: Any, repeatable: Any) -> Floats:
     """Return the probability that another comparison of two subjects errs where one does.
 
     With m comparisons of a pair, s of them errors: the sum of s (s - 1) over that of s (m - 1), of all groups together,
     which are on the last axis.
     """
-    return share_of(repeated.sum(axis=-1), repeatable.sum(axis=-1))
+    return pooled(repeated, repeatable)
 
 
 def overdispersion(again: Any, repeated: Any, kappa: Any, rate: Any, sharing: Any, size: Any) -> Any:
@@ -123,8 +128,8 @@ def _of_false_nonmatches(n: Floats, errors: Floats, sums: Floats) -> CountModel:
     repeated = sums[kernels.REPEATS_SQUARED] - n
     squared = sums[kernels.S_SQUARED] - 2 * rate * sums[kernels.S_TIMES_M] + rate**2 * sums[kernels.REPEATS_SQUARED]
     of_one = squared - errors * (1 - rate) ** 2 - (n - errors) * rate**2
-    relative = _relative(of_one, rate * (1 - rate) * repeated)
-    return CountModel(n, errors, min(relative, 1.0) * repeated / np.maximum(n, 1), np.zeros(n.size))
+    correlation = min(float(pooled(of_one, rate * (1 - rate) * repeated)), 1.0)
+    return CountModel(n, errors, correlation * repeated / np.maximum(n, 1), np.zeros(n.size))
 
 
 def _of_false_matches(n: Floats, errors: Floats, sums: Floats) -> CountModel:
@@ -140,11 +145,5 @@ def _of_false_matches(n: Floats, errors: Floats, sums: Floats) -> CountModel:
         - 2 * rate * sums[kernels.S_TIMES_M_OF_ENDS]
         + rate**2 * sums[kernels.REPEATS_SQUARED_OF_ENDS]
     )
-    relative = _relative(sums[kernels.T_SQUARED] - squared, rate**2 * share)
-    return CountModel(n, errors, repeat_probability(again, repeats) * repeated / np.maximum(n, 1), relative * share)
-
-
-def _relative(covariance: Floats, over: Floats) -> float:
-    """Divide the covariances of all groups by what they are relative to; 0 where this is 0."""
-    whole = over.sum()
-    return max(0.0, float(covariance.sum() / whole)) if whole > 0 else 0.0
+    kappa = float(pooled(sums[kernels.T_SQUARED] - squared, rate**2 * share))
+    return CountModel(n, errors, repeat_probability(again, repeats) * repeated / np.maximum(n, 1), kappa * share)

@@ -161,6 +161,10 @@ def rich() -> Iterator[tuple[str, Callable[[], Any]]]:
     yield "evaluate a scan", lambda: evaluated(scan().by("sex"), metrics=["eer", "cllr"])
     for roles in (False, True):
         yield f"evaluate vectors, roles {roles}", lambda roles=roles: evaluated(vectors(roles), metrics=["eer"])
+        yield (
+            f"evaluate vectors by sample, roles {roles}",
+            lambda roles=roles: evaluated(vectors(roles), unit="sample", metrics=["eer"], measures=["gini"]),
+        )
         yield f"ROC band of vectors, roles {roles}", lambda roles=roles: ff.roc_band(vectors(roles), [0.01, 0.1], **FEW)
         yield (
             f"fairness band of vectors, roles {roles}",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import pickle
 from functools import partial
 
 import numpy as np
@@ -94,6 +95,15 @@ def test_replicates_of_bands_are_moved_to_the_rate_of_the_data(seed: int):
 
 @pytest.mark.jit
 @each("unit", [*UNITS])
+def test_replicates_elsewhere_are_those_here(unit: str):
+    resampler = Resampler(two_systems(5)[0].comparisons(), POINTS, unit=unit)
+    here, elsewhere = (one.replicate(70, KEY) for one in (resampler, pickle.loads(pickle.dumps(resampler))))
+    for name in ("threshold", "fnmr", "fmr"):
+        assert np.array_equal(getattr(here, name), getattr(elsewhere, name), equal_nan=True)
+
+
+@pytest.mark.jit
+@each("unit", [*UNITS])
 @pytest.mark.filterwarnings("ignore::fastfair.errors.FastfairWarning")  # of few errors in small data
 def test_vectors_and_their_comparisons_have_the_same_bits_with_any_number_of_threads(unit: str):
     first, second = two_systems(4)
@@ -102,7 +112,7 @@ def test_vectors_and_their_comparisons_have_the_same_bits_with_any_number_of_thr
     for data in (first, first.comparisons(), first.comparisons().by("group")):
         assert repr(ff.evaluate(data, ff.at_fmr(0.02), n_threads=3, **asked).quantities) == repr(wanted.quantities)
     pair = ff.compare(first, second, ff.at_fmr(0.02), **asked)
-    assert repr(pair.first.quantities) == repr(wanted.quantities)
+    assert repr(pair.evaluations[0].quantities) == repr(wanted.quantities)
 
 
 @pytest.mark.jit
