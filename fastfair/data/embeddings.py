@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fastfair._lib import arrays, validation
+from fastfair._lib import validation
 from fastfair._lib.arguments import Array, Probability, checked
 from fastfair._lib.label_codes import Coded, Labels, encode, encode_together
 from fastfair._lib.notebook import Shown
-from fastfair._lib.text import shown
 from fastfair._lib.threads import run_blocks
 from fastfair._lib.warnings import gathered, warn
 from fastfair._lib.workers import Workers
@@ -136,20 +135,6 @@ _PAIRS_AT_ONCE = 2**16
 
 
 FailuresOfVectors = Literal["error", "exclude"]
-
-
-def _positions(name: str, value: Any) -> Any:
-    if isinstance(value, slice):
-        if all(isinstance(part, int | np.integer | None) for part in (value.start, value.stop, value.step)):
-            return value
-        raise InputError(f"{name} must be a slice of whole numbers, not {shown(value)}")
-    found = arrays.plain(name, arrays.listed(name, value, "a slice or an array of whole numbers"))
-    if found.dtype.kind in "iu" and found.ndim == 1:
-        return found
-    raise InputError(f"{name} must be a slice or whole numbers, not {shown(value)}")
-
-
-Positions = Annotated[slice | NDArray[np.integer[Any]], _positions]
 
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
@@ -410,39 +395,6 @@ class Embeddings(Shown):
         made.__dict__.update(self.__dict__, **parts)
         made._choose_groups(grouping)
         return made
-
-    @checked
-    def rows(self, positions: Positions) -> NDArray[np.floating[Any]]:
-        """Return some vectors, ready for a matrix product.
-
-        Parameters
-        ----------
-        positions : slice or (m,) ndarray of int
-            Rows of `vectors`.
-
-        Returns
-        -------
-        (m, d) ndarray
-            Contiguous. With the cosine, vectors are scaled to length 1, computed in float64 and rounded to the type of
-            `vectors`, so that the product of two is their similarity; else they are unchanged.
-
-        Examples
-        --------
-        >>> import fastfair as ff
-        >>> e = ff.Embeddings([[3.0, 4.0], [0.0, 2.0], [1.0, 0.0]], subject=list("aab"))
-        >>> e.rows(slice(0, 2))
-        array([[0.6, 0.8],
-               [0. , 1. ]])
-        """
-        if isinstance(positions, slice) and positions.step == 0:
-            raise InputError("positions is a slice with step 0: give another step, or none")
-        try:
-            taken = self.vectors[positions]
-        except IndexError:
-            raise InputError(
-                f"positions must lie between {-len(self)} and {len(self) - 1}, as there are {len(self)} vectors"
-            ) from None
-        return ready_for_products(taken, self.similarity)
 
     @checked
     def comparisons(

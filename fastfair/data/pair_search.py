@@ -553,8 +553,13 @@ def _between_keys(packed: NDArray[np.int64], shift: int, parts: list[slice]) -> 
 Found = tuple[Floats, NDArray[np.int64]]
 
 
-class ByProducts:
-    """Computes all similarities of a panel; for one thread.
+Filtered = tuple[Prefilter, Limits]
+
+
+class PanelSearch:
+    """Finds the non-mated pairs of a panel that reach a bound, and computes its mated similarities; for one thread.
+
+    Without a prefilter all similarities of the panel are computed, else only those of mated pairs and of marked ones.
 
     Parameters
     ----------
@@ -564,17 +569,23 @@ class ByProducts:
         The lowest similarity.
     places : int
         Bits of a vector's number in the code of a pair.
+    filtered : tuple, optional
+        A prefilter of the vectors, and what it marks.
     """
 
-    def __init__(self, finder: PairFinder, bound: float, places: int) -> None:
+    def __init__(self, finder: PairFinder, bound: float, places: int, filtered: Filtered | None) -> None:
         self._prepared, self._columns, self._places = finder.prepared, finder.columns, places
-        size, dtype = self._prepared.panel, finder.dtype
-        self._product = np.empty((size, size), dtype)
+        self._filtered, size, dtype = filtered, finder.prepared.panel, finder.dtype
+        if filtered is None:
+            self._product = np.empty((size, size), dtype)
+            self._lowest = dtype.type(self._prepared.lowest(bound))
+        else:
+            self._bits = np.empty((size, size // 8), np.uint8)
+            self._lowest = np.float32(bound)
         self._kept = np.empty(size * size + 1, dtype), np.empty(size * size + 1, np.int64)
-        self._lowest = dtype.type(self._prepared.lowest(bound))
 
     def search(self, p: int, q: int, mated_start: NDArray[np.int64], mated: Floats) -> Found:
-        """Find the non-mated pairs of a panel, and compute the similarities of its mated pairs.
+        """Search a panel.
 
         Parameters
         ----------
@@ -591,58 +602,25 @@ class ByProducts:
             Of the non-mated pairs, until the next call. Where distances are wanted, pairs that may reach the bound
             are among them, and similarities are to be computed.
         """
-        from fastfair.kernels import pairs as kernels
+        from fastfair.kernels import dot_products, int8_products, pairs
 
-        prepared, columns, places = self._prepared, self._columns, self._places
-        prepared.fill(p, q, self._product)
-        corner = p * prepared.panel, q * prepared.panel
-        if not prepared.euclidean:
-            kernels.take_mated(self._product, *corner, columns, mated_start, mated)
-        size = kernels.take_nonmated(self._product, *corner, columns, prepared.n, self._lowest, places, self._kept)
-        return self._kept[0][:size], self._kept[1][:size]
-
-
-class ByPrefilter:
-    """Does the same, but computes only the similarities of mated pairs and of those that a prefilter marks.
-
-    Parameters
-    ----------
-    finder, bound, places
-        As there.
-    prefilter : Prefilter
-        Of the vectors.
-    limits : tuple of ndarray
-        What it marks.
-    """
-
-    def __init__(self, finder: PairFinder, bound: float, places: int, prefilter: Prefilter, limits: Limits) -> None:
-        self._prepared, self._columns, self._places = finder.prepared, finder.columns, places
-        self._prefilter, self._limits = prefilter, limits
-        size = self._prepared.panel
-        self._bits = np.empty((size, size // 8), np.uint8)
-        self._words = self._bits.view(np.uint32)
-        self._codes = np.empty(size * size + 1, np.int64)
-        self._similarity = np.empty(size * size + 1, np.float32)
-        self._bound = np.float32(bound)
-
-    def search(self, p: int, q: int, mated_start: NDArray[np.int64], mated: Floats) -> Found:
-        """As `ByProducts.search`."""
-        from fastfair.kernels import dot_products, int8_products
-
-        prepared, columns, places = self._prepared, self._columns, self._places
-        corner = p * prepared.panel, q * prepared.panel
-        self._prefilter.mark(self._limits, corner, self._bits)
-        size = int8_products.list_marked(self._words, corner, columns, prepared.n, places, self._codes)
-        codes = self._codes[:size]
-        if prepared.euclidean:
-            return self._similarity[:0], codes
-        dot_products.of_mated(prepared.rows, corner, prepared.panel, columns, mated_start, places, mated)
-        size = dot_products.take_reaching(prepared.rows, codes, places, self._bound, self._similarity)
-        return self._similarity[:size], codes[:size]
+        prepared, columns, places, (similarity, codes) = self._prepared, self._columns, self._places, self._kept
+        corner, n = (p * prepared.panel, q * prepared.panel), prepared.n
+        if self._filtered is None:
+            prepared.fill(p, q, self._product)
+            if not prepared.euclidean:
+                pairs.take_mated(self._product, *corner, columns, mated_start, mated)
+            size = pairs.take_nonmated(self._product, *corner, columns, n, self._lowest, places, self._kept)
+        else:
+            prefilter, limits = self._filtered
+            prefilter.mark(limits, corner, self._bits)
+            size = int8_products.list_marked(self._bits.view(np.uint32), corner, columns, n, places, codes)
+            if not prepared.euclidean:
+                dot_products.of_mated(prepared.rows, corner, prepared.panel, columns, mated_start, places, mated)
+                size = dot_products.take_reaching(prepared.rows, codes[:size], places, self._lowest, similarity)
+        return similarity[:size], codes[:size]
 
 
-Search = ByProducts | ByPrefilter
-Filtered = tuple[Prefilter, Limits]
 _TILE = 4  # panels a side of what a thread does at a time, some 0.05 s
 _FEW = 200_000  # non-mated pairs that are all kept
 _LEAST_SEEN, _MOST_SEEN = 500_000, 3_000_000  # pairs that the bound is guessed from,
@@ -699,7 +677,7 @@ class _Tiles:
         @one_blas_thread()
         def search(k: int) -> None:
             if not hasattr(local, "search"):
-                local.search = self.finder.new_search(self.bound, store.packing.places, filtered)
+                local.search = PanelSearch(self.finder, self.bound, store.packing.places, filtered)
             self.finder.search_tile(tiles[k], local.search, self.bound, (mated, start), store)
 
         run_blocks(search, steps, len(steps), 1, n_threads, told)
@@ -873,10 +851,6 @@ class PairFinder:
         row = panel * self.prepared.panel
         return int(self._mated_start[row]) if row < self._mated_start.size else self._n_mated
 
-    def new_search(self, bound: float, places: int, filtered: Filtered | None) -> Search:
-        """Return what one thread finds the non-mated pairs with that reach a bound."""
-        return ByProducts(self, bound, places) if filtered is None else ByPrefilter(self, bound, places, *filtered)
-
     def filtered(self, bound: float, n_threads: int | None) -> Filtered | None:
         """Return a prefilter and what it marks, or None where this processor has none or it would mark all pairs."""
         prefilter = self.prepared.prefilter(n_threads)
@@ -884,7 +858,7 @@ class PairFinder:
         return None if prefilter is None or limits is None else (prefilter, limits)
 
     def search_tile(
-        self, at: tuple[int, int], search: Search, bound: float, mated: tuple[Floats, int], store: PairStore
+        self, at: tuple[int, int], search: PanelSearch, bound: float, mated: tuple[Floats, int], store: PairStore
     ) -> None:
         """Store the non-mated pairs of a tile that reach the bound, and write its mated similarities.
 

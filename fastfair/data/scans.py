@@ -215,12 +215,6 @@ class ScoreTail:
             self._parts = [(keys[keep], reference[keep], probe[keep])]
             self._n_kept = keep.size
 
-    def widen(self) -> None:
-        """Turn the keys of float32 scores into those of the same scores as float64."""
-        self._parts = [(_wide(keys, self._mated), reference, probe) for keys, reference, probe in self._parts]
-        if self.limit is not None:
-            self.limit = _wide(np.array([self.limit]), self._mated)[0]
-
     def finish(self) -> tuple[score_keys.Keys, Codes, Codes, NotKept | None]:
         """Return the keys kept in ascending order, their references and probes, and what is not kept; forget all."""
         keys, reference, probe = self._together()
@@ -237,15 +231,6 @@ class ScoreTail:
     def _together(self) -> tuple[score_keys.Keys, Codes, Codes]:
         keys, reference, probe = (np.concatenate(column) for column in zip(*self._parts, strict=True))
         return keys, reference, probe
-
-
-def wide(keys: score_keys.Keys) -> score_keys.Keys:
-    """Turn keys of float32 scores into those of the same scores as float64."""
-    return score_keys.encode(score_keys.decode(keys).astype(np.float64))
-
-
-def _wide(keys: score_keys.Keys, mated: bool) -> score_keys.Keys:
-    return wide(keys) if mated else ~wide(~keys)
 
 
 N_BUCKETS = 128  # a power of 2
@@ -325,7 +310,6 @@ class SpilledPairs:
         self._in_memory: list[list[InBucket]] = [[] for _ in range(N_BUCKETS)]
         self._in_files = [ArrayFile(folder, f"{name}-{bucket}") for bucket in range(N_BUCKETS)]
         self._sizes = np.zeros(N_BUCKETS, np.int64)
-        self._wide = False
         self.n_bytes = 0
 
     @property
@@ -369,10 +353,6 @@ class SpilledPairs:
                 self._sizes[bucket] += part[0].shape[1]
                 self.n_bytes += sum(array.nbytes for array in part)
 
-    def widen(self) -> None:
-        """Give all keys of float32 scores, also those added later, as those of the same scores as float64."""
-        self._wide = True
-
     def spill(self) -> None:
         """Write all comparisons to files, where other processes can read what `buckets` returns, once it is pickled."""
         for parts, file in zip(self._in_memory, self._in_files, strict=True):
@@ -407,9 +387,7 @@ class SpilledPairs:
         return subjects[0], subjects[1], keys[0] if keys else np.empty(0, np.int64)
 
     def _joined(self, parts: list[InBucket]) -> InBucket:
-        subjects, *keys = (list(arrays) for arrays in zip(*parts, strict=True))
-        if self._wide:
-            keys = [[wide(some) if some.dtype == np.int32 else some for some in of_parts] for of_parts in keys]
+        subjects, *keys = zip(*parts, strict=True)
         return np.concatenate(subjects, axis=1), *map(np.concatenate, keys)
 
 
@@ -439,8 +417,6 @@ class _Labels:
         if self.labels is None:
             self.labels, self.numbers = labels, np.arange(labels.size, dtype=np.int32)
             found = self.numbers
-        elif labels.dtype == self.labels.dtype != object and (at := _places(labels, self.labels)) is not None:
-            found = self.numbers[at]
         else:
             common, (known, given) = encode_together((self.name, self.name), (self.labels, labels))
             numbers = np.full(common.size, -1, np.int32)
@@ -455,12 +431,6 @@ class _Labels:
         """Return the label that has a number."""
         assert self.labels is not None
         return self.labels.item(int(np.argmax(self.numbers == number)))
-
-
-def _places(labels: NDArray[Any], among: NDArray[Any]) -> NDArray[np.intp] | None:
-    """Find sorted labels among others; None where one is not there."""
-    at = np.searchsorted(among, labels)
-    return at if at[-1] < among.size and np.array_equal(among[at], labels) else None
 
 
 class DividedPart(NamedTuple):
@@ -623,16 +593,13 @@ class Scan:
         return ScannedComparisons(kept)
 
     def _of_one_type(self, keys: score_keys.Keys) -> score_keys.Keys:
-        """Return keys as those of float64 scores from the first part on that has such scores."""
+        """Return keys as those of float64 scores where the first part has such scores."""
         self._dtype = self._dtype or keys.dtype
         if keys.dtype == self._dtype:
             return keys
-        if keys.dtype == np.int32:
-            return wide(keys)
-        for kept in (*self._pairs, *self._tails):
-            kept.widen()
-        self._dtype = keys.dtype
-        return keys
+        if keys.dtype == np.int64:
+            raise InputError("scores are float64 here, but float32 before: let a file of float64 scores come first")
+        return score_keys.encode(score_keys.decode(keys).astype(np.float64))
 
     def _take_attributes(self, part: DividedPart, numbers: NDArray[np.int32]) -> None:
         """Learn the label of each subject."""

@@ -26,7 +26,7 @@ from fastfair._lib.label_codes import Coded, encode
 from fastfair._lib.text import not_there
 from fastfair._lib.warnings import require
 from fastfair.data import checks
-from fastfair.data.temporary_files import room
+from fastfair.data.temporary_files import Folder, room
 from fastfair.errors import FileFormatError, InputError
 
 from . import files, text
@@ -38,9 +38,8 @@ Array = np.ndarray[Any, Any]
 SEPARATORS = ("\t", ",", ";")
 _PARQUET, _END = b"PAR1", 8  # what Parquet files begin with, and bytes behind the footer
 _AT_ONCE = 2**24  # bytes of an array
-_OF_VECTORS = ["vectors", "name"]  # what an HDF5 file has where each of its datasets is a vector
-_PROGRAM = Path(__file__).with_name("check_program.py")
-_SECONDS = 10.0  # time limit of the check
+_PROGRAM = Path(__file__).with_name("hdf5_program.py")
+_SECONDS = 10.0  # time limit of that program
 _BYTES_A_SECOND = 1e6  # the limit grows with the size of the file; datasets of one vector each take long
 
 
@@ -170,10 +169,7 @@ def of_source(source: Any, called: str, place: str) -> Table:
 
 
 def of_vectors(source: Any, wanted: Sequence[str]) -> Table:
-    """Make a table of a file of vectors, from which some columns are wanted, that of the vectors first, or of a frame.
-
-    libhdf5 and polars crash on some damaged files, or never return, so that another process reads them first.
-    """
+    """Make a table of a file of vectors, of which some columns are wanted, that of the vectors first, or of a frame."""
     if not isinstance(source, str | Path):
         return of_frame(source, "path", "the data frame")
     path = files.check_file(source)
@@ -190,7 +186,6 @@ def of_vectors(source: Any, wanted: Sequence[str]) -> Table:
     if suffix in (".npy", ".npz"):
         return of_arrays(path)
     if suffix == ".parquet":
-        _check_elsewhere(path, wanted, "polars")
         return of_parquet(path)
     return _of_hdf5(path, wanted)
 
@@ -370,36 +365,14 @@ def _decoded(array: Array, place: str = "an array") -> Array:
 
 
 def _of_hdf5(path: Path, wanted: Sequence[str]) -> Table:
-    """Make a table of datasets by path; where each is one vector, of all as "vectors" and of their paths as "name"."""
-    h5py = require("h5py", "hdf5", "reading HDF5")
-    found = _check_elsewhere(path, wanted, "libhdf5")
-    for name, why in found["refused"].items():
-        raise FileFormatError(f"{path}: {name!r} {why}")
-    paths, sizes = found["names"] if found["each_a_vector"] else [], found["sizes"]
-    if paths:
-        sizes = {"vectors": 2 * sum(sizes.values())}  # as they are joined
-    for name, size in sizes.items():
-        memory.require(size, f"the numbers of {path}: {name!r}", "save them as .npy, which is not read whole")
+    """Make a table of datasets by path; where each is one vector, of all as "vectors" and of their paths as "name".
 
-    def take(name: str) -> Array:
-        if paths and name == "name":
-            return np.array(paths)
-        with files.reading(f"{path}: dataset {name!r}"), h5py.File(path, "r") as file:
-            if paths:
-                return np.stack([file[each][...].ravel() for each in paths])
-            dataset = file[name]
-            array: Array = dataset.asstr()[...] if h5py.check_string_dtype(dataset.dtype) else dataset[...]
-            return array
-
-    return _of_arrays(path, _OF_VECTORS if paths else found["names"], take, "dataset")
-
-
-def _check_elsewhere(path: Path, wanted: Sequence[str], library: str) -> dict[str, Any]:
-    """Let another process read a file with a library, and return what it found.
-
-    It costs a few tenths of a second; refused is a file with which it ends early, takes too long, or finds an error.
+    Another process writes those wanted to .npy files in a temporary folder. It costs a few tenths of a second; refused
+    is a file with which that process ends early, takes too long, or finds an error.
     """
-    command = [sys.executable, "-P", str(_PROGRAM), str(path.absolute()), *wanted]
+    require("h5py", "hdf5", "reading HDF5")
+    folder = Folder()
+    command = [sys.executable, "-P", str(_PROGRAM), str(path.absolute()), str(folder.path), *wanted]
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
     seconds = _SECONDS + path.stat().st_size / _BYTES_A_SECOND
     with files.reading(path):
@@ -414,13 +387,16 @@ def _check_elsewhere(path: Path, wanted: Sequence[str], library: str) -> dict[st
             ).stdout.splitlines()
         except subprocess.TimeoutExpired:
             raise FileFormatError(
-                f"{path} cannot be read: {library} does not finish reading it, so it is damaged"
+                f"{path} cannot be read: libhdf5 does not finish reading it, so it is damaged"
             ) from None
         if not said:
             raise FileFormatError(f"{path} cannot be checked: {_PROGRAM.name} does not start")
         if len(said) == 1:
-            raise FileFormatError(f"{path} cannot be read: {library} crashes with it, so it is damaged")
+            raise FileFormatError(f"{path} cannot be read: libhdf5 crashes with it, so it is damaged")
         found: dict[str, Any] = json.loads(said[1])
     if "error" in found:
         raise FileFormatError(f"{path} cannot be read: {found['error']}")
-    return found
+    for name, why in found["refused"].items():
+        raise FileFormatError(f"{path}: {name!r} {why}")
+    names = found["names"]
+    return _of_arrays(path, names, lambda name: read_npy(folder.path / f"{names.index(name)}.npy"), "dataset")

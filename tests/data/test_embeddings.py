@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 import fastfair as ff
 from fastfair.data import checks
+from fastfair.data.pair_search import ready_for_products
 from fastfair.errors import InputError
 
 VECTORS = np.array([[3, 4], [0, 2], [1, 0], [0, -1], [1, 1]], np.float32)
@@ -55,7 +56,7 @@ def test_counts_of_pairs_are_exact_where_they_are_many():
 def test_rows_have_length_one_in_float64_and_are_rounded_once(dtype):
     vectors = np.random.default_rng(0).integers(-100, 100, (50, 7)).astype(dtype)
     e = ff.Embeddings(vectors, np.arange(50) // 5)
-    rows = e.rows(e.pairing.order[10:30])
+    rows = ready_for_products(e.vectors[e.pairing.order[10:30]], "cosine")
     assert rows.flags.c_contiguous
     assert rows.dtype == (np.float64 if dtype is np.float64 else np.float32)
     wide = vectors[e.pairing.order[10:30]].astype(float)
@@ -65,10 +66,9 @@ def test_rows_have_length_one_in_float64_and_are_rounded_once(dtype):
 
 @pytest.mark.parametrize("similarity", ["inner_product", "negative_euclidean"])
 def test_rows_of_other_similarities_are_as_given(similarity):
-    e = ff.Embeddings(np.asfortranarray(VECTORS), SUBJECT, similarity=similarity)
-    assert e.rows(np.array([3, 0])).tolist() == [[0, -1], [3, 4]]
-    assert e.rows(slice(1, 3)).flags.c_contiguous
-    assert ff.Embeddings(0 * VECTORS, SUBJECT, similarity=similarity).rows(slice(0, 1)).tolist() == [[0, 0]]
+    rows = ready_for_products(np.asfortranarray(VECTORS), similarity)
+    assert np.array_equal(rows, VECTORS)
+    assert rows.flags.c_contiguous
 
 
 @pytest.mark.parametrize(
@@ -76,7 +76,7 @@ def test_rows_of_other_similarities_are_as_given(similarity):
 )
 def test_very_long_and_very_short_vectors_have_a_cosine(scale, dtype):
     vectors = np.array([[1, 0], [1, 1], [0, 1]]) * np.array(scale, dtype)
-    rows = ff.Embeddings(vectors.astype(dtype), [0, 0, 1]).rows(slice(None))
+    rows = ready_for_products(ff.Embeddings(vectors.astype(dtype), [0, 0, 1]).vectors, "cosine")
     assert np.allclose(rows, [[1, 0], [0.5**0.5, 0.5**0.5], [0, 1]])
 
 
@@ -93,7 +93,7 @@ def test_memory_mapped_vectors_are_neither_copied_nor_held_whole(tmp_path, monke
     mapped = np.load(tmp_path / "v.npy", mmap_mode="r")
     e = ff.Embeddings(mapped, SUBJECT)
     assert np.shares_memory(e.vectors, mapped)
-    assert np.array_equal(e.rows(slice(None)), ff.Embeddings(VECTORS, SUBJECT).rows(slice(None)))
+    assert np.array_equal(e.vectors, VECTORS)
 
 
 def test_labels_of_any_type():

@@ -231,7 +231,7 @@ def calls() -> dict[str, dict[str, Any]]:
         "Embeddings": {"vectors": [[1.0, 0.0], [2, 1], [0, 1], [0, 3]], "subject": list("aabb"), "group": list("ffmm"),
                        "role": ["reference", "probe"] * 2},
         "Embeddings.enrolled": {"template": 2, "score": "max"},
-        "Embeddings.by": {"attributes": "group"}, "Embeddings.rows": {"positions": slice(0, 2)},
+        "Embeddings.by": {"attributes": "group"},
         "ScannedComparisons.by": {"attributes": "group"},
         "NamedVectors": {"vectors": [[1.0, 0.0], [2, 1], [0, 1]], "name": list("abb"), "same_name": "mean"},
         "NamedVectors.scores": {"reference": list("ab"), "probe": list("bb")},

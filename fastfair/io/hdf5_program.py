@@ -1,0 +1,86 @@
+"""A program that turns datasets of an HDF5 file into .npy files, as libhdf5 crashes or never returns on damaged files.
+
+It is run by its path, with the file, a folder, and the names of the datasets wanted as arguments, first that of the
+vectors, and imports nothing of fastfair. It prints a line when it begins, and then JSON: the names of all datasets, and
+what is wrong with those wanted, or the error if there was one. The dataset of the k-th name is in the file k.npy.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterable
+from math import prod
+from pathlib import Path
+from typing import Any
+
+import h5py
+import numpy as np
+
+_BLOCK = 2**24
+_DENSEST = 2000  # the most bytes that one byte of a compressed file can hold
+
+
+def convert(path: str, folder: Path, wanted: list[str]) -> dict[str, Any]:
+    """Write the datasets wanted; or, where each dataset is a vector, all of them as "vectors", and their "name"s."""
+    links: dict[str, Any] = {}
+    with h5py.File(path, "r") as file:
+        file.visititems_links(links.__setitem__)
+        inside = [name for name, link in links.items() if isinstance(link, h5py.HardLink)]
+        datasets = {name: found for name in inside if isinstance(found := file[name], h5py.Dataset)}
+        each = not datasets.keys() & set(wanted[:1]) and _are_vectors(datasets.values())
+        taken = {name: dataset for name, dataset in datasets.items() if each or name in wanted}
+        most = _DENSEST * Path(path).stat().st_size
+        refused = {name: why for name, dataset in taken.items() if (why := _refusal(dataset, most))}
+        refused |= {
+            name: "is a link, not a dataset of this file; copy it into the file"
+            for name in wanted
+            if name in links and name not in inside
+        }
+        names = ["vectors", "name"] if each else list(datasets)
+        if each and not refused:
+            np.save(folder / "0.npy", np.stack([dataset[...].ravel() for dataset in taken.values()]))
+            np.save(folder / "1.npy", np.array(list(taken)))
+        elif not refused:
+            for name, dataset in taken.items():
+                _write(dataset, folder / f"{names.index(name)}.npy")
+    return {"names": names, "refused": refused}
+
+
+def _are_vectors(datasets: Iterable[Any]) -> bool:
+    """Whether all datasets have several numbers along one dimension, as many in each."""
+    shapes = {(dataset.shape, dataset.dtype.kind) for dataset in datasets}
+    lengths = {prod(shape) if shape and kind in "fiu" else 0 for shape, kind in shapes}
+    return len(lengths) == 1 and min(lengths) > 1 and all(lengths == {max(shape)} for shape, _ in shapes)
+
+
+def _refusal(dataset: Any, most: int) -> str | None:
+    if dataset.external:
+        return "has its numbers in another file; copy them into this file"
+    if dataset.is_virtual:
+        return "is made of datasets of other files; copy them into this file"
+    if dataset.shape is None:
+        return "has no numbers"
+    if dataset.dtype.hasobject and not h5py.check_string_dtype(dataset.dtype):
+        return "holds neither numbers nor text"
+    return "claims a size far larger than the file" if dataset.nbytes > most else None
+
+
+def _write(dataset: Any, path: Path) -> None:
+    if h5py.check_string_dtype(dataset.dtype):
+        np.save(path, np.array(dataset.asstr()[...], str))
+    elif dataset.ndim == 0 or not dataset.size:
+        np.save(path, dataset[...])
+    else:
+        array = np.lib.format.open_memmap(path, "w+", dataset.dtype, dataset.shape)
+        step = max(1, _BLOCK // (array.nbytes // len(array)))
+        for start in range(0, len(array), step):
+            array[start : start + step] = dataset[start : start + step]
+
+
+if __name__ == "__main__":
+    print("begun", flush=True)
+    try:
+        print(json.dumps(convert(sys.argv[1], Path(sys.argv[2]), sys.argv[3:])))
+    except Exception as error:
+        print(json.dumps({"error": str(error).partition("\n")[0] or type(error).__name__}))
