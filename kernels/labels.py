@@ -63,19 +63,3 @@ def number_rows(words, first, known, slots, numbers):
                 break
             slot = (slot + np.uint64(1)) & last
     return found
-
-
-@jit
-def find_labels(subject, label, unknown, found):
-    """Find the label of each subject, and return whether each has one only.
-
-    subject: (n,) integers below k; label: (n,) uint16; unknown: the value in `found` of subjects not seen; found: (k,)
-    uint16, overwritten
-    """
-    for k in range(subject.size):
-        before = found[subject[k]]
-        if before == unknown:
-            found[subject[k]] = label[k]
-        elif before != label[k]:
-            return False
-    return True

@@ -53,7 +53,7 @@ class Policies:
         blanks, and with labels of groups that differ in these or in letter case: warn, or take them for one.
     missing_labels : {"error", "drop", "unknown"}
         What to do with comparisons that lack a label, in the score file or in the metadata: raise an error, leave them
-        out of those attributes whose label they lack, with warnings that say how many, or take "unknown" for it.
+        out, with a warning that says how many, or take "unknown" for it.
     unmatched : {"error", "drop"}
         What to do with trials of a list that have no score, and scores that have no trial: raise an error, or leave
         them out with a warning that counts them.
@@ -192,10 +192,8 @@ def subject_of_each(samples: BothSides, subjects: BothSides | None) -> NDArray[n
     if subjects is None:
         raise InputError("reference_sample and probe_sample need the subjects: give reference and probe as well")
     columns = list(zip(samples[1:], subjects[1:], strict=True))
-    found = np.empty(samples[0].size, np.int32)
-    for sample, subject in columns:
-        found[sample] = subject
-    if any((found[sample] != subject).any() for sample, subject in columns):
+    found = group_labels.labels_of_subjects(samples[0].size, columns)
+    if found is None:
         k, row, here, earlier = group_labels.first_conflict(samples[0].size, columns)
         raise InputError(
             f"{('reference', 'probe')[k]}_sample {samples[0].item(samples[1 + k][row])!r} is of subject "
@@ -203,7 +201,7 @@ def subject_of_each(samples: BothSides, subjects: BothSides | None) -> NDArray[n
             "another; a sample has one subject",
             row=row,
         )
-    return read_only(found)
+    return read_only(found.astype(np.int32, copy=False))
 
 
 def code_attributes(reference_group: Any, probe_group: Any) -> Attributes:

@@ -150,7 +150,6 @@ class Comparisons(Shown):
         "mated", "nonmated", "score_kind", "subjects", "samples", "sample_subject", "attributes", "grouping",
         "left_out", "failed", "quality", "origin", "pairing",
     )  # fmt: skip
-    _whole: Comparisons | None = None  # with the comparisons that lack labels of some attributes
 
     @checked
     def __init__(
@@ -337,28 +336,7 @@ class Comparisons(Shown):
         >>> c.groups, c.by("eyes").groups
         (('f & blue', 'm & brown'), ('blue', 'brown'))
         """
-        names = group_labels.chosen(attributes, self.attributes)
-        whole = self._whole or self
-        lacking = [name for name in names if group_labels.MISSING in whole.attributes[name]]
-        return whole._without_missing(names, lacking) if lacking else whole._with_parts(grouping=names)
-
-    def _without_missing(self, names: tuple[str, ...], lacking: Sequence[str]) -> Comparisons:
-        """Make groups of the comparisons whose reference and probe have labels of all attributes."""
-        sides, n, lost = [], 0, 0
-        for side in self._all_sides():
-            keep = np.ones(len(side), np.bool_)
-            for name in lacking:
-                missing = self.attributes[name].index(group_labels.MISSING)
-                for codes in side.attribute(name):
-                    keep &= codes != missing
-            sides.append(side.take(np.flatnonzero(keep)))
-            n, lost = n + keep.size, lost + int((~keep).sum())
-        made = self._of_sides(sides, names, lacking)
-        without = f"{lost} of {n} comparisons left out, as they lack a label of {' or '.join(map(repr, lacking))}"
-        made._whole, made.left_out = self, (*self.left_out, without)
-        if not (len(made.mated) and len(made.nonmated)):
-            raise InputError(f"{without}: no mated, or no non-mated, ones remain")
-        return made
+        return self._with_parts(grouping=group_labels.chosen(attributes, self.attributes))
 
     @checked
     def within_group(self, group: str) -> Comparisons:
@@ -396,16 +374,7 @@ class Comparisons(Shown):
             raise InputError(
                 f"group {group!r} has {len(sides[0])} mated and {len(sides[1])} non-mated comparisons; it needs both"
             )
-        return self._of_sides(sides, ())
-
-    def _of_sides(
-        self, sides: list[SortedSide], grouping: tuple[str, ...], complete: Sequence[str] = ()
-    ) -> Comparisons:
-        """Make comparisons of parts of the sides, mated, non-mated, and those of failed ones, and whom these need.
-
-        complete: attributes of which no label is missing any more.
-        """
-        parts: dict[str, Any] = {"grouping": grouping}
+        parts: dict[str, Any] = {"grouping": ()}
         if self.subjects is not None:
             used, position, sides = only_used(self.subjects.size, ("reference", "probe"), sides)
             parts["subjects"] = read_only(self.subjects[used])
@@ -417,11 +386,6 @@ class Comparisons(Shown):
                 used, _, sides = only_used(self.samples.size, ("reference_sample", "probe_sample"), sides)
                 parts["samples"] = read_only(self.samples[used])
                 parts["sample_subject"] = read_only(position[self.sample_subject[used]])
-        if complete:  # the first label says that there is none
-            sides = [side.without_first_label(complete) for side in sides]
-            parts["attributes"] = {
-                name: labels[1:] if name in complete else labels for name, labels in self.attributes.items()
-            }
         if self.failed is not None:
             parts["failed"] = replace(self.failed, mated=sides[2], nonmated=sides[3])
         return self._with_parts(mated=sides[0], nonmated=sides[1], **parts)

@@ -66,10 +66,8 @@ def templates_of(
         coded = encode("template", template)
         checks.same_length({"vectors": subject.size, "template": coded.codes.size}, "vector")
         code = coded.codes[references].astype(np.int64)
-        found = np.empty(coded.labels.size, np.int64)
-        found[code] = of
-        if (found[code] != of).any():
-            row = references[group_labels.first_conflict(found.size, [(code, of)])[1]]
+        if group_labels.labels_of_subjects(coded.labels.size, [(code, of)]) is None:
+            row = references[group_labels.first_conflict(coded.labels.size, [(code, of)])[1]]
             raise InputError(
                 f"template {coded.labels[coded.codes[row]]!r} has references of two subjects, the second in row {row}: "
                 "a template is of one subject",

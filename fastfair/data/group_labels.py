@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,8 +13,6 @@ from fastfair._lib.label_codes import Coded, Labels
 from fastfair.errors import InputError
 
 INTERSECTION = " & "  # between the labels of several attributes
-MISSING = "\0"  # label of comparisons that lack one, which are in no group of the attribute
-_UNKNOWN = 2**16 - 1  # no attribute has so many labels
 _MOST_GROUPS = 2000  # pairs of groups are counted, so that time and memory grow with the square
 
 
@@ -95,30 +92,15 @@ def intersections(
     return groups, codes
 
 
-def labels_of_subjects(n: int, columns: list[tuple[NDArray[Any], NDArray[Any]]]) -> NDArray[np.uint16] | None:
-    """Find the label of each of n subjects; None where one has several.
+def labels_of_subjects(n: int, columns: list[tuple[NDArray[Any], NDArray[Any]]]) -> NDArray[Any] | None:
+    """Find the label of each of n subjects, all of whom occur; None where one has several.
 
-    Parameters
-    ----------
-    n : int
-        The number of subjects, all of which occur.
-    columns : list of tuple
-        The subjects of each row and their labels, such as those of references and those of probes.
-
-    Returns
-    -------
-    (n,) ndarray of uint16, or None
+    columns: the subjects of each row and their labels, such as those of references and those of probes.
     """
-    found = np.full(n, _UNKNOWN, np.uint16)
+    found = np.empty(n, columns[0][1].dtype)
     for subject, label in columns:
-        if subject.size <= label_codes.FEW:
-            found[subject] = label
-            continue
-        for part in label_codes.in_parts(subject.size, partial(_find_labels, n, subject, label)):
-            if part is None or not ((found == part) | (found == _UNKNOWN) | (part == _UNKNOWN)).all():
-                return None
-            np.minimum(found, part, out=found)
-    if all(np.array_equal(found[subject], label) for subject, label in columns if subject.size <= label_codes.FEW):
+        found[subject] = label
+    if all(np.array_equal(label_codes.look_up(subject, found), label) for subject, label in columns):
         return found
     return None
 
@@ -135,13 +117,6 @@ def first_conflict(n: int, columns: list[tuple[NDArray[Any], NDArray[Any]]]) -> 
     row, k = min((int(rows[0]), k) for k, rows in enumerate(wrong) if rows.size)
     subject, label = columns[k]
     return k, row, int(label[row]), int(first[subject[row]])
-
-
-def _find_labels(n: int, subject: NDArray[Any], label: NDArray[Any], part: slice) -> NDArray[np.uint16] | None:
-    from fastfair.kernels import labels as kernels
-
-    found = np.full(n, _UNKNOWN, np.uint16)
-    return found if kernels.find_labels(subject[part], label[part], _UNKNOWN, found) else None
 
 
 def one_for_each(subject: Coded, name: str, labels: Coded) -> NDArray[np.uint16]:

@@ -148,15 +148,6 @@ class SortedSide:
         )
         return replace(first, **columns, labels=(of_reference, of_probe), not_kept=None)
 
-    def without_first_label(self, names: Sequence[str]) -> SortedSide:
-        """Return comparisons of which none has the first label of some attributes, numbered without that label."""
-
-        def renumbered(labels: Labels) -> Labels:
-            return {name: codes - np.uint16(name in names) for name, codes in labels.items()}
-
-        of_reference, of_probe = map(renumbered, self.labels)
-        return replace(self, labels=(of_reference, of_probe), of_subject=renumbered(self.of_subject))
-
     def count_subjects(self, n_subjects: int) -> int | None:
         """Count the distinct subjects among references and probes; None where subjects are not known."""
         from fastfair.kernels import groups as kernels

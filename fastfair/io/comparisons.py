@@ -26,7 +26,6 @@ from fastfair.data.columns import (
 )
 from fastfair.data.comparisons import Comparisons
 from fastfair.data.embeddings import NamedVectors
-from fastfair.data.group_labels import MISSING
 from fastfair.data.sorted_scores import CheckedColumns, SortedSide
 from fastfair.errors import DroppedWarning, InputError
 
@@ -157,12 +156,7 @@ def read_comparisons(
     origin = {} if table.lines is None else {"line": np.asarray(table.lines, np.uint32)}
     origin |= {name: table.frame[name].to_numpy() for name in how.keep}
     comparisons.origin = {name: column[keep] for name, column in origin.items()}
-    lacking = [name for name, labels in comparisons.attributes.items() if MISSING in labels]
-    if not lacking:
-        return comparisons
-    for name in lacking:  # they are in all others
-        warn(comparisons.by(name).left_out[-1], DroppedWarning)
-    return comparisons.by(*comparisons.attributes)
+    return comparisons
 
 
 def _vectors(
@@ -277,28 +271,27 @@ def _groups(
 ) -> tuple[dict[str, Any], NDArray[np.bool_]]:
     """Return the groups of both sides, of the metadata or of columns, and which rows to keep, as they have labels."""
     columns, described = FrameColumns(table.frame), how.described
-    unknown = MISSING if how.by_attribute else UNKNOWN
     if described is not None:
         per_sample = described.per == "sample" or (described.of_pairs and table.subject_pattern is not None)
         ids, others = (samples, subjects) if per_sample else (subjects, samples)
         if ids is None:
             raise InputError(_NEEDS_SAMPLES if per_sample else _NEEDS_SUBJECTS)
         other_labels = None if others is None else others[0].labels
-        keep = described.kept(ids, how.policies.missing_labels, "comparisons", other_labels, any_label=how.by_attribute)
+        keep = described.kept(ids, how.policies.missing_labels, "comparisons", other_labels)
         keep = described.agreeing(how.policies.label_conflicts, columns, table.attributes, ids, keep)
-        groups = dict(zip(_SIDES, described.groups_of(ids, unknown), strict=True)) if described.attributes else {}
+        groups = dict(zip(_SIDES, described.groups_of(ids), strict=True)) if described.attributes else {}
         return {f"{side}_group": of_side for side, of_side in groups.items()}, keep
     keep = np.ones(table.frame.height, np.bool_)
     if not table.attributes:
         return {}, keep
     names = dict.fromkeys(name for pair in table.attributes.values() for name in pair)
-    of_columns = {name: _labels(columns, name, how.policies.missing_labels, unknown) for name in names}
+    of_columns = {name: _labels(columns, name, how.policies.missing_labels) for name in names}
     sides = {
         f"{side}_group": {name: of_columns[pair[k]][0] for name, pair in table.attributes.items()}
         for k, side in enumerate(_SIDES)
     }
     lacking = {name: missing for name, (_, missing) in of_columns.items() if missing.any()}
-    if how.policies.missing_labels == "drop" and not how.by_attribute and lacking:
+    if how.policies.missing_labels == "drop" and lacking:
         keep = ~np.logical_or.reduce(list(lacking.values()))
         warn(
             f"{int((~keep).sum())} of {keep.size} comparisons left out, as they lack a label in "
@@ -315,7 +308,7 @@ _NEEDS_SAMPLES = (
 _NEEDS_SUBJECTS = "metadata= needs the subjects of the comparisons: name their columns with reference= and probe="
 
 
-def _labels(columns: FrameColumns, name: str, policy: str, unknown: str) -> tuple[Any, NDArray[np.bool_]]:
+def _labels(columns: FrameColumns, name: str, policy: str) -> tuple[Any, NDArray[np.bool_]]:
     """Return the labels of a column, and which are missing. Missing ones are refused, or get another."""
     texts, codes = columns.texts(name)
     missing = np.array([text is None for text in texts], np.bool_)[codes]
@@ -328,7 +321,7 @@ def _labels(columns: FrameColumns, name: str, policy: str, unknown: str) -> tupl
             'or pass missing_labels="drop" to leave these rows out, or missing_labels="unknown" to make them a group',
             row=row,
         )
-    coded = encode(name, [unknown if text is None else text for text in texts])
+    coded = encode(name, [UNKNOWN if text is None else text for text in texts])
     return Coded(coded.labels, coded.codes[codes]), missing
 
 

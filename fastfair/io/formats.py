@@ -103,8 +103,6 @@ class HowToRead:
     ----------
     vectors : NamedVectors or None
         What the pairs of a list of trials are scored with.
-    by_attribute : bool
-        Whether comparisons that lack a label are left out of the attributes alone that they lack.
     described : Metadata or None
         The table of metadata.
     attributes : list
@@ -125,7 +123,6 @@ class HowToRead:
     policies: Policies
     trials: str | Path | None = None
     vectors: NamedVectors | None = None
-    by_attribute: bool = True
     described: Metadata | None = field(init=False)
     attributes: list[Any] = field(init=False)
     keep: tuple[str, ...] = field(init=False)
@@ -136,7 +133,6 @@ class HowToRead:
         if self.vectors is not None and self.policies.failure_score is not None:
             raise InputError("with embeddings=, leave failure_score= out: vectors that are zero or not finite failed")
         validation.choice("format", self.layout.format, ("auto", *FORMATS))
-        self.by_attribute &= self.policies.missing_labels == "drop" and len(self.attributes) > 1
         self.described = self._described(metadata)
 
     def _described(self, metadata: Any) -> Metadata | None:

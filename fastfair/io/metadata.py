@@ -98,13 +98,13 @@ class Metadata:
         found = [self._row_of.get((texts[0][k // len(texts[1])], texts[1][k % len(texts[1])]), -1) for k in pairs]
         return [np.array(found, np.int64)[of_entry]] * 2
 
-    def groups_of(self, sides: Sequence[Coded], missing: str = UNKNOWN) -> list[dict[str, Coded]]:
-        """Return for each side the label of each entry, by attribute; missing: that of those without."""
+    def groups_of(self, sides: Sequence[Coded]) -> list[dict[str, Coded]]:
+        """Return for each side the label of each entry, by attribute."""
         rows = self._rows(sides)
         used, _ = in_use(self._n_rows + 1, *rows)
         found: list[dict[str, Coded]] = [{} for _ in sides]
         for name, pair in self._labels.items():
-            columns = {id(column): _labels(name, column, missing, used) for column in pair}
+            columns = {id(column): _labels(name, column, used) for column in pair}
             for k, of_side in enumerate(found):
                 labels, places = columns[id(pair[k])]
                 of_side[name] = Coded(labels, places[rows[k]])
@@ -114,7 +114,7 @@ class Metadata:
         """Return the subjects of each comparison's reference and probe samples."""
         assert self._subject is not None
         rows = self._rows(samples)
-        labels, places = _labels("metadata_subject", self._subject, UNKNOWN, in_use(self._n_rows + 1, *rows)[0])
+        labels, places = _labels("metadata_subject", self._subject, in_use(self._n_rows + 1, *rows)[0])
         reference, probe = (Coded(labels, places[of_side]) for of_side in rows)
         return reference, probe
 
@@ -124,8 +124,6 @@ class Metadata:
         policy: str,
         entries: str,
         others: NDArray[Any] | None = None,
-        *,
-        any_label: bool = False,
     ) -> NDArray[np.bool_]:
         """Find the entries that have metadata.
 
@@ -139,8 +137,6 @@ class Metadata:
             Name of the entries in messages.
         others : ndarray, optional
             Labels that the ids of the table may be instead: samples if they should be subjects, and the other way.
-        any_label : bool
-            Whether the label of one attribute is enough.
 
         Returns
         -------
@@ -151,7 +147,7 @@ class Metadata:
         labelled = [_are_given(column) for column in of_groups]
         complete = np.ones(self._n_rows, np.bool_)
         if labelled and policy != "unknown":
-            complete = np.logical_or.reduce(labelled) if any_label else np.logical_and.reduce(labelled)
+            complete = np.logical_and.reduce(labelled)
         if self._subject is not None:
             complete &= _are_given(self._subject)
         elif policy == "unknown":
@@ -271,10 +267,10 @@ def _of_both_sides(table: tables.Table, name: str) -> tuple[str, str]:
     return name, name
 
 
-def _labels(name: str, column: _Column, missing: str, used: NDArray[np.bool_]) -> tuple[NDArray[Any], NDArray[Any]]:
+def _labels(name: str, column: _Column, used: NDArray[np.bool_]) -> tuple[NDArray[Any], NDArray[Any]]:
     """Return the labels of the rows of the table that are used, and their places; last is the row of what it lacks."""
     texts, codes = column
-    coded = encode(name, [missing if text is None else text for text in texts] + [missing])
+    coded = encode(name, [UNKNOWN if text is None else text for text in texts] + [UNKNOWN])
     places = coded.codes[np.append(codes, len(texts))]
     known, position = in_use(coded.labels.size, places[used])
     return coded.labels[known], position.astype(places.dtype)[places]

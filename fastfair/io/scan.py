@@ -141,8 +141,7 @@ def scan_comparisons(
     """
     with files.unchanged():
         how = HowToRead(
-            score, mated, reference, probe, subject_pattern, metadata, groups, score_kind, layout, policies,
-            by_attribute=False,
+            score, mated, reference, probe, subject_pattern, metadata, groups, score_kind, layout, policies
         )  # fmt: skip
     if policies.failures != "error" or policies.failure_score is not None:
         raise InputError("a scan takes no comparisons that failed: leave failures= out, or use read_comparisons")

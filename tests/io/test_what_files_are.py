@@ -306,30 +306,6 @@ def test_options_in_messages_can_be_pasted(tmp_path):
     assert "1 mated and 1 non-mated comparisons" in done.stdout
 
 
-@each("by_table", [False, True])
-def test_a_missing_label_leaves_a_subject_out_of_that_attribute_alone(write, by_table):
-    labels = {"a": "f,x", "b": ",y", "c": "m,", "d": "m,y"}
-    pairs = ["aa", "ab", "bb", "bd", "cc", "ca", "dd", "ad"]
-    head = "reference,probe,score" + ("" if by_table else ",reference_sex,reference_eyes,probe_sex,probe_eyes")
-    rows = [
-        ",".join([p, q, str(k / 10), *([] if by_table else [labels[p], labels[q]])]) for k, (p, q) in enumerate(pairs)
-    ]
-    path = write("s.csv", "\n".join([head, *rows]))
-    who = write("who.csv", "\n".join(["id,sex,eyes", *(f"{name},{of}" for name, of in labels.items())]))
-    how = {"metadata": who, "metadata_id": "id"} if by_table else {}
-    with pytest.warns(DroppedWarning) as told:
-        c = read_comparisons(path, groups=["sex", "eyes"], missing_labels="drop", **how)
-    lost = [f"{n} of 8 comparisons left out, as they lack a label of '{name}'" for n, name in ((3, "sex"), (2, "eyes"))]
-    assert [str(one.message) for one in told] == lost
-    parts = [c.by("sex"), c.by("eyes"), c.by("sex", "eyes")]
-    assert [(len(part.mated), len(part.nonmated)) for part in parts] == [(3, 2), (3, 3), (2, 1)]
-    assert [part.groups for part in parts] == [("f", "m"), ("x", "y"), ("f & x", "m & y")]
-    assert (len(c.mated), len(c.nonmated), c.subjects.tolist()) == (2, 1, ["a", "d"])
-    assert c.attributes == {"sex": ("f", "m"), "eyes": ("x", "y")}
-    assert c.by("sex").left_out[-1] == lost[0]
-    assert c.by("sex").by("eyes").subjects.tolist() == ["a", "b", "d"]
-
-
 @pytest.mark.filterwarnings("ignore::fastfair.errors.FastfairWarning")  # of few errors
 def test_no_sentence_says_nan():
     rng = np.random.default_rng(1)
