@@ -35,7 +35,7 @@ from fastfair.error_rates.score_metrics import (
     mean_cost,
     require_ratios,
 )
-from fastfair.errors import InputError
+from fastfair.errors import InputError, visible
 from fastfair.evaluation.evaluate import EvaluationSettings, concentrations, described, evaluate
 from fastfair.evaluation.result import Evaluation
 from fastfair.evaluation.summary import sizes_in_words
@@ -671,12 +671,12 @@ class Calibration(Result):
         level = f"{100 * self.confidence_level:g} % intervals"
         listed: tuple[tuple[str, Sequence[Any], str], ...] = (
             (f"Detection costs with {level} in brackets", self.costs, "application group actual minimum miscalibration "
-             "pvalue_adjusted verdict fnmr fmr n_false_nonmatches n_false_matches note"),
+             "pvalue_adjusted verdict fnmr fmr n_false_nonmatches n_false_matches"),
             (f"Differences between groups; {level} that hold for all pairs together",
              [one for one in self.differences if few or one.verdict == DIFFERENT],
              "application name first second difference verdict"),
             (f"Fairness measures with {level}", [one for one in self.measures if one.group is None],
-             "application name estimate note"),
+             "application name estimate"),
             (f"Cllr in bits, with {level}", self.ratio_costs, "group cllr minimum loss loss_high"),
         )  # fmt: skip
         return [(title, *printed(_columns_of(rows), names.split())[1:]) for title, rows, names in listed if rows]
@@ -695,9 +695,15 @@ class Calibration(Result):
         )  # fmt: skip
         curves = [Picture(svg_of(ax.figure), shows, caption) for ax, shows, caption in drawn]
         thresholds = [f"At {one} the Bayes threshold is {one.threshold:.4g}." for one in self.applications]
+        remarks: dict[str, list[str]] = {}
+        noted: list[Any] = [*self.costs, *self.measures]
+        for row in noted:
+            for note in filter(None, row.note.split("; ")):
+                name = printed_name(getattr(row, "name", "act_dcf"))
+                remarks.setdefault(note, []).append(f"{name} at {row.application}: {visible(row.group or 'all')}")
         chapter = super()._chapter()
         added = Section("Errors over priors, and likelihood ratios", thresholds, curves)
-        return replace(chapter, sections=[*chapter.sections, added])
+        return replace(chapter, sections=[*chapter.sections, added], remarks=remarks)
 
 
 def _columns_of(rows: Sequence[Any]) -> dict[str, list[Any]]:
