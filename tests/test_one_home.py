@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 
 import numpy as np
@@ -24,6 +24,7 @@ from fastfair.cli.signatures import options_from
 from fastfair.cli.terminal import print_result
 from fastfair.data.comparisons import keys_of
 from fastfair.error_rates.operating_points import RULES, Rule, read_point
+from fastfair.io import formats, tables
 from fastfair.measures import MEASURES
 from fastfair.pages.report import glossary
 from fastfair.results.result import Result
@@ -282,3 +283,55 @@ def test_a_pair_source_appears_everywhere():
     assert bands[0].to_json() == bands[1].to_json()
     assert ff.check(scans[0], "eer <= 0.9", AT, **FEW).verdict == "met"
     refused("trials have no scores", ff.evaluate, scans[0], AT, [], metrics=["cllr"], **FEW)
+
+
+# Rows of six fields between blanks, and files with a suffix of their own that hold columns.
+JUDGED = formats.Format(
+    "judged", "label, judge, enrolment, test, place, score", "six fields", formats.read_rows,
+    fields="label judge enrol test place score", subject_pattern="^[a-z]+",
+)  # fmt: skip
+
+
+def read_lines(file: formats.ScoreFile, how: formats.HowToRead) -> formats.ScoreTable:
+    frame = pl.DataFrame([json.loads(line) for line in file.path.read_text().splitlines()])
+    return formats.choose(tables.of_frame(frame, "path", str(file.path)), how, file.format)
+
+
+LINES = formats.Format(
+    "json-lines", "an object with named values", "`.jsonl`", read_lines, suffixes=(".jsonl",), is_text=False
+)
+
+
+def test_a_file_format_appears_everywhere(monkeypatch, tmp_path):
+    for kind in (JUDGED, LINES):
+        monkeypatch.setitem(formats.FORMATS, kind.name, kind)
+    text = "mated x ann1 ann2 b 0.9\nnonmated x ann1 bob1 b 0.2\nmated x bob1 bob2 c 0.8\n"
+    path = tmp_path / "s.txt"
+    path.write_text(text)
+    for stated in ("auto", "judged"):
+        c = ff.read_comparisons(path, layout=ff.Layout(format=stated))
+        assert (c.mated.similarities.tolist(), c.nonmated.similarities.tolist()) == ([0.8, 0.9], [0.2])
+        assert (c.subjects.tolist(), c.samples.tolist()) == (["ann", "bob"], ["ann1", "ann2", "bob1", "bob2"])
+    scan = ff.scan_comparisons(path)
+    assert (scan.n_mated, scan.n_nonmated) == (2, 1)
+    refused(r"one of 'auto', .*'judged', 'json-lines'", ff.read_comparisons, path, layout=ff.Layout(format="no"))
+    path.write_text(text.replace("x ann1 ann2 b ", ""))
+    refused(
+        r"line 1: expected 6 fields \(label judge enrol test place score\), found 'mated 0.9'",
+        ff.read_comparisons, path, layout=ff.Layout(format="judged"),
+    )  # fmt: skip
+    path.write_text("what is this\n")
+    refused("say which with format= .*judged", ff.read_comparisons, path)
+    path.write_text(text)
+    monkeypatch.setitem(formats.FORMATS, "other-judged", replace(JUDGED, name="other-judged"))
+    refused(r"may be judged .* or other-judged", ff.read_comparisons, path)
+
+    path = tmp_path / "s.jsonl"
+    rows = [{"reference": "a", "probe": p, "score": s, "sex": "f"} for p, s in (("a", 0.9), ("b", 0.1))]
+    path.write_text("\n".join(map(json.dumps, rows)))
+    c = ff.read_comparisons(path, groups="sex")
+    assert (len(c.mated), len(c.nonmated), c.groups) == (1, 1, ("f",))
+    choices = options_from(ff.read_comparisons)["format"]["choices"]
+    assert choices[-3:] == ["judged", "json-lines", "other-judged"]
+    format_tables = pytest.importorskip("format_tables", reason="needs Sphinx")
+    assert ["`json-lines`", "an object with named values", "`.jsonl`"] in format_tables.Formats.rows(None)

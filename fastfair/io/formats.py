@@ -37,7 +37,6 @@ _SAMPLES = ("reference_sample", "probe_sample")
 _TRIAL = ["enrol", "test"]
 _OF_HEADERS = {"\t": "tsv", ",": "csv", ";": "csv"}  # by the character between names
 _LABELS = ("label", "target")
-_HEAD = 2000  # rows that are looked at before all are
 _SHOWN = 120  # characters of a line in a message
 
 
@@ -297,7 +296,13 @@ def _of_scores(text: Text, trials: Text | None, how: HowToRead) -> Format:
         return _only(found, f"{trials.path} {_may_be(found) or 'is no trial list'}: {expected}")
     if (known := _of_content(text, how)) is not None:
         return known
-    if separator is not None and not is_number(line.split(separator)[-1]) and not _is_list(text, how):
+    if (
+        separator is not None
+        and not is_number(line.split(separator)[-1])
+        and not (
+            separator == "\t" and _readings(_first_row(text), "fields", how)  # a list whose fields end in a word
+        )
+    ):
         return FORMATS[_OF_HEADERS[separator]]
     fields = line.split(separator)
     numeric = all(map(is_number, fields))
@@ -361,24 +366,13 @@ def _of_content(text: Text, how: HowToRead) -> Format | None:
     return None
 
 
-def _is_list(text: Text, how: HowToRead) -> bool:
-    """Return whether the first line, with fields that end in a word, is a row of a list and not a header."""
-    try:
-        return "\t" in text.first and len(_readings(text, "fields", how)) > 0
-    except FileFormatError:  # of rows with empty fields
-        return False
-
-
 def _readings(text: Text, which: str, how: HowToRead) -> dict[str, str]:
     """Return the formats that all rows may be read as, with their fields: "fields" of scores, or those "listed"."""
     n = len(fields_of(text.first))
     known = {name: getattr(kind, which) for name, kind in FORMATS.items()}
     possible = {name: what for name, what in known.items() if what == _MATRIX or len(what.split()) == n}
-    head = b"\n".join(text.data.split(b"\n", _HEAD)[:_HEAD])
-    for data in (head, text.data):
-        if data is head or (len(possible) > 1 and len(head) < len(data)):
-            rows, _ = texts.split(replace(text, data=data), None)
-            possible = {name: what for name, what in possible.items() if _fits(rows, what, how.layout.mated_value)}
+    rows, _ = text.rows
+    possible = {name: what for name, what in possible.items() if _fits(rows, what, how.layout.mated_value)}
     if len(possible) > 1:
         telling = {k: what for k, what in possible.items() if _has_both_classes(rows, what, FORMATS[k])}
         telling = telling or possible
@@ -388,8 +382,11 @@ def _readings(text: Text, which: str, how: HowToRead) -> dict[str, str]:
 
 def _readings_or_first(text: Text, which: str, how: HowToRead) -> dict[str, str]:
     """Return the formats that all rows may be read as, or else those of the first row."""
-    found = _readings(text, which, how)
-    return found or _readings(replace(text, data=text.first.encode()), which, how)
+    return _readings(text, which, how) or _readings(_first_row(text), which, how)
+
+
+def _first_row(text: Text) -> Text:
+    return replace(text, data=text.first.encode())
 
 
 def _has_label_words(rows: pl.DataFrame, fields: str) -> bool:
@@ -698,8 +695,12 @@ def _fields(text: Text, names: str, mated_value: object = None) -> tuple[pl.Data
     is_right: dict[str, Callable[[str], bool]] = {"score": is_number, "label": is_label}
     telling = [(k, is_right[name]) for k, name in enumerate(fields) if name in is_right]
     _refuse_data_in_comments(text, len(fields), lambda found: all(check(found[k]) for k, check in telling))
-    frame, lines = texts.split(text, None, names)
-    frame.columns = fields
+    if len(fields) != len(fields_of(text.first)):
+        raise FileFormatError(
+            f"{text.path}: line {text.number}: expected {len(fields)} fields ({names}), found {text.first[:_SHOWN]!r}"
+        )
+    frame, lines = text.rows
+    frame = frame.rename(dict(zip(frame.columns, fields, strict=True)))
     if "score" in fields:
         scores = texts.numbers(text.path, "the score", frame["score"], lines, text.failures)
         frame = frame.with_columns(score=pl.Series(scores))

@@ -6,6 +6,7 @@ import csv
 import io
 import re
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -61,6 +62,11 @@ class Text:
     comments: list[tuple[int, str]]
     failures: bool | None = None
 
+    @cached_property
+    def rows(self) -> tuple[pl.DataFrame, NDArray[np.int64]]:
+        """The fields between blanks, and the line of each row, as `split` returns them."""
+        return split(self, None)
+
 
 def read(path: Path, failures: bool | None = None) -> Text:
     """Read a text file, which may be compressed; refuse what is no text in UTF-8, with the line, and blank files."""
@@ -87,7 +93,6 @@ def read(path: Path, failures: bool | None = None) -> Text:
 def split(
     text: Text,
     separator: str | None,
-    fields: str | None = None,
     *,
     flat: bool = False,
     columns: list[int] | None = None,
@@ -101,8 +106,6 @@ def split(
     separator : str or None
         The character between fields, which may then be in quotes. None means any number of blanks and tabs, and no
         quotes.
-    fields : str, optional
-        Names of the fields that each row must have, with blanks between them.
     flat : bool, default False
         Return one column of all fields, row after row.
     columns : list of int, optional
@@ -129,10 +132,7 @@ def split(
         data = data.replace(b"\t", b" ")
     if quoted:
         _require_quotes(text, data, mark)
-    if fields is not None:
-        n = len(fields.split())
-    else:
-        n = len(fields_of(text.first) if separator is None else header(text, separator))
+    n = len(fields_of(text.first) if separator is None else header(text, separator))
     n_columns = 1 if flat else n
 
     def parsed(data: bytes) -> Any:
@@ -161,7 +161,7 @@ def split(
         frame = parsed_if_regular(data)
     if frame is not None:
         return frame.fill_null(""), text.number + np.arange(frame.height * n_columns // n)
-    data, lines = _rows(text, data, mark, n, quoted, fields)
+    data, lines = _rows(text, data, mark, n, quoted)
     frame = parsed(data).fill_null("")
     if frame.height * n_columns != lines.size * n:
         raise FileFormatError(f"{text.path} has {lines.size} rows, but {frame.height} could be read")
@@ -353,9 +353,7 @@ def _are_regular(data: bytes, separator: str, n: int, quoted: bool) -> bool:
     return marks == row * (len(marks) // n)
 
 
-def _rows(
-    text: Text, data: bytes, separator: str, n: int, quoted: bool, fields: str | None
-) -> tuple[bytes, NDArray[np.int64]]:
+def _rows(text: Text, data: bytes, separator: str, n: int, quoted: bool) -> tuple[bytes, NDArray[np.int64]]:
     """Remove blank lines, refuse rows with another number of fields, and return the line of each row."""
     lines = data.decode().split("\n")[:-1]
     reader = csv.reader(lines, delimiter=separator, quoting=csv.QUOTE_MINIMAL if quoted else csv.QUOTE_NONE)
@@ -370,10 +368,10 @@ def _rows(
                     wrong.append(len(rows) - 1)
             start = reader.line_num
     if wrong:
-        line, expected = rows[wrong[0]], f" ({fields})" if fields else ", as in the header"
+        line = rows[wrong[0]]
         comment = "; comments stand before the first row only" if line.startswith("#") else ""
         raise FileFormatError(
-            f"{text.path}: line {numbers[wrong[0]]}: expected {n} fields{expected}, found {line[:_SHOWN]!r} "
+            f"{text.path}: line {numbers[wrong[0]]}: expected {n} fields, as in the first row, found {line[:_SHOWN]!r} "
             f"({len(wrong)} such rows){comment}"
         )
     return "".join(f"{row}\n" for row in rows).encode(), np.array(numbers, np.int64)
