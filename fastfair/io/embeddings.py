@@ -248,77 +248,65 @@ def as_text(names: Coded) -> Coded:
     return Coded(texts.astype(object), codes[names.codes])
 
 
-def _labels(table: tables.Table | _Parts, role: str, labels: Any) -> Coded:
+def _labels(table: tables.Table, role: str, labels: Any) -> Coded:
     """Return the labels of a role, which a caller gives, or names a column of, by default that of the role's name."""
     if labels is None or isinstance(labels, str):
         return table.labels(role, labels)
     return encode(role, labels)
 
 
-class _Parts:
-    """The columns of several files, as those of one file with all their vectors."""
-
-    def __init__(self, parts: Sequence[Path], wanted: Sequence[str]) -> None:
-        self.place = f"{parts[0]} and {len(parts) - 1} more files"
-        self._files, self._wanted = parts, wanted
-        self._sizes: dict[str, list[int]] = {}  # the number of rows of each file, by role
-
-    def labels(self, role: str, name: str | None = None) -> Coded:
-        """Return the labels of a role, as `Table.labels` does."""
-        columns = [tables.of_vectors(file, self._wanted).labels(role, name) for file in self._files]
-        self._sizes[role] = [column.codes.size for column in columns]
-        labels, codes = encode_together([role] * len(columns), columns)
-        return Coded(labels, np.concatenate(codes))
-
-    def vectors(self, name: str | None = None) -> NDArray[Any]:
-        """Return the vectors, as `Table.vectors` does, mapped to a temporary file that stays as long as they do.
-
-        Refused are vectors of another type or length than those of the first file, and more or fewer than labels.
-        """
-        gathered = ArrayFile(Folder(), "vectors")
-        first: tuple[int, np.dtype[Any]] | None = None
-        sizes = self._sizes["vectors"] = []
-        for k, file in enumerate(self._files):
-            with files.naming(file):
-                part = arrays.numbers_in("vectors", tables.of_vectors(file, self._wanted).vectors(name))
-                if part.ndim != 2:
-                    raise InputError(
-                        f"vectors must be two-dimensional, one row for each sample, but its shape is {part.shape}"
-                    )
-                found = part.shape[1], part.dtype
-                first = first or found
-                if found != first:
-                    raise InputError(
-                        "its vectors are {} numbers of type {}, and those of {} are {} of type {}; parts of a set must "
-                        "be alike".format(*found, self._files[0], *first)
-                    )
-                sizes.append(len(part))
-                checks.same_length({role: of_files[k] for role, of_files in self._sizes.items()}, "vector")
-                gathered.append(part)
-        return gathered.mapped()
-
-    def told(self, error: InputError, keep: NDArray[np.bool_] | None = None) -> InputError:
-        """Return an error about vectors, as `Table.told` does, with the name of the file and the row in it."""
-        if error.row is None:
-            return type(error)(f"{self.place}: {error}", error.row)
-        row = error.row if keep is None else int(np.flatnonzero(keep)[error.row])
-        start = np.cumsum([0, *self._sizes["vectors"]])
-        part = int(np.searchsorted(start, row, side="right")) - 1
-        among = "in all files" if keep is None or keep.all() else "of those with metadata, in all files"
-        return type(error)(
-            f"{self._files[part]}, row {row - start[part]} (counted from 0): {error} ({among})", error.row
-        )
-
-
-def _opened(source: Any, vectors: str | None, others: Sequence[Any]) -> tables.Table | _Parts:
+def _opened(source: Any, vectors: str | None, others: Sequence[Any]) -> tables.Table:
     """Open one or more files of vectors, or take a data frame; others: columns that are wanted, if they are names."""
     wanted = list(dict.fromkeys([vectors or "vectors", *(name for name in others if isinstance(name, str))]))
     if isinstance(source, list) or (isinstance(source, str | Path) and files.is_pattern(source)):
         parts = files.files_of(source, "vectors")
         if len(parts) > 1:
-            return _Parts(parts, wanted)
+            return _joined(parts, vectors, wanted)
         source = parts[0]
     return tables.of_vectors(source, wanted)
+
+
+def _joined(parts: Sequence[Path], vectors: str | None, wanted: list[str]) -> tables.Table:
+    """Make one table of several files, whose vectors are mapped to a temporary file that stays as long as they do.
+
+    Refused are vectors of another type or length than those of the first file, and more or fewer than labels.
+    """
+    gathered, columns, kinds = ArrayFile(Folder(), "vectors"), {name: [] for name in wanted[1:]}, []
+    start = [0]
+    for file in parts:
+        table = tables.of_vectors(file, wanted)
+        sizes = {}
+        for name, of_files in columns.items():
+            of_files.append(table.labels(name, name))
+            sizes[name] = of_files[-1].codes.size
+        with files.naming(file):
+            part = arrays.numbers_in("vectors", table.vectors(vectors))
+            if part.ndim != 2:
+                raise InputError(
+                    f"vectors must be two-dimensional, one row for each sample, but its shape is {part.shape}"
+                )
+            kinds.append((part.shape[1], part.dtype))
+            if kinds[-1] != kinds[0]:
+                raise InputError(
+                    "its vectors are {} numbers of type {}, and those of {} are {} of type {}; parts of a set must "
+                    "be alike".format(*kinds[-1], parts[0], *kinds[0])
+                )
+            checks.same_length({**sizes, "vectors": len(part)}, "vector")
+        gathered.append(part)
+        start.append(start[-1] + len(part))
+
+    def take(name: str) -> NDArray[Any]:
+        if name not in columns:
+            return gathered.mapped()
+        labels, codes = encode_together([name] * len(parts), columns[name])
+        return np.asarray(labels[np.concatenate(codes)])
+
+    def part_of(row: int) -> str:
+        k = int(np.searchsorted(start, row, side="right")) - 1
+        return f"{parts[k]}, row {row - start[k]} (counted from 0)"
+
+    names = table.names if table.names == [""] else wanted
+    return tables.Table(f"{parts[0]} and {len(parts) - 1} more files", names, table.read, take, table.kind, part_of)
 
 
 def cut_out(columns: Sequence[tuple[str, Coded]], pattern: str) -> list[Coded]:
