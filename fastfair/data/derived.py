@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
@@ -217,55 +217,49 @@ def normalize_scores(
         raise InputError(f"cohort has scores of the kind {cohort.score_kind}, comparisons {comparisons.score_kind}")
     assert comparisons.subjects is not None
     assert cohort.subjects is not None
-    labels, numbers = encode_together(("subjects",) * 2, (comparisons.subjects, cohort.subjects))
-    own, others = (one.astype(np.int64) for one in numbers)
-    _require_other_people(comparisons, cohort, by, labels, (own, others))
+    labels, (own, others) = encode_together(("subjects",) * 2, (comparisons.subjects, cohort.subjects))
+    _require_other_people(comparisons, cohort, by, labels, (own.astype(np.int64), others.astype(np.int64)))
+    names = labels.tolist() if by == "subject" else list(comparisons.groups)
+    if by == "group":
+        own = np.arange(len(names))
+        others = np.array([names.index(group) if group in names else len(names) for group in cohort.groups])
+    (first, second), scores = _units(cohort, "nonmated", by, others), _similarities(cohort.nonmated)
     if by == "subject":
-        statistics = _of_subjects(cohort, others, labels.size)
-        units, known = [_subjects(side, own) for side in (comparisons.mated, comparisons.nonmated)], labels.tolist()
+        unit, scores = np.append(first, second[first != second]), np.append(scores, scores[first != second])
     else:
-        statistics = _of_groups(cohort, comparisons.groups)
-        units, known = [_groups(comparisons, mated) for mated in (True, False)], list(comparisons.groups)
-    mated, nonmated = (
-        _rescored(side, _normalised(side, of_both, method, statistics, (by, known)))
-        for side, of_both in zip((comparisons.mated, comparisons.nonmated), units, strict=True)
-    )
-    return comparisons._with_parts(mated=mated, nonmated=nonmated, score_kind="similarity")
-
-
-@dataclass(frozen=True)
-class _Statistics:
-    """The number, the mean and the standard deviation of the cohort's non-mated scores of each subject or group."""
-
-    n: NDArray[np.int64]
-    mean: Floats
-    spread: Floats
-    of_all: float  # the standard deviation of all scores
-
-    @classmethod
-    def of(cls, unit: Integers, scores: Floats, n_units: int) -> _Statistics:
-        n = np.bincount(unit, minlength=n_units)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            mean = np.bincount(unit, scores, n_units) / n
-            squares = np.bincount(unit, (scores - mean[unit]) ** 2, n_units)
-            return cls(n, mean, np.sqrt(squares / (n - 1)), float(scores.std()) if scores.size else 0.0)
+        inside = (first == second) & (first < len(names))
+        unit, scores = first[inside], scores[inside]
+    n = np.bincount(unit, minlength=len(names))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        mean = np.bincount(unit, scores, len(names)) / n
+        spread = np.sqrt(np.bincount(unit, (scores - mean[unit]) ** 2, len(names)) / (n - 1))
+    lacking = (n < _LEAST) | ~(spread > _NO_SPREAD * (scores.std() if scores.size else 0))
+    parts: dict[str, Any] = {"score_kind": "similarity"}
+    for name in ("mated", "nonmated"):
+        side, both = getattr(comparisons, name), _units(comparisons, name, by, own)
+        used = {"z": both[:1], "t": both[1:], "s": both}[method]
+        for unit in used:
+            if lacking[unit].any():
+                k = int(unit[lacking[unit].argmax()])
+                raise InputError(
+                    f"{by} {names[k]!r} has {n[k]} non-mated comparisons in the cohort"
+                    f"{', of one score' if n[k] > 1 else ''}, of which there is no standard deviation: give a cohort "
+                    "with more of them"
+                )
+        found = [(_similarities(side) - mean[unit]) / spread[unit] for unit in used]
+        parts[name] = _rescored(side, np.mean(found, axis=0))
+    return comparisons._with_parts(**parts)
 
 
 def _similarities(side: SortedSide) -> Floats:
     return side.similarities.astype(np.float64)
 
 
-def _subjects(side: SortedSide, numbers: Integers) -> tuple[Integers, Integers]:
-    """Return the numbers of the reference's and of the probe's subject."""
-    assert side.reference is not None
-    assert side.probe is not None
-    return numbers[side.reference], numbers[side.probe]
-
-
-def _groups(comparisons: Comparisons, mated: bool) -> tuple[Integers, Integers]:
-    """Return the positions of the reference's and of the probe's group."""
-    by_group = comparisons.mated_by_group if mated else comparisons.nonmated_by_group
-    return by_group.reference_group.astype(np.int64), by_group.probe_group.astype(np.int64)
+def _units(comparisons: Comparisons, name: str, by: str, number: NDArray[Any]) -> list[NDArray[Any]]:
+    """Return the numbers of the reference's and of the probe's subject or group, of mated or of non-mated ones."""
+    side = getattr(comparisons, name if by == "subject" else f"{name}_by_group")
+    columns = ("reference", "probe") if by == "subject" else _GROUPS
+    return [number[getattr(side, column)] for column in columns]
 
 
 def _require_other_people(
@@ -276,57 +270,21 @@ def _require_other_people(
         both = np.intersect1d(numbers[0], numbers[1])
         if both.size:
             raise InputError(
-                f"cohort has {both.size} of the subjects of comparisons, such as {labels.tolist()[both[0]]!r}: "
+                f"cohort has {both.size} of the subjects of comparisons, such as {labels.item(both[0])!r}: "
                 'by="group" needs one of other people'
             )
         return
     own, others = (
-        pair_codes(*_subjects(one.nonmated, of_one), labels.size)
+        pair_codes(*_units(one, "nonmated", by, of_one), labels.size)
         for one, of_one in zip((comparisons, cohort), numbers, strict=True)
     )
     shared = np.intersect1d(own, others)
     if shared.size:
-        one, other = (labels.tolist()[k] for k in divmod(int(shared[0]), labels.size))
+        one, other = (labels.item(k) for k in divmod(int(shared[0]), labels.size))
         raise InputError(
             f"cohort has non-mated comparisons of {shared.size} pairs of subjects that comparisons have, such as "
             f"{one!r} and {other!r}: give one in which these subjects are compared with other people"
         )
-
-
-def _of_subjects(cohort: Comparisons, numbers: Integers, n_subjects: int) -> _Statistics:
-    first, second = _subjects(cohort.nonmated, numbers)
-    scores, apart = _similarities(cohort.nonmated), first != second
-    return _Statistics.of(np.append(first, second[apart]), np.append(scores, scores[apart]), n_subjects)
-
-
-def _of_groups(cohort: Comparisons, groups: tuple[str, ...]) -> _Statistics:
-    place = np.array([groups.index(group) if group in groups else -1 for group in cohort.groups], np.int64)
-    first, second = (place[of_one] for of_one in _groups(cohort, False))
-    inside = (first == second) & (first >= 0)
-    return _Statistics.of(first[inside], _similarities(cohort.nonmated)[inside], len(groups))
-
-
-def _normalised(
-    side: SortedSide,
-    units: tuple[Integers, Integers],
-    method: str,
-    statistics: _Statistics,
-    named: tuple[str, list[Any]],
-) -> Floats:
-    scores, found = _similarities(side), []
-    for unit in {"z": units[:1], "t": units[1:], "s": units}[method]:
-        lacking = (statistics.n < _LEAST) | ~(statistics.spread > _NO_SPREAD * statistics.of_all)
-        wrong = lacking[unit]
-        if wrong.any():
-            k = int(unit[wrong.argmax()])
-            n = int(statistics.n[k])
-            kind, labels = named
-            raise InputError(
-                f"{kind} {labels[k]!r} has {n} non-mated comparisons in the cohort{', of one score' if n > 1 else ''}, "
-                "of which there is no standard deviation: give a cohort with more of them"
-            )
-        found.append((scores - statistics.mean[unit]) / statistics.spread[unit])
-    return np.asarray(np.mean(found, axis=0))
 
 
 _GROUPS = "reference_group", "probe_group"
