@@ -225,7 +225,7 @@ class Format:
     is_text : bool
         Whether other names are those of text files.
     fits : callable, optional
-        Whether it is the format of a path with one of these suffixes, or else of a `Text`; `HowToRead` is given, too.
+        Whether it is the format of a path with one of these suffixes; `HowToRead` is given, too.
     """
 
     name: str
@@ -241,7 +241,7 @@ class Format:
     attacks: tuple[str, ...] = ()
     suffixes: tuple[str, ...] = ()
     is_text: bool = True
-    fits: Callable[[Any, HowToRead], bool] | None = None
+    fits: Callable[[Path, HowToRead], bool] | None = None
 
     @property
     def of_trials(self) -> bool:
@@ -268,7 +268,7 @@ def read(path: Path, how: HowToRead) -> ScoreTable:
     trials = None if how.trials is None else texts.read(files.check_file(how.trials))
     if kind is None:
         assert text is not None
-        kind = _of_scores(text, trials, how) if how.scored else _of_trials(text, how)
+        kind = _recognised(text, trials, how)
     if not how.scored and ((kind.fields and not kind.listed) or path.suffix == ".npy"):
         raise InputError(f"{path} holds scores and no list of trials, so leave embeddings= out")
     if trials is not None and not kind.of_trials:
@@ -283,87 +283,54 @@ def _of_suffix(path: Path, how: HowToRead) -> Format | None:
     return next((kind for kind in of_suffix if kind.fits is None or kind.fits(path, how)), None)
 
 
-def _of_scores(text: Text, trials: Text | None, how: HowToRead) -> Format:
-    """Recognise the format of a text file, or raise an error that names all that it may be.
+def _recognised(text: Text, trials: Text | None, how: HowToRead) -> Format:
+    """Recognise the format of a text, or of its list of trials, or raise an error that names all that it may be.
 
     All rows are looked at. A reading that leaves no mated, or no non-mated, comparisons is none where there is another.
     """
-    path, line, separator = text.path, text.first, tables.separator_of(text)
-    if trials is not None:
-        found = _readings_or_first(trials, "listed", how)
-        lists = " or ".join(f"{kind.listed!r} ({name})" for name, kind in FORMATS.items() if kind.listed)
-        expected = f"its first line is {trials.first[:_SHOWN]!r}, but {lists} is expected"
-        return _only(found, f"{trials.path} {_may_be(found) or 'is no trial list'}: {expected}")
-    if (known := _of_content(text, how)) is not None:
-        return known
-    if (
-        separator is not None
-        and not is_number(line.split(separator)[-1])
-        and not (
-            separator == "\t" and _readings(_first_row(text), "fields", how)  # a list whose fields end in a word
-        )
-    ):
-        return FORMATS[_OF_HEADERS[separator]]
+    listing, which = (text, "fields") if how.scored and trials is None else (trials or text, "listed")
+    path, line, separator = listing.path, listing.first, tables.separator_of(listing)
+    found: dict[str, str] = {}
+    if trials is None and separator is not None and not is_number(line.split(separator)[-1]):
+        names = {name.strip().strip('"') for name in line.split(separator)}
+        of_columns = (kind.name for kind in FORMATS.values() if any(names.issuperset(pair) for pair in kind.columns))
+        found = {next(of_columns, _OF_HEADERS[separator]): "named columns"}
+        if separator == "\t" and which == "listed":
+            found = _readings(listing, which, how) | found
+        elif separator == "\t" and _readings(_first_row(listing), which, how):  # fields that end in a word
+            found = {}
     fields = line.split(separator)
     numeric = all(map(is_number, fields))
-    if numeric and len(fields) > 5:
-        return FORMATS["matrix"]
-    if separator in (",", ";") and not numeric:
-        raise FileFormatError(f"{path}: the first line names no columns: {line[:_SHOWN]!r}; give the file such a line")
-    if len(fields) == 1 and numeric:
-        raise FileFormatError(f"{path} has nothing but scores: give the trial list as trials=")
-    found = _readings_or_first(text, "fields", how)
+    if which == "fields" and not found:
+        if numeric and len(fields) > 5:
+            return FORMATS["matrix"]
+        if separator in (",", ";") and not numeric:
+            raise FileFormatError(
+                f"{path}: the first line names no columns: {line[:_SHOWN]!r}; give the file such a line"
+            )
+        if numeric and len(fields) == 1:
+            raise FileFormatError(f"{path} has nothing but scores: give the trial list as trials=")
+    found = found or _readings(listing, which, how) or _readings(_first_row(listing), which, how)
     unlabelled = f"{path} has scores but nothing says which are mated: give the trial list as trials="
     unmarked = [FORMATS[k].of_trials and not set(_LABELS) & set(what.split()) for k, what in found.items()]
-    if how.subject_pattern is None and unmarked == [True]:
+    if which == "fields" and how.subject_pattern is None and unmarked == [True]:
         raise FileFormatError(f"{unlabelled}, or say how to find the subjects in its names with subject_pattern=")
-    if not found and len(fields) == 3 and _readings(text, "listed", how):
-        raise FileFormatError(
-            f"{path} is a trial list without scores: give the score file as path and this as trials=, or vectors to "
-            "score it with as embeddings="
-        )
-    if not found and len(fields) == 3 and is_number(fields[0]):
-        raise FileFormatError(unlabelled)
-    return _only(
-        found,
-        f"{path} {_may_be(found) or 'is of no known format'}; its first line is {line[:_SHOWN]!r}; say which with "
-        f"format= (one of {', '.join(FORMATS)})",
-    )
-
-
-def _of_trials(text: Text, how: HowToRead) -> Format:
-    """Recognise the format of a list of trials without scores, or raise an error that says what is ambiguous."""
-    if (known := _of_content(text, how)) is not None:
-        return known
-    separator = tables.separator_of(text)
-    found = _readings(text, "listed", how) if separator in (None, "\t") else {}
-    if separator is not None and not is_number(text.first.split(separator)[-1]):
-        found[_OF_HEADERS[separator]] = "named columns"
-    found = found or _readings_or_first(text, "listed", how)
-    known_lists = ", ".join(name for name, kind in FORMATS.items() if kind.listed)
-    return _only(
-        found,
-        f"{text.path} {_may_be(found) or 'is no list of trials that is known'}; its first line is "
-        f"{text.first[:_SHOWN]!r}: say which it is with format= (csv, tsv, {known_lists} or lfw)",
-    )
-
-
-def _only(found: dict[str, str], message: str) -> Format:
+    if which == "fields" and not found and len(fields) == 3:
+        if _readings(text, "listed", how):
+            raise FileFormatError(
+                f"{path} is a trial list without scores: give the score file as path and this as trials=, or vectors "
+                "to score it with as embeddings="
+            )
+        if is_number(fields[0]):
+            raise FileFormatError(unlabelled)
     if len(found) == 1:
         return FORMATS[next(iter(found))]
-    raise FileFormatError(message)
-
-
-def _may_be(readings: dict[str, str]) -> str:
-    return f"may be {' or '.join(f'{kind} ({what})' for kind, what in readings.items())}" if readings else ""
-
-
-def _of_content(text: Text, how: HowToRead) -> Format | None:
-    """Recognise a text by a format's own question, where it has one."""
-    for kind in FORMATS.values():
-        if kind.fits is not None and not kind.suffixes and kind.fits(text, how):
-            return kind
-    return None
+    may_be = " or ".join(f"{kind} ({what})" for kind, what in found.items())
+    unknown = "is of no known format" if which == "fields" else "is no list of trials that is known"
+    raise FileFormatError(
+        f"{path} {f'may be {may_be}' if found else unknown}; its first line is {line[:_SHOWN]!r}; say which with "
+        f"format= (one of {', '.join(FORMATS)})"
+    )
 
 
 def _readings(text: Text, which: str, how: HowToRead) -> dict[str, str]:
@@ -378,11 +345,6 @@ def _readings(text: Text, which: str, how: HowToRead) -> dict[str, str]:
         telling = telling or possible
         return {name: what for name, what in telling.items() if _has_label_words(rows, what)} or telling
     return possible
-
-
-def _readings_or_first(text: Text, which: str, how: HowToRead) -> dict[str, str]:
-    """Return the formats that all rows may be read as, or else those of the first row."""
-    return _readings(text, which, how) or _readings(_first_row(text), which, how)
 
 
 def _first_row(text: Text) -> Text:
@@ -538,42 +500,6 @@ def _have_one_subject(frame: pl.DataFrame, kind: Format) -> bool:
     pairs = zip(kind.samples or (), kind.sides, strict=True)
     found = pl.concat([frame.select(pl.col(s).cast(pl.String).alias("sample"), subject=p) for s, p in pairs]).unique()
     return bool(found["sample"].n_unique() == found.height)
-
-
-def _read_pairs_of_lfw(file: ScoreFile, how: HowToRead) -> ScoreTable:
-    """Read LFW's pairs.txt: "name number number" of mated pairs, and "name number name number" of others.
-
-    Samples are called as the files are, "Ann_Lee_0001".
-    """
-    _require_no_columns(file, how)
-    text = file.text
-    assert text is not None
-    if how.scored:
-        raise InputError(f"{file.path} lists pairs without scores: give vectors to score them with as embeddings=")
-    rows, lines = [], []
-    for number, line in enumerate(text.data.decode().splitlines()[1:], text.number + 1):
-        fields = fields_of(line)
-        if not fields:
-            continue
-        mated = len(fields) == 3
-        others = fields[1:] if mated else fields[1::2]
-        if len(fields) not in (3, 4) or not all(map(str.isdigit, others)):
-            raise FileFormatError(
-                f"{text.path}: line {number}: expected 'name number number' or 'name number name number', "
-                f"found {line!r}"
-            )
-        names = (fields[0], fields[0]) if mated else (fields[0], fields[2])
-        rows.append((*(f"{name}_{int(k):04d}" for name, k in zip(names, others, strict=True)), mated))
-        lines.append(number)
-    frame = files.polars().DataFrame(rows, schema=["enrol", "test", "label"], orient="row")
-    return ScoreTable(text.path, frame, None, "label", "enrol", "test", r"^(.+)_\d+$", lines=np.array(lines))
-
-
-def _are_pairs_of_lfw(text: Text, _: HowToRead) -> bool:
-    """Return whether a list begins with numbers of pairs, and then a name and two numbers."""
-    second = text.data.split(b"\n", 2)[1:2]
-    fields = fields_of(second[0].decode().strip()) if second else []
-    return text.first.replace("\t", "").strip().isdigit() and len(fields) == 3 and all(map(str.isdigit, fields[1:]))
 
 
 def read_scores(path: str | Path, failures: bool) -> NDArray[Any]:
@@ -765,12 +691,6 @@ def _refuse_data_in_comments(text: Text, n_fields: int, is_data: Callable[[list[
             )
 
 
-def _has_columns_of_bob(text: Text, _: HowToRead) -> bool:
-    separator = tables.separator_of(text)
-    names = [name.strip().strip('"') for name in text.first.split(separator)]
-    return all(any(name.startswith(side) for name in names) for side in ("bio_ref_", "probe_"))
-
-
 _MATRIX = "a score matrix"
 _SCORE_LAST = "fields, the last numbers"
 _WHAT_IT_SAYS = "what the name says"
@@ -783,7 +703,7 @@ FORMATS: dict[str, Format] = {
         Format(
             "bob-csv", "bob's metadata columns and `score`", "columns `bio_ref_…` and `probe_…`", _read_named,
             columns=(("bio_ref_subject_id", "probe_subject_id"), ("bio_ref_reference_id", "probe_reference_id")),
-            attacks=("probe_attack_type", "attack_type"), fits=_has_columns_of_bob,
+            attacks=("probe_attack_type", "attack_type"),
         ),
         Format(
             "bob-4", "claimed identity, real identity, test file, score", f"four {_SCORE_LAST}", read_rows,
@@ -811,10 +731,6 @@ FORMATS: dict[str, Format] = {
         Format(
             "kaldi", "enrolment, test, `target` or `nontarget`, in `trials=`", "the trial list", read_rows,
             listed="enrol test target",
-        ),
-        Format(
-            "lfw", "LFW's pairs.txt, with `embeddings=` whose names are such as `Ann_Lee_0001`",
-            "numbers of pairs first", _read_pairs_of_lfw, fits=_are_pairs_of_lfw,
         ),
         Format(
             "matrix", "a row of scores",

@@ -272,17 +272,6 @@ def test_a_table_may_tell_subjects_alone(write):
     assert (len(c.mated), c.subjects.tolist(), c.groups) == (1, ["a", "b"], ())
 
 
-def test_pairs_of_lfw_are_scored_with_vectors(write):
-    names = ["Ann_Lee_0001", "Ann_Lee_0002", "Bob_0001", "Bob_0003"]
-    vectors = ff.NamedVectors(np.random.default_rng(0).normal(size=(4, 8)), names)
-    pairs = "1\t2\nAnn_Lee\t1\t2\nBob\t1\t3\nAnn_Lee\t1\tBob\t1\nBob\t3\tAnn_Lee\t2\n"
-    c = read_comparisons(write("pairs.txt", pairs), embeddings=vectors)
-    assert (len(c.mated), len(c.nonmated), c.subjects.tolist()) == (2, 2, ["Ann_Lee", "Bob"])
-    assert c.mated.similarities.max() == max(vectors.scores([names[0], names[2]], [names[1], names[3]]))
-    with pytest.raises(FileFormatError, match="line 3: expected 'name number number'"):
-        read_comparisons(write("pairs.txt", "1\t2\nAnn_Lee\t1\t2\nBob\tx\n"), embeddings=vectors)
-
-
 def test_failed_vectors_are_left_out_of_all_pairs(tmp_path):
     vectors = np.random.default_rng(0).normal(size=(8, 4))
     vectors[3], vectors[6] = 0, np.nan
