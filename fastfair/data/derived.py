@@ -255,11 +255,11 @@ def _similarities(side: SortedSide) -> Floats:
     return side.similarities.astype(np.float64)
 
 
-def _units(comparisons: Comparisons, name: str, by: str, number: NDArray[Any]) -> list[NDArray[Any]]:
+def _units(comparisons: Comparisons, name: str, by: str, number: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
     """Return the numbers of the reference's and of the probe's subject or group, of mated or of non-mated ones."""
     side = getattr(comparisons, name if by == "subject" else f"{name}_by_group")
-    columns = ("reference", "probe") if by == "subject" else _GROUPS
-    return [number[getattr(side, column)] for column in columns]
+    reference, probe = ("reference", "probe") if by == "subject" else _GROUPS
+    return number[getattr(side, reference)], number[getattr(side, probe)]
 
 
 def _require_other_people(

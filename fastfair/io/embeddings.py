@@ -271,8 +271,8 @@ def _joined(parts: Sequence[Path], vectors: str | None, wanted: list[str]) -> ta
 
     Refused are vectors of another type or length than those of the first file, and more or fewer than labels.
     """
-    gathered, columns, kinds = ArrayFile(Folder(), "vectors"), {name: [] for name in wanted[1:]}, []
-    start = [0]
+    gathered, kinds, start = ArrayFile(Folder(), "vectors"), [], [0]
+    columns: dict[str, list[Coded]] = {name: [] for name in wanted[1:]}
     for file in parts:
         table = tables.of_vectors(file, wanted)
         sizes = {}
