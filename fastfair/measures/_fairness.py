@@ -5,7 +5,7 @@ The docstring of `fastfair.measures` says what measures have in common.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal, get_args
@@ -18,7 +18,7 @@ from fastfair._lib import arrays, validation
 from fastfair._lib.arguments import Share, checked
 from fastfair.errors import InputError
 
-from ._registry import BOTH_RATES, MEASURES, SUMMARIES, THRESHOLD_FREE, Estimand, Floats, compute, measure
+from ._registry import BOTH_RATES, MEASURES, SUMMARIES, Estimand, Floats, compute, measure
 
 __all__ = [
     "fdr",
@@ -694,32 +694,12 @@ def log_geomean_sum(x: ArrayLike) -> Floats:
         return np.abs(metric.logs - metric.mean_log[..., np.newaxis]).sum(axis=-1) / np.log(10)
 
 
-KINDS = frozenset(("fmr", "fnmr", BOTH_RATES))  # of measures at operating points: by the rates they are of
+KINDS = frozenset(("fmr", "fnmr", BOTH_RATES))  # of measures at operating points; those of TMR are of FNMR
 ZeroPolicy = Literal["keep", "raise", "clopper-pearson"]
 ZERO_POLICIES: tuple[ZeroPolicy, ...] = get_args(ZeroPolicy)
 
 
-@dataclass(frozen=True, eq=False)
-class RatePair:
-    """FMR and FNMR at the same threshold, or at several thresholds on a leading axis, and the measures wanted of them.
-
-    Attributes
-    ----------
-    fmr, fnmr : BaseMetric
-        The rates.
-    kinds : set of {"fmr", "fnmr", "both rates"}
-        Which measures are computed: those of the FMR, of the FNMR or of TMR = 1 - FNMR, and those of both rates.
-    """
-
-    fmr: BaseMetric
-    fnmr: BaseMetric
-    kinds: frozenset[str] = KINDS
-
-    def metric(self, name: str) -> BaseMetric:
-        """Return the rate of that name; TMR is 1 - FNMR."""
-        if name == "tmr":
-            return BaseMetric(1 - self.fnmr.groups, 1 - self.fnmr.overall, self.fnmr.comparisons)
-        return self.fmr if name == "fmr" else self.fnmr
+Metrics = Mapping[str, BaseMetric]  # by their names
 
 
 @dataclass(frozen=True, eq=False)
@@ -747,11 +727,12 @@ class MeasuredQuantity:
 
 def measure_all(
     names: Sequence[str],
-    at_points: Sequence[RatePair],
-    threshold_free: dict[str, BaseMetric],
-    at_mean_group_eer: RatePair | None,
+    at_points: Sequence[Metrics],
+    threshold_free: Metrics,
+    at_mean_group_eer: Metrics | None,
     alpha: float,
     zero_policy: str | float,
+    kinds: frozenset[str] = KINDS,
 ) -> Iterator[MeasuredQuantity]:
     """Compute measures at operating points, and measures that need no operating point.
 
@@ -759,16 +740,18 @@ def measure_all(
     ----------
     names : sequence of str
         Names of measures.
-    at_points : sequence of RatePair
-        Rates at each operating point.
+    at_points : sequence of dict of BaseMetric
+        FMR and FNMR at each operating point, or at several of them on a leading axis.
     threshold_free : dict of BaseMetric
         Any of EER, actual DCF, minDCF and Cllr; measures of the others are left out.
-    at_mean_group_eer : RatePair or None
+    at_mean_group_eer : dict of BaseMetric, or None
         Rates at the mean of the groups' EER thresholds; without them the measure of these is left out.
     alpha : float
         Weight of false matches.
     zero_policy : str or float
         For measures that divide by group rates; see `measures.replace_zeros`.
+    kinds : set of {"fmr", "fnmr", "both rates"}
+        Which measures are computed at operating points: those of the FMR, of the FNMR or TMR, and those of both rates.
 
     Yields
     ------
@@ -779,7 +762,7 @@ def measure_all(
         if measure.own_threshold:
             if at_mean_group_eer is None:
                 continue
-            value = value_of(measure, (at_mean_group_eer.fmr, at_mean_group_eer.fnmr), alpha, "keep")
+            value = value_of(measure, BOTH_RATES, at_mean_group_eer, alpha, "keep")
             yield MeasuredQuantity(name, None, value, measure.per_group)
             if measure.per_group:
                 with np.errstate(invalid="ignore"):  # infinite where no comparison of the pooled ones is an error
@@ -788,21 +771,23 @@ def measure_all(
             continue
         for metric in measure.of or (BOTH_RATES,):
             label = name if metric == BOTH_RATES else f"{name}({metric})"
-            if metric in THRESHOLD_FREE:
-                if metric in threshold_free:
-                    value = value_of(measure, (threshold_free[metric],), alpha, zero_policy)
-                    yield MeasuredQuantity(label, None, value, measure.per_group)
-                continue
-            kind = "fnmr" if metric == "tmr" else metric
-            for point, pair in enumerate(at_points):
-                if kind in pair.kinds:
-                    of_each = (pair.fmr, pair.fnmr) if metric == BOTH_RATES else (pair.metric(metric),)
-                    value = value_of(measure, of_each, alpha, zero_policy)
-                    yield MeasuredQuantity(label, point, value, measure.per_group)
+            given: list[tuple[int | None, Metrics]] = []
+            if metric in threshold_free:
+                given = [(None, threshold_free)]
+            elif ("fnmr" if metric == "tmr" else metric) in kinds:
+                given = list(enumerate(at_points))
+            for point, metrics in given:
+                value = value_of(measure, metric, metrics, alpha, zero_policy)
+                yield MeasuredQuantity(label, point, value, measure.per_group)
 
 
-def value_of(measure: Estimand, metrics: Sequence[BaseMetric], alpha: float, zero_policy: str | float) -> Floats:
-    """Compute a measure of a metric, or of FMR and FNMR."""
+def value_of(measure: Estimand, metric: str, known: Metrics, alpha: float, zero_policy: str | float) -> Floats:
+    """Compute a measure of a metric, or of both rates; the TMR is 1 - FNMR."""
+    if metric == "tmr":
+        fnmr = known["fnmr"]
+        metrics = [BaseMetric(1 - fnmr.groups, 1 - fnmr.overall, fnmr.comparisons)]
+    else:
+        metrics = [known[name] for name in (_RATES if metric == BOTH_RATES else (metric,))]
     if measure.ratio and zero_policy != "keep":
         metrics = [
             one if one.comparisons is None

@@ -13,7 +13,7 @@ from fastfair._lib.arguments import Share, checked
 from fastfair._lib.text import did_you_mean
 from fastfair.errors import InputError
 
-from ._fairness import BaseMetric, RatePair, measure_all
+from ._fairness import BaseMetric, measure_all
 from ._registry import MEASURES, Floats, measure_of
 
 if TYPE_CHECKING:
@@ -130,9 +130,8 @@ def table(
                 raise InputError(f"column {pool!r} has different rates of all comparisons for {named!r}")
         _require_fractions(name, found / scale, of_all / scale, percent)
         metrics[name] = BaseMetric(found / scale, of_all / scale)
-    pair = RatePair(metrics["fmr"], metrics["fnmr"])
     made = []
-    for quantity in measure_all(list(MEASURES), [pair], {}, pair, alpha, "keep"):
+    for quantity in measure_all(list(MEASURES), [metrics], {}, metrics, alpha, "keep"):
         measure = measure_of(quantity.name)
         assert measure is not None
         metric = quantity.name.partition("(")[2].removesuffix(")") or None

@@ -24,7 +24,7 @@ from fastfair.error_rates.rates import ErrorRate, rates_at_key
 from fastfair.errors import InputError, TargetMissedWarning
 from fastfair.evaluation.evaluate import evaluate
 from fastfair.measures import MEASURES
-from fastfair.measures._fairness import BaseMetric, RatePair, ZeroPolicy, measure_all
+from fastfair.measures._fairness import BaseMetric, ZeroPolicy, measure_all
 from fastfair.measures._registry import OF_ANY_SCORES, Measure, measure_name
 from fastfair.uncertainty.quantities import Quantity
 
@@ -439,14 +439,14 @@ class BiasedSystem:
                 found.append(Quantity(one.name, group, None if one.point is None else at, value))
         return tuple(found)
 
-    def _rates(self, at: OperatingPoint, key: np.signedinteger[Any]) -> RatePair:
+    def _rates(self, at: OperatingPoint, key: np.signedinteger[Any]) -> dict[str, BaseMetric]:
         """Pair the overall rates at a threshold with those of the groups."""
         of_all, of_groups = (rates_at_key(part, at, key) for part in (self.overall, self.groups))
         counts = of_groups.counts
-        return RatePair(
-            BaseMetric(of_groups.group_fmr, np.float64(of_all.fmr), counts.group_nonmated),
-            BaseMetric(of_groups.group_fnmr, np.float64(of_all.fnmr), counts.group_mated),
-        )
+        return {
+            "fmr": BaseMetric(of_groups.group_fmr, np.float64(of_all.fmr), counts.group_nonmated),
+            "fnmr": BaseMetric(of_groups.group_fnmr, np.float64(of_all.fnmr), counts.group_mated),
+        }
 
 
 @lru_cache(maxsize=2)  # many systems may share what stands for all comparisons

@@ -18,7 +18,7 @@ from fastfair.data.comparisons import Comparisons
 from fastfair.error_rates.operating_points import OperatingPoint
 from fastfair.error_rates.rates import Rates
 from fastfair.errors import InputError, NarrowIntervalsWarning
-from fastfair.measures._fairness import KINDS, BaseMetric, MeasuredQuantity, RatePair, measure_all
+from fastfair.measures._fairness import KINDS, BaseMetric, MeasuredQuantity, measure_all
 from fastfair.measures._registry import MATED, METRICS, methods_of, names_of, printed_name, quantity_name
 from fastfair.resampling.engine import Replicates
 
@@ -452,20 +452,21 @@ def measured_quantities(base: Replicates, selection: Selection) -> Iterator[tupl
         of_each = None if comparisons is None else comparisons[list(selection.measured)]
         return BaseMetric(of_groups, np.take(values, 0, axis), of_each)
 
-    def pair(fmr: Floats, fnmr: Floats, axis: int = 0) -> RatePair:
-        rates = metric(fmr, axis, selection.group_nonmated), metric(fnmr, axis, selection.group_mated)
-        return RatePair(*rates, selection.kinds)
+    def rates(fmr: Floats, fnmr: Floats, axis: int = 0) -> dict[str, BaseMetric]:
+        fmrs, fnmrs = metric(fmr, axis, selection.group_nonmated), metric(fnmr, axis, selection.group_mated)
+        return {"fmr": fmrs, "fnmr": fnmrs}
 
     n = selection.n_points
     if selection.with_mean_group_eer:
-        at_mean = pair(base.fmr[n], base.fnmr[n])
+        at_mean = rates(base.fmr[n], base.fnmr[n])
     else:
         nothing = metric(np.full_like(base.fnmr[0] if len(base.fnmr) else next(iter(base.metrics.values())), np.nan))
-        at_mean = RatePair(nothing, nothing)
+        at_mean = {"fmr": nothing, "fnmr": nothing}
     metrics = {name: metric(values) for name, values in base.metrics.items()}
     stretches = np.array_split(np.arange(n), n_calls(n, base.fmr[:1].size)) if n else []
-    at_points = [pair(base.fmr[points], base.fnmr[points], axis=1) for points in stretches]
-    for found in measure_all(selection.measures, at_points, metrics, at_mean, selection.alpha, selection.zero_policy):
+    at_points = [rates(base.fmr[points], base.fnmr[points], axis=1) for points in stretches]
+    how = selection.alpha, selection.zero_policy, selection.kinds
+    for found in measure_all(selection.measures, at_points, metrics, at_mean, *how):
         yield found, [] if found.point is None else stretches[found.point].tolist()
 
 

@@ -153,13 +153,6 @@ def test_the_verb(tmp_path):
     written = pl.read_csv(tmp_path / "out" / "measures.csv")
     assert written["name"].to_list() == expected["name"].to_list()
     assert np.allclose(written["value"], expected["value"], equal_nan=True)
-    many = pl.DataFrame(WIDE)[:1].select(pl.exclude("FMR")).join(
-        pl.DataFrame({"who": [f"S{k}" for k in range(9)]}), how="cross", suffix="_2"
-    )  # fmt: skip
-    many.drop("who").rename({"who_2": "who"}).write_csv(path)
-    lines = [line.split() for line in run(*words).output.splitlines()]
-    assert lines[0][:3] == ["who", "FDR", "IR"]
-    assert [line[:2] for line in lines[1:10]] == [[f"S{k}", "0.89"] for k in range(9)]
     assert '"name": "fdr"' in run(*words, "--json").output
     path.write_text(path.read_text().replace("0.03", "low"))
     refused(r"column 'FMR\.m' must hold numbers", run, *words)
