@@ -25,7 +25,7 @@ from fastfair._lib.warnings import warn
 from fastfair.data.comparisons import Comparisons
 from fastfair.error_rates.operating_points import ENOUGH_ERRORS, OperatingPoint, threshold_key
 from fastfair.errors import InputError, OutOfReachWarning
-from fastfair.group_tests.frailty import count_errors, estimate
+from fastfair.group_tests.frailty import chance_of_errors, count_errors, estimate
 from fastfair.resampling.dependence import ENOUGH_PAIRS, effective_size, overdispersion
 from fastfair.resampling.units import require_units
 from fastfair.results.result import Result
@@ -120,41 +120,34 @@ def simulate(
         )
     n_studies = min(n_studies, max(_LEAST_STUDIES, int(_WORK / (mean + n))))
     rng = np.random.default_rng([*seed, n])
-    spread = math.log1p(design.covariance)
-    size, in_design = design.comparisons(n), design.partners(n) / (n - 1)
-    found, is_narrow = np.empty((n_studies, 4)), np.zeros(n_studies, np.bool_)
+    spread, size = math.log1p(design.covariance), design.comparisons(n)
+    of_pair = float(chance_of_errors(np.array(float(design.repeats)), np.array(design.again)))
+    in_design = design.partners(n) / (n - 1)
+    errors, is_narrow = np.zeros(n_studies, np.int64), np.zeros(n_studies, np.bool_)
+    error, freedom, effective = np.ones((3, n_studies))
     for study in range(n_studies):
         effect = np.exp(math.sqrt(spread) * rng.standard_normal(n) - spread / 2)
         all_pairs = (effect.sum() ** 2 - (effect**2).sum()) / 2
-        expected = design.fmr * all_pairs * in_design * design.repeats / _errors_of_pair(design)
-        n_pairs = min(rng.poisson(expected), design.pairs(n))
-        errors = _draw(effect, n_pairs, design, rng)
-        total = errors[2].sum()
+        n_pairs = min(rng.poisson(design.fmr * all_pairs * in_design * of_pair), design.pairs(n))
+        drawn = _draw(effect, n_pairs, design, rng)
+        errors[study] = total = int(drawn[2].sum())
         if total == 0:
             five = _draw(effect, min(ENOUGH_PAIRS, design.pairs(n)), design, rng)
             few = float(five[2].sum())
-            found[study] = 0, 0, 0, max(1, n // 2)  # how many independent comparisons tell as much
+            effective[study] = max(1, n // 2)
             if few < size:
-                found[study, 3] = effective_size(size, few, dyadic_variance(five, n, design)[0])
+                effective[study] = effective_size(size, few, dyadic_variance(five, n, design)[0])
         else:
-            variance, freedom = dyadic_variance(errors, n, design)
-            found[study] = total, math.sqrt(variance) / size, max(1.0, min(freedom, n - 1)), 1
-            is_narrow[study] = are_of_few(int(total), n, concentration(errors, n))
-    errors_of_study, errors_of_rate, freedoms, independent = found.T
-    none = errors_of_study == 0
-    limit = -np.expm1(math.log(1 - confidence_level) / independent)
-    _, limit[~none] = intervals.logit_interval(
-        np.minimum(errors_of_study[~none] / size, 1), errors_of_rate[~none], freedoms[~none],
-        2 * confidence_level - 1,
-    )  # fmt: skip
-    return errors_of_study.astype(np.int64), limit, is_narrow
-
-
-def _errors_of_pair(design: Design) -> float:
-    """Return how many false matches two subjects have on average if they have any."""
-    if design.again == 0 or design.repeats == 1:
-        return 1.0
-    return design.repeats * design.again / -math.expm1(design.repeats * math.log1p(-design.again))
+            variance, found = dyadic_variance(drawn, n, design)
+            error[study], freedom[study] = math.sqrt(variance) / size, max(1.0, min(found, n - 1))
+            is_narrow[study] = are_of_few(total, n, concentration(drawn, n))
+    rate = np.minimum(errors / size, 1)
+    limit = np.where(
+        errors > 0,
+        intervals.logit_interval(rate, error, freedom, 2 * confidence_level - 1)[1],
+        -np.expm1(math.log(1 - confidence_level) / effective),
+    )
+    return errors, limit, is_narrow
 
 
 def _draw(effect: Floats, n_pairs: int, design: Design, rng: np.random.Generator) -> tuple[Counts, Counts, Counts]:

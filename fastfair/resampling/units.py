@@ -189,29 +189,30 @@ class Units:
 
     def draw(self, first_replicate: int, key: NDArray[np.uint32], weights: NDArray[np.uint8]) -> None:
         """Draw the weights of 64 replicates; each replicate depends only on the key and on its number."""
-        if self.unit != "subject+sample":
-            self._draws[0].fill(first_replicate, key, weights[:-1])
-            return
-        raw = np.empty((sum(draw.size for draw in self._draws), BLOCK), np.uint8)
-        subjects, samples = np.split(raw, [self._draws[0].size])
-        self._draws[0].fill(first_replicate, key, subjects)
-        self._draws[1].fill(first_replicate, key, samples)
+        raw = self._raw(weights)
+        for draw, rows in zip(self._draws, np.split(raw, [self._draws[0].size]), strict=False):
+            draw.fill(first_replicate, key, rows)
         self._multiply(raw, weights)
 
     def leave_one_out(self, first_unit: int, weights: NDArray[np.uint8]) -> None:
         """Write the weights of 64 jackknife replicates; those beyond the last unit leave no unit out."""
         from fastfair.kernels import weights as kernels
 
-        if self.unit != "subject+sample":
-            kernels.leave_one_out(first_unit, self.n_units, weights[:-1])
-            return
-        raw = np.ones((sum(draw.size for draw in self._draws), BLOCK), np.uint8)
+        raw = self._raw(weights)
         kernels.leave_one_out(first_unit, self.n_units, raw)
         self._multiply(raw, weights)
 
+    def _raw(self, weights: NDArray[np.uint8]) -> NDArray[np.uint8]:
+        """Return where weights of units are written, (units, 64): ones for subjects and samples, else the rows."""
+        n_units = sum(draw.size for draw in self._draws)
+        return np.ones((n_units, BLOCK), np.uint8) if len(self._draws) > 1 else weights[:-1]
+
     def _multiply(self, raw: NDArray[np.uint8], weights: NDArray[np.uint8]) -> None:
+        """Multiply the weights of samples by those of their subjects, if both were drawn."""
         from fastfair.kernels import weights as kernels
 
+        if len(self._draws) == 1:
+            return
         n_samples = self._owner.size
         if not kernels.multiply_by_owner(self._owner, raw, weights[:n_samples]):
             raise FastfairError("a sample was drawn more than 255 times in one replicate; no fair draw does that")
