@@ -735,8 +735,6 @@ def _refused(text: str, place: int, part: str, why: str) -> InputError:
     return InputError(f"requirement {text.strip()!r}, at {part!r} (character {max(place, 0) + 1}): {why}")
 
 
-# Numbers of the axis between two powers of ten, by how far it reaches.
-_STEPS = ((3, (1, 1.2, 1.4, 1.7, 2, 2.5, 3, 4, 5, 6, 8)), (10, (1, 1.5, 2, 3, 5, 7)), (100, (1, 2, 5)))
 _LEAST = 0.01  # of what is required; what is lower is drawn there
 
 
@@ -900,8 +898,6 @@ class Check(Result):
         -------
         matplotlib Axes
         """
-        from matplotlib.ticker import FixedLocator, NullFormatter
-
         rows = self.rows
         multiples = [(row.estimate / row.bound, row.limit / row.bound) if row.bound > 0 else (math.nan,) * 2
                      for row in rows]  # fmt: skip
@@ -918,10 +914,6 @@ class Check(Result):
                 told = "no limit" if math.isnan(row.limit) else "its limit cannot be drawn"
                 color = _COLORS[row.verdict]
                 ax.text(1, y, f"  {row.verdict}: {told}", va="center", color=color, fontsize="small")
-        low, high = ax.get_xlim()
-        steps = next((steps for most, steps in _STEPS if high / low < most), (1.0,))
-        ax.xaxis.set_major_locator(FixedLocator([step * 10.0**k for k in range(-3, 7) for step in steps]))
-        ax.xaxis.set_minor_formatter(NullFormatter())
         return ax
 
 

@@ -85,25 +85,6 @@ def quality_of(comparisons: Comparisons, given: ArrayLike | Sequence[ArrayLike] 
     return found
 
 
-def quality_of_samples(comparisons: Comparisons, of_sides: Sequence[Floats]) -> Floats:
-    """Return the quality of each sample; an InputError where samples are not known, or one has two qualities."""
-    if comparisons.samples is None or len(of_sides) == 1:
-        raise InputError(
-            'share_of="samples" needs the samples of the comparisons (reference_sample and probe_sample) and the '
-            "quality of both sides, as a pair of columns"
-        )
-    sides = comparisons.mated, comparisons.nonmated
-    samples: Any = np.concatenate([part for side in sides for part in (side.reference_sample, side.probe_sample)])
-    values = np.concatenate([quality[side.rows] for side in sides for quality in of_sides])
-    found = np.full(comparisons.samples.size, np.nan)
-    found[samples] = values
-    differ = np.flatnonzero(found[samples] != values)
-    if differ.size:
-        sample = comparisons.samples[samples[differ[0]]]
-        raise InputError(f"quality differs between comparisons of one sample, {sample!r}")
-    return found[~np.isnan(found)]
-
-
 def cuts_of(quality: Floats, fractions: Floats) -> Floats:
     """Return for each of (f,) shares the largest quality that at most so large a share of the (n,) values is below."""
     ordered = np.sort(quality)
@@ -115,22 +96,16 @@ def cuts_of(quality: Floats, fractions: Floats) -> Floats:
 Flags = NDArray[np.bool_]
 
 
-def area_of(
-    quality: Floats, wrong: Flags, inside: Flags, limit: float, of_samples: Floats | None = None
-) -> tuple[float, Floats, float]:
+def area_of(quality: Floats, wrong: Flags, inside: Flags, limit: float) -> tuple[float, Floats, float]:
     """Compute an area up to the share `limit`, what each comparison adds to it, and what one more error adds at most.
 
     Given are the (n,) qualities of mated, or non-mated, comparisons, which of them are errors, and which are inside the
-    group that the area is of; and the (s,) qualities of samples where shares are of samples, which are then taken as
-    given. The area is NaN where nothing of the group is left at some share; what comparisons add sums to 0.
+    group that the area is of. The area is NaN where nothing of the group is left at some share; what comparisons add
+    sums to 0.
     """
     levels, level = np.unique(quality, return_inverse=True)
     n, size = quality.size, levels.size
-    if of_samples is None:
-        share = np.concatenate(([0], np.cumsum(np.bincount(level, minlength=size)))) / n
-    else:
-        share = np.append(np.searchsorted(np.sort(of_samples), levels) / of_samples.size, 1.0)
-        share[0] = 0.0  # whoever is below the lowest level of a comparison is in none
+    share = np.concatenate(([0], np.cumsum(np.bincount(level, minlength=size)))) / n
     width = np.diff(np.minimum(share, limit))
     last = int(np.flatnonzero(width > 0)[-1])
     kept, errors = (
@@ -145,11 +120,9 @@ def area_of(
     to_errors, to_all = np.cumsum(each), np.cumsum(each * rate)
     reached = np.minimum(level, last)
     added = np.where(inside, wrong * to_errors[reached] - to_all[reached], 0.0)
-    if of_samples is None:
-        # The share that is discarded below a level varies with the data, too.
-        before = level < last
-        moved = np.where(before, rate[reached] - rate[last], 0.0)
-        added += (moved - (rate[:last] @ width[:last] - rate[last] * share[last])) / n
+    # The share that is discarded below a level varies with the data, too.
+    moved = np.where(level < last, rate[reached] - rate[last], 0.0)
+    added += (moved - (rate[:last] @ width[:last] - rate[last] * share[last])) / n
     return float(rate @ width), added, float(to_errors[last])
 
 
@@ -241,8 +214,6 @@ class DiscardCurve(Result):
         The operating point.
     threshold : float
         The threshold there, found before anything is discarded and the same for all shares.
-    share_of : {"comparisons", "samples"}
-        What shares are discarded of.
     fractions : (f,) ndarray
         The shares that were to be discarded.
     groups : tuple of str
@@ -258,7 +229,6 @@ class DiscardCurve(Result):
     rate: str
     at: OperatingPoint
     threshold: float
-    share_of: str
     fractions: Floats
     groups: tuple[str, ...]
     rates: tuple[DiscardedRate, ...]
@@ -304,7 +274,7 @@ class DiscardCurve(Result):
         rate, rows, of_all = self.rate.upper(), self.of(), self.area()
         first, last = rows[0], rows[-1]
         text = [
-            f"{rate} at {self.at}: the threshold, {typed(self.threshold)}, stays the same while {self.share_of} of low "
+            f"{rate} at {self.at}: the threshold, {typed(self.threshold)}, stays the same while comparisons of low "
             "quality are discarded.",
             f"With {per_cent(first.discarded)} of the comparisons discarded it is {_written(first)}; with "
             f"{per_cent(last.discarded)} discarded (quality below {last.cut:g}) it is {_written(last)}.",
@@ -353,7 +323,7 @@ class DiscardCurve(Result):
             style: dict[str, Any] = {"color": GREY, "linewidth": 0.8, "linestyle": ":"}
             lines += ax.plot(self.fractions, self.fractions, label="as many as of all", **style)
         kind = "mated comparisons" if self.rate == "fnmr" else "non-mated comparisons"
-        ax.set_xlabel(f"Share of {kind if self.share_of == 'comparisons' else self.share_of} discarded")
+        ax.set_xlabel(f"Share of {kind} discarded")
         ax.set_ylabel(METRICS[self.rate].long_title if show == "rate" else "Share of the group discarded")
         ax.set_ylim(bottom=0)
         for axis in (ax.xaxis, ax.yaxis):
@@ -368,7 +338,6 @@ def _written(row: DiscardedRate) -> str:
     return "not known, as none is left" if math.isnan(row.estimate) else in_words(row)
 
 
-_ShareOf = Literal["comparisons", "samples"]
 _FRACTIONS = tuple(k / 20 for k in range(11))  # to a half
 
 
@@ -380,7 +349,6 @@ def discard_curve(
     *,
     rate: ErrorRate = "fnmr",
     fractions: ArrayLike = _FRACTIONS,
-    share_of: _ShareOf = "comparisons",
     confidence_level: float = 0.95,
 ) -> DiscardCurve:
     """Compute an error rate after discarding growing shares of the comparisons, those of the lowest quality.
@@ -401,10 +369,7 @@ def discard_curve(
     rate : {"fnmr", "fmr"}
         The error rate.
     fractions : (f,) array_like, default 0, 0.05, ..., 0.5
-        Shares to discard, ascending, in [0, 1).
-    share_of : {"comparisons", "samples"}
-        What these are shares of: of the mated comparisons (for the FMR: the non-mated ones), or of all samples. A
-        sample that is discarded takes all its comparisons with it.
+        Shares of the mated comparisons (for the FMR: the non-mated ones) to discard, ascending, in [0, 1).
     confidence_level : float, default 0.95
         Confidence level of the intervals, in (0, 1).
 
@@ -415,8 +380,8 @@ def discard_curve(
     Raises
     ------
     InputError
-        For comparisons without subjects, quality that is missing, not finite or of another length, shares outside
-        [0, 1) or not ascending, and shares of samples where samples are not known.
+        For comparisons without subjects, quality that is missing, not finite or of another length, and shares outside
+        [0, 1) or not ascending.
 
     Warns
     -----
@@ -456,8 +421,7 @@ def discard_curve(
     # Of the two samples the lower quality counts.
     of_both = [np.minimum.reduce([q[one.rows] for q in of_sides]) for one in (comparisons.mated, comparisons.nonmated)]
     measured = of_both[0 if mated else 1]
-    of_samples = quality_of_samples(comparisons, of_sides) if share_of == "samples" else None
-    cuts = cuts_of(measured if of_samples is None else of_samples, shares)
+    cuts = cuts_of(measured, shares)
     evaluations = []
     for cut in cuts:
         kept = np.flatnonzero(measured >= cut)
@@ -481,11 +445,11 @@ def discard_curve(
         if group is not None:
             by_group = comparisons.mated_by_group if mated else comparisons.nonmated_by_group
             inside = (by_group.reference_group == code) & (by_group.probe_group == code)
-        area, added, most = area_of(measured, wrong, inside, limit, of_samples)
+        area, added, most = area_of(measured, wrong, inside, limit)
         found = area, standard_error(kept_side, added), most
         areas.append(_area(group, limit, found, quantities, evaluations, level))
     _warn(rates)
-    return DiscardCurve(rate, at, threshold, share_of, shares, comparisons.groups, tuple(rates), tuple(areas), level)
+    return DiscardCurve(rate, at, threshold, shares, comparisons.groups, tuple(rates), tuple(areas), level)
 
 
 def _shares_of(fractions: ArrayLike) -> Floats:

@@ -50,17 +50,6 @@ class Scratch(NamedTuple):
 
 
 @jit
-def count_kinds(failures, attempts, group, n_attempts, n_failures, sizes):
-    """Count subjects by group, attempts and failures.
-
-    failures, attempts: (n,) int64; group: (n,) uint16; n_attempts, n_failures: upper limits, which no subject reaches;
-    sizes: (groups * n_attempts * n_failures,) int64, out
-    """
-    for subject in range(failures.size):
-        sizes[(np.int64(group[subject]) * n_attempts + attempts[subject]) * n_failures + failures[subject]] += 1
-
-
-@jit
 def _uniform(high, low):
     """Turn 64 random bits, in two words, into a number inside (0, 1)."""
     return (np.float64(((high << _HALF) | low) >> _LOW_BITS) + 0.5) * _UNIT

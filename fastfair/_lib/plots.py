@@ -163,9 +163,9 @@ def rate_ticks(axis: Axis) -> None:
     if axis.get_scale() == "log":
         low, high = sorted(axis.get_view_interval())
         spread = high / low
-        axis.set_major_locator(
-            LogLocator(subs=(1, 2, 5) if spread < 30 else (1, 3) if spread < 300 else (1,), numticks=6)
-        )
+        steps = ((5, (1, 1.2, 1.5, 2, 3, 5, 7)), (30, (1, 2, 5)), (300, (1, 3)))
+        subs = next((subs for most, subs in steps if spread < most), (1,))
+        axis.set_major_locator(LogLocator(subs=subs, numticks=6))
         axis.set_minor_formatter(NullFormatter())
     axis.set_major_formatter(tick_per_cent)
 

@@ -34,7 +34,7 @@ from fastfair.measures._registry import METRICS, Measure, at_any_threshold, meas
 from fastfair.pages.drawings import drawing, svg_of
 from fastfair.pages.parts import Chapter, Picture, Section, Table
 from fastfair.resampling.units import Unit
-from fastfair.results.result import Printed, Result, measures_table, printed
+from fastfair.results.result import Printed, Result, printed
 from fastfair.uncertainty.quantities import Quantity, table_of
 
 from .curve import (
@@ -468,8 +468,9 @@ class Bands(Result):
         if any(FEW in q.note for q in shown):
             tables.append((f"* {FEW} behind the number (Doddington's rule of {ENOUGH_ERRORS})", [], []))
         if self.fairness:
-            headings, rows_of_measures = measures_table(self.quantities, points)
-            tables.append((f"Fairness over {len(self.groups)} groups", headings, rows_of_measures))
+            of_all = table_of([q for q in self.quantities if measure_of(q.name) is not None and q.group is None])
+            title = f"Fairness over {len(self.groups)} groups"
+            tables.append((title, *printed(of_all, ("name", "operating_point", "estimate"))[1:]))
         return tables
 
     def _figures(self) -> Mapping[str, Axes | Figure]:

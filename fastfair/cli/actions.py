@@ -27,7 +27,8 @@ from fastfair.data.columns import FAILURES
 from fastfair.error_rates.operating_points import ENOUGH_ERRORS, OperatingPoint, at_fmr
 from fastfair.errors import FastfairWarning, FewResamplesWarning, InputError, visible
 from fastfair.measures._registry import measure_of, printed_name
-from fastfair.results.result import measures_table, printed
+from fastfair.results.result import printed
+from fastfair.uncertainty.quantities import table_of
 
 from .commands import given_options
 from .run import Run, default_of
@@ -547,5 +548,5 @@ def _print_made(sets: Sequence[Mapping[str, Any]], measures: Sequence[Any]) -> N
     print_table(("Reached", *printed(columns, columns)[1:]))
     if measures:
         say()
-        points = list(dict.fromkeys(row.at for row in measures if row.at is not None))
-        print_table(("Fairness", *measures_table(measures, points)))
+        columns = table_of([row for row in measures if row.group is None])
+        print_table(("Fairness", *printed(columns, ("name", "operating_point", "estimate"))[1:]))

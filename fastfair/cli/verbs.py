@@ -259,7 +259,7 @@ VERBS: dict[str, Verb] = {
             "fastfair discard scores.csv --at fmr=0.001 --quality quality --group sex",
             "fastfair discard scores.csv --at threshold=0.6 --reference-quality q1 --probe-quality q2 --output results",
         ),
-        "quality reference_quality probe_quality groups at rate fractions share_of output report",
+        "quality reference_quality probe_quality groups at rate fractions output report",
         "discard_curve", _SCORES,
         own=(
             *_SIDES,

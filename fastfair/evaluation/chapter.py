@@ -21,10 +21,10 @@ from fastfair.measures._registry import measure_of, printed_name
 from fastfair.pages.drawings import Scale, axis, det_panel, distance, interval, scores_panel
 from fastfair.pages.parts import Beside, Cell, Chapter, Column, FirstScreen, Panels, Row, Section, Table
 from fastfair.pages.report import letter
-from fastfair.results.result import Printed
+from fastfair.results.result import Printed, on_page
 from fastfair.uncertainty.quantities import FAILURE_RATES, HELD, IN_PER_CENT, NARROW, WITH_FAILURES, Quantity, find
 
-from .evaluated import SHARES, Evaluated, outline
+from .evaluated import Evaluated, outline
 from .summary import (
     CLASSES,
     distances_from_fair,
@@ -63,7 +63,11 @@ def chapter_of(evaluation: Evaluated, together: Evaluated, numbers: str, beside:
     sections = [Section("", [*left_out_of(evaluation), *(said for _, said in answer)])]
     for rates in evaluation.rates:
         sections += _rates_sections(evaluation, rates, beside, tests)
-    sections += [_test_section(test) for test in tests]
+    for test in tests:
+        symbol = test.rate_name.upper()
+        caption = f"{symbol} of each group within its own comparisons; test of all groups: p = {p_value(test.pvalue)}"
+        shown = [on_page(caption, *table) for _, *table in test._tables()]
+        sections.append(Section(f"Test of equal {symbol}s", (), (), shown, is_folded=True))
     if has_failures(evaluation):
         sections.append(Section("Failures", sentences_on_failures(evaluation), (), [_failures(evaluation)]))
     metrics = _metrics(evaluation)
@@ -264,24 +268,6 @@ def _between_groups(evaluation: Evaluated, rates: Rates) -> list[Table]:
     return [matrix, *([_table(caption, enough, highest)] if enough else [])]
 
 
-def _test_section(test: Any) -> Section:
-    """Show what a test says of each group, folded; its sentences stand above."""
-    symbol = test.rate_name.upper()
-    numbers = zip(test.groups, test.group_rate, test.low, test.high, test.group_pvalue_adjusted, strict=True)
-
-    def differs(row: Any) -> str:
-        return "yes" if row[0] in test.different else NONE if math.isnan(row[4]) else "not shown"
-
-    columns: list[ColumnOf] = [
-        ("Group", lambda row: visible(row[0])),
-        (f"{symbol}, %", lambda row: Cell(*value_and_interval(*row[1:4], is_rate=True))),
-        ("Adjusted p-value", lambda row: p_value(row[4])),
-        (Column("Differs from the others?", "text"), differs),
-    ]
-    caption = f"{symbol} of each group within its own comparisons; test of all groups: p = {p_value(test.pvalue)}"
-    return Section(f"Test of equal {symbol}s", (), (), [_table(caption, list(numbers), columns)], is_folded=True)
-
-
 def _column(
     evaluation: Evaluated, heading: str, name: str, at: OperatingPoint | None,
     write: Callable[[Quantity], str | Cell] = quantity_cell,
@@ -385,24 +371,17 @@ def _curves(evaluation: Evaluated) -> list[Section]:
         if group is not None:
             drawn.insert(0, ("back", *curves[None]))
         det.append((name, det_panel(drawn, points, ends, side), f"DET curve of {name}; tables have the rates."))
-        bins = evaluation._distributions(group).bins
+        bins = evaluation._distributions(group)
         thresholds = [rates.threshold for rates in evaluation.rates]
         scores.append((name, scores_panel(bins, edges, thresholds), f"Distributions of scores of {name}."))
     at = " and ".join(str(rates.at) for rates in evaluation.rates)
     caption = "FNMR over FMR, %, at all thresholds. Blue: the group; grey: all comparisons"
     caption += f"; circle: {at}, with the interval of the FNMR. " if at else ". "
     caption += f"Thin: fewer than {ENOUGH_ERRORS} errors. Lower is better."
-    rows: list[Row] = []
-    for group in (None, *evaluation.groups):
-        of_kinds = evaluation._distributions(group).quantiles
-        written = [", ".join(f"{score:.4g}" for score in quantiles) or "–" for quantiles in of_kinds]
-        rows.append([visible(group or "all"), *written])
-    shares = ", ".join(per_cent(share) for share in SHARES)
-    table = Table(f"Quantiles of scores: {shares}", ["Group", "Mated", "Non-mated"], rows)
     explained = "Blue: mated; orange: non-mated scores; dashed: threshold" + (
         f" {', '.join(typed(rates.threshold) for rates in evaluation.rates)}." if evaluation.rates else "."
     )
     return [
         Section("Trade-off of the two errors", panels=Panels(det, caption)),
-        Section("Scores", (), (), [table], Panels(scores, explained), is_folded=True),
+        Section("Scores", panels=Panels(scores, explained), is_folded=True),
     ]

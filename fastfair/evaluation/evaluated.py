@@ -21,13 +21,10 @@ from fastfair.uncertainty.quantities import Quantity
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
-SHARES = (0.05, 0.5, 0.95)
-"""Shares of the scores that lie below the quantiles that pages name."""
 _BINS = 60
 _CURVE_POINTS = 240  # of each class, evenly spaced as normal deviates, that the points of a curve are chosen from
 _INVISIBLE = 0.004  # normal deviates between a curve and its lines, a sixth of a point in a large plot
 _OUTSIDE = 1e-4  # the share of each class at each end that the first and last bin of a histogram gather
-_DIGITS = 6  # of the quantiles that pages have
 
 
 @dataclass(frozen=True)
@@ -54,22 +51,6 @@ class DetCurve:
 
 
 @dataclass(frozen=True)
-class Distributions:
-    """Distributions of mated and of non-mated scores.
-
-    Attributes
-    ----------
-    bins : (2, bins) ndarray of int64
-        Numbers of mated and of non-mated scores between the edges; the bins at the ends gather what lies beyond.
-    quantiles : tuple of tuple of float
-        Of mated and of non-mated scores, from low to high; empty without scores.
-    """
-
-    bins: Integers
-    quantiles: tuple[tuple[float, ...], ...]
-
-
-@dataclass(frozen=True)
 class Traces:
     """All that a page draws of comparisons, by group; None is all comparisons.
 
@@ -79,14 +60,17 @@ class Traces:
         As that of `Comparisons`.
     edges : (bins + 1,) ndarray
         Edges of the histograms, on the scale of the scores.
-    curves, distributions : mapping
+    curves : mapping of DetCurve
         For each group.
+    distributions : mapping of (2, bins) ndarray of int64
+        Numbers of mated and of non-mated scores of each group between the edges; the bins at the ends gather what lies
+        beyond.
     """
 
     score_kind: str
     edges: Floats
     curves: dict[str | None, DetCurve]
-    distributions: dict[str | None, Distributions]
+    distributions: dict[str | None, Integers]
 
 
 @dataclass(frozen=True, eq=False)
@@ -176,17 +160,13 @@ class Evaluated:
             low, high = low - 0.5, high + 0.5
         return np.linspace(low, high, _BINS + 1)
 
-    def _distributions(self, group: str | None) -> Distributions:
-        """Return the distributions of the scores of all comparisons, or of those within a group."""
+    def _distributions(self, group: str | None) -> Integers:
+        """Return the (2, bins) numbers of mated and non-mated scores, of all comparisons or those within a group."""
         if self.traces is not None:
             return self.traces.distributions[group]
-        edges, bins, quantiles = self.edges, [], []
-        for keys in map(_scored, self._sorted_keys(group)):
-            bins.append(np.histogram(np.clip(self._scores_of(keys), edges[0], edges[-1]), edges)[0])
-            places = [min(int(share * keys.size), keys.size - 1) for share in SHARES] if keys.size else []
-            found = np.sort(self._scores_of(keys[places]))
-            quantiles.append(tuple(float(f"{score:.{_DIGITS}g}") for score in found))
-        return Distributions(np.array(bins, np.int64), tuple(quantiles))
+        scores = [self._scores_of(_scored(keys)) for keys in self._sorted_keys(group)]
+        ends = self.edges[[0, -1]]
+        return np.array([np.histogram(np.clip(one, *ends), self.edges)[0] for one in scores], np.int64)
 
     def _traced(self) -> Traces:
         """Gather all that a page draws of comparisons."""

@@ -133,7 +133,7 @@ def draw_scores(evaluation: Evaluated, group: str | None, ax: Axes | None, **kwa
 
 
 def _distributions(ax: Axes, evaluation: Evaluated, group: str | None, edges: Floats, **kwargs: Any) -> None:
-    for (name, color, line), bins in zip(_CLASSES, evaluation._distributions(group).bins, strict=True):
+    for (name, color, line), bins in zip(_CLASSES, evaluation._distributions(group), strict=True):
         heights = bins / max(bins.sum(), 1) / (edges[1] - edges[0])
         style: dict[str, Any] = {"color": color, "linestyle": line, "linewidth": 1.4}
         style |= {"label": f"{name} ({bins.sum():,})"} | kwargs

@@ -143,8 +143,6 @@ class GroupTest(Result):
         Interval of each group's rate, computed from its standard error.
     simultaneous_low, simultaneous_high : (g,) ndarray
         The same at the level confidence_level ** (1 / g), at which all intervals hold together (Šidák).
-    bootstrap_low, bootstrap_high : (g,) ndarray
-        Interval of each group's rate from quantiles of the replicates; NaN where these do not vary.
     difference : (g,) ndarray
         Each group's rate minus that of all other groups together.
     group_pvalue : (g,) ndarray
@@ -183,8 +181,6 @@ class GroupTest(Result):
     high: Floats
     simultaneous_low: Floats
     simultaneous_high: Floats
-    bootstrap_low: Floats
-    bootstrap_high: Floats
     difference: Floats
     group_pvalue: Floats
     group_pvalue_adjusted: Floats
@@ -199,8 +195,8 @@ class GroupTest(Result):
 
     _derived = ("different",)
     _per_group = (
-        "n_subjects n_trials n_errors group_rate low high simultaneous_low simultaneous_high bootstrap_low "
-        "bootstrap_high standard_error difference group_pvalue group_pvalue_adjusted"
+        "n_subjects n_trials n_errors group_rate low high simultaneous_low simultaneous_high "
+        "standard_error difference group_pvalue group_pvalue_adjusted"
     )
 
     @property
@@ -437,7 +433,7 @@ def fnmr_test(
         _warn_of_few_resamples(n_resamples, significance_level(confidence_level))
         roots = draw_roots_of_failures(counts, n_resamples, key, n_threads)
     return _compared(
-        observed, replicated, values, settings, "attempts", roots, counts.confidence_interval,
+        observed, values, settings, "attempts", roots, counts.confidence_interval,
         groups=counts.groups, n_subjects=counts.n_subjects, n_errors=counts.n_failures,
         standard_error=counts.standard_error, rate_name=counts.rate_name, icc=counts.icc,
         design_effect=counts.design_effect, remarks=tuple(counts.remarks()), counts=counts,
@@ -601,7 +597,7 @@ def _test_of_false_matches(
         return intervals.confidence_interval(replicates.T, rate, level, "dyadic")
 
     return _compared(
-        observed, replicated, values, settings, "non-mated comparisons", roots, interval,
+        observed, values, settings, "non-mated comparisons", roots, interval,
         groups=tuple(comparisons.groups[k] for k in kept), n_subjects=subjects[kept],
         n_errors=np.asarray(found.group_false_matches)[kept], standard_error=error, rate_name="fmr",
         threshold=rates.threshold,
@@ -628,8 +624,8 @@ def _statistic_of(observed: GroupRates, replicated: GroupRates, name: str) -> tu
 
 
 def _compared(
-    observed: GroupRates, replicated: GroupRates, values: tuple[float, Floats], settings: dict[str, Any],
-    trials: str, roots: Roots | None, interval: Callable[[float], tuple[Floats, Floats]], **more: Any,
+    observed: GroupRates, values: tuple[float, Floats], settings: dict[str, Any], trials: str,
+    roots: Roots | None, interval: Callable[[float], tuple[Floats, Floats]], **more: Any,
 ) -> GroupTest:  # fmt: skip
     """Compute the p-values and the intervals of a result.
 
@@ -649,18 +645,12 @@ def _compared(
     of_groups = adjusted = np.full(observed.rate.size, np.nan)
     if roots is not None:
         of_groups, adjusted = roots.pvalues(), np.maximum(roots.adjusted_pvalues(significance_level(level)), share)
-    ends = intervals.confidence_interval(replicated.rate.T, observed.rate, level)
-    varies = ends[0] < ends[1]
-    limits: dict[str, Any] = {
-        "": interval(level), "simultaneous_": interval(level ** (1 / observed.rate.size)),
-        "bootstrap_": [np.where(varies, end, np.nan) for end in ends],
-    }  # fmt: skip
+    (low, high), (all_low, all_high) = interval(level), interval(level ** (1 / observed.rate.size))
     return GroupTest(
         statistic=statistic, pvalue=share, statistic_name=settings["statistic"], rate=overall,
         group_rate=observed.rate, n_trials=observed.size, difference=observed.difference_from_rest(),
         group_pvalue=of_groups, group_pvalue_adjusted=adjusted, replicates=replicates, confidence_level=level,
-        settings=settings, **more,
-        **{f"{kind}{end}": both[k] for kind, both in limits.items() for k, end in enumerate(("low", "high"))},
+        settings=settings, low=low, high=high, simultaneous_low=all_low, simultaneous_high=all_high, **more,
     )  # fmt: skip
 
 

@@ -129,16 +129,13 @@ class SubjectKinds:
 
 def kinds_of_groups(failures: Counts, attempts: Counts, group: NDArray[Any], n_groups: int) -> SubjectKinds:
     """Count the subjects of each group with the same failures and attempts; some groups may have no subjects."""
-    from fastfair.kernels import clusters
-
     widths = n_groups, int(attempts.max(initial=0)) + 1, int(failures.max(initial=0)) + 1
+    cell = (group.astype(np.int64) * widths[1] + attempts) * widths[2] + failures
     if np.prod(widths, dtype=np.float64) <= _CELLS_A_SUBJECT * failures.size:
-        sizes = np.zeros(int(np.prod(widths)), np.int64)
-        clusters.count_kinds(failures, attempts, group, *widths[1:], sizes)
-        cells = np.flatnonzero(sizes)
-        sizes = sizes[cells]
+        counts = np.bincount(cell)
+        cells = np.flatnonzero(counts)
+        sizes = counts[cells]
     else:
-        cell = (group.astype(np.int64) * widths[1] + attempts) * widths[2] + failures
         cells, sizes = np.unique(cell, return_counts=True)
     of_group = cells // (widths[1] * widths[2])
     order = np.lexsort((-sizes, of_group))

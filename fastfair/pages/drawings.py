@@ -8,7 +8,7 @@ from __future__ import annotations
 import io
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -111,22 +111,18 @@ def axis(scale: Scale) -> str:
 
 def distance(value: float, low: float, high: float, largest: float) -> str:
     """Draw how far a measure and its interval are from the fair value, which is the left edge."""
-    scale = Scale(0.0, largest or 1.0)
-    inner = _upright(_FIRST, "all")
-    if low < high:
-        first, last = scale.place(low), scale.place(high)
-        inner += f'<line class="range" x1="{first:.2f}%" x2="{last:.2f}%" y1="50%" y2="50%"/>'
-    inner += f'<svg x="{scale.place(value):.2f}%" y="50%" overflow="visible" class="dot"><circle r="4"/></svg>'
-    return _drawing("bar", inner)
+    return _bar(Scale(0.0, largest or 1.0).place, (value, low, high))
 
 
 def difference(value: float, low: float, high: float, largest: float, *, look: str) -> str:
     """Draw a difference with its interval around 0, which is the middle."""
+    return _bar(lambda x: 50 + 47 * min(max(x / (largest or 1.0), -1.0), 1.0), (value, low, high), look)
 
-    def place(x: float) -> float:
-        return 50 + 47 * min(max(x / (largest or 1.0), -1.0), 1.0)
 
-    inner = _upright(50, "all")
+def _bar(place: Callable[[float], float], ends: tuple[float, float, float], look: str = "") -> str:
+    """Draw a value with its interval beside an upright line at 0."""
+    value, low, high = ends
+    inner = _upright(place(0.0), "all")
     if low < high:
         inner += f'<line class="range" x1="{place(low):.2f}%" x2="{place(high):.2f}%" y1="50%" y2="50%"/>'
     if math.isfinite(value):

@@ -97,14 +97,11 @@ class Picture:
         What it shows, for those who do not see it.
     caption : str
         How to read it.
-    is_wide : bool
-        Whether it takes the page's whole width.
     """
 
     svg: str | Callable[[], str]
     alt: str
     caption: str
-    is_wide: bool = False
 
 
 @dataclass(frozen=True)

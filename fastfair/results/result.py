@@ -14,13 +14,12 @@ from fastfair._lib.arguments import checked
 from fastfair._lib.notebook import Shown
 from fastfair._lib.tables import columns_of, write_json
 from fastfair._lib.text import NONE, cell, interval_of_rate, number_with_interval, p_value, rate_with_interval, typed
-from fastfair.error_rates.operating_points import OperatingPoint
 from fastfair.errors import InputError, visible
-from fastfair.measures._registry import measure_of, printed_name
+from fastfair.measures._registry import printed_name
 from fastfair.pages.drawings import drawing, svg_of
 from fastfair.pages.parts import Chapter, Picture, Section, Table
 from fastfair.pages.report import TITLE, report
-from fastfair.uncertainty.quantities import IN_PER_CENT, Quantity, in_words
+from fastfair.uncertainty.quantities import IN_PER_CENT
 
 from . import written
 from .written import SCHEMA_VERSION
@@ -371,22 +370,3 @@ def _written(
         return NONE if math.isnan(value) else f"{value:,.1f}".removesuffix(".0")
     is_rate = name in _RATES and (kind is None or kind in IN_PER_CENT)
     return rate_with_interval(value, low, high) if is_rate else number_with_interval(value, low, high)
-
-
-def measures_table(
-    quantities: Sequence[Quantity], points: Sequence[OperatingPoint]
-) -> tuple[list[str], list[list[str]]]:
-    """Write fairness measures, a row for each and a column for each operating point."""
-    rows: dict[str, dict[OperatingPoint | None, Quantity]] = {}
-    for one in quantities:
-        if one.group is None and measure_of(one.name) is not None:
-            rows.setdefault(one.name, {})[one.at] = one
-    without = [None] if any(None in values for values in rows.values()) else []
-    written = []
-    for name, values in rows.items():
-        measure = measure_of(name)
-        assert measure is not None
-        cells = [in_words(values[point]) if point in values else "" for point in (*points, *without)]
-        written.append([printed_name(name), *cells, f"{measure.fair_value:g}", measure.fairer])
-    heads = [*(f"at {point}" for point in points), *("no threshold" for _ in without)]
-    return ["measure", *heads, "fair value", "fairer"], written

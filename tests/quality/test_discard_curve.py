@@ -150,22 +150,6 @@ def test_without_discarding_rates_are_those_of_evaluate():
             assert (row.estimate, row.low, row.high) == (quantity.estimate, quantity.low, quantity.high)
 
 
-def test_shares_of_samples_take_all_comparisons_of_a_sample():
-    samples = np.arange(8)
-    i, j = (index.ravel() for index in np.meshgrid(samples, samples))
-    i, j = i[i < j], j[i < j]
-    quality = np.array([5, 1, 4, 2, 8, 7, 6, 3])
-    c = ff.Comparisons(np.linspace(0, 1, i.size), i // 2 == j // 2, i // 2, j // 2, reference_sample=i, probe_sample=j)
-    found = curve(c, (quality[i], quality[j]), share_of="samples", fractions=[0, 0.25], rate="fmr")
-    left = [k for k in range(i.size) if min(quality[i[k]], quality[j[k]]) >= 3 and i[k] // 2 != j[k] // 2]
-    assert found.rates[-1].cut == 3
-    assert found.rates[-1].n_comparisons == len(left)
-    refused("needs the samples", curve, c, quality[i], share_of="samples")
-    wrong = quality[i].astype(float)
-    wrong[3] += 1
-    refused("differs between comparisons of one sample", curve, c, (wrong, quality[j]), share_of="samples")
-
-
 def test_no_errors_have_an_upper_limit_that_grows_as_comparisons_are_discarded():
     n = 200
     people = np.repeat(np.arange(n), 2)
@@ -200,7 +184,6 @@ def test_a_group_of_which_nothing_is_left_is_nan_with_a_warning():
         ([1.0] * 60, {"fractions": [0, 1]}, r"in \[0, 1\)"),
         ([1.0] * 60, {"fractions": [0]}, "a share above 0"),
         ([1.0] * 60, {"rate": "eer"}, "rate"),
-        ([1.0] * 60, {"share_of": "people"}, "share_of"),
         (([1.0] * 60,) * 3, {}, "pair of arrays"),
     ],
 )
