@@ -5,7 +5,6 @@ The law of groups' true rates is learned from all of them: a hierarchical beta-b
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -18,7 +17,7 @@ from fastfair._lib.plots import USUAL, Bar, draw_rows
 from fastfair._lib.text import per_cent
 from fastfair.error_rates.operating_points import OperatingPoint
 from fastfair.error_rates.rates import ErrorRate
-from fastfair.errors import InputError, visible
+from fastfair.errors import InputError
 from fastfair.evaluation.result import Evaluation
 from fastfair.measures._registry import METRICS
 from fastfair.results.result import Result
@@ -221,16 +220,17 @@ def shrunken_rates(evaluation: Evaluation, rate: ErrorRate = "fnmr", at: Operati
     Raises
     ------
     InputError
-        For fewer than three groups with such comparisons, without any error, and for an evaluation without replicates.
+        For fewer than three groups with such comparisons, without any error, and for an evaluation without replicates,
+        or whose units are samples.
 
     Notes
     -----
     The effective sample size of a group is the number n of its comparisons over their design effect, for which one
     correlation of all groups is estimated: 1 + (m0 - 1) rho for FNMRs, with the sum of m^2 over the sum of m attempts
     m0 of the group's own subjects and the intra-class correlation rho, and for FMRs what repeated comparisons and
-    those that share a subject add (`fmr_test`). Where samples are drawn, it is p (1 - p) / s^2, with the rate p and its
-    bootstrap standard error s. Intervals are posterior quantiles. They hold their level on average over groups [1]_,
-    not for a group that is unlike all others: it stays drawn towards them, so look at its raw rate and limits, too.
+    those that share a subject add (`fmr_test`). Intervals are posterior quantiles. They hold their level on average
+    over groups [1]_, not for a group that is unlike all others: it stays drawn towards them, so look at its raw rate
+    and limits, too.
 
     References
     ----------
@@ -291,20 +291,10 @@ def _effective_sizes(evaluation: Evaluation, sizes: SampleSizes, rows: list[int]
     quantities = [evaluation.quantities[k] for k in rows]
     at = [rates.at for rates in evaluation.rates].index(quantities[0].at)  # type: ignore[arg-type]  # rates have one
     models = [] if sizes.count_models is None else sizes.count_models()
-    if models:
-        model = models[at][quantities[0].name]
-        model = model.take([evaluation.groups.index(str(q.group)) for q in quantities])
-        rate = model.errors.sum() / model.comparisons.sum()
-        effect = 1 + model.linear + model.quadratic * rate / model.comparisons
-        return np.asarray(np.maximum(model.comparisons / effect, 1.0))
-    found = []
-    for quantity, k in zip(quantities, rows, strict=True):
-        p, error = quantity.estimate, quantity.standard_error
-        if p not in (0, 1) and (not error or math.isnan(error)):
-            raise InputError(
-                f"the {quantity.name.upper()} of {visible(str(quantity.group))} does not vary in replicates, so "
-                "nothing is known of its uncertainty: leave the group out"
-            )
-        own = p * (1 - p) / min(error, p, 1 - p) ** 2 if error else float(sizes.effective[k])
-        found.append(max(1.0, own))
-    return np.array(found)
+    if not models:
+        raise InputError("evaluation draws samples: what groups tell is known of subjects or comparisons as units")
+    model = models[at][quantities[0].name]
+    model = model.take([evaluation.groups.index(str(q.group)) for q in quantities])
+    rate = model.errors.sum() / model.comparisons.sum()
+    effect = 1 + model.linear + model.quadratic * rate / model.comparisons
+    return np.asarray(np.maximum(model.comparisons / effect, 1.0))

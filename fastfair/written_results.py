@@ -11,7 +11,6 @@ from typing import Any
 
 from fastfair._lib import validation
 from fastfair._lib.arguments import checked
-from fastfair._lib.tables import by_rows
 from fastfair.errors import FileFormatError
 from fastfair.io.files import check_file
 from fastfair.results.result import Result, read
@@ -107,7 +106,8 @@ def _contents(path: str | Path) -> list[dict[str, Any]]:
     if _BEFORE not in text:
         return [json.loads(text)]
     text = text[text.index(_BEFORE) + len(_BEFORE) :]
-    return [by_rows(content) for content in json.loads(text[: text.index(_AFTER)])["results"]]
+    contents: list[dict[str, Any]] = json.loads(text[: text.index(_AFTER)])["results"]
+    return contents
 
 
 if __name__ == "__main__":

@@ -29,9 +29,6 @@ from .system_comparison import SystemComparison
 _Scored = Comparisons | ScannedComparisons
 _System = Comparisons | ScannedComparisons | Embeddings
 _Several = Sequence[_System] | Mapping[str, _System]
-_Points = OperatingPoint | Sequence[OperatingPoint]
-_POINTS = (at_fmr(1e-3),)
-_Measures = Measure | Sequence[Measure]
 _OF_ONE = ("thresholds", "score_kind")  # settings of evaluations that each system has of its own
 
 
@@ -39,7 +36,7 @@ _OF_ONE = ("thresholds", "score_kind")  # settings of evaluations that each syst
 def compare(
     first: _System | _Several,
     second: _System | None = None,
-    at: _Points = _POINTS,
+    at: OperatingPoint | Sequence[OperatingPoint] = (at_fmr(1e-3),),  # noqa: B008 - frozen
     measures: Measure | Sequence[Measure] = "all",
     *,
     baseline: str | None = None,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -38,6 +39,7 @@ from fastfair.errors import DroppedWarning, EmptyGroupWarning, InputError, Narro
 from fastfair.intervals import MethodOfEvaluations
 from fastfair.measures._fairness import ZeroPolicy
 from fastfair.measures._registry import MEASURES, Measure, measure_name, measure_of, quantity_name
+from fastfair.measures._registry import METRICS as REGISTERED
 from fastfair.resampling.engine import (
     METRICS,
     NO_METRICS,
@@ -50,7 +52,6 @@ from fastfair.resampling.engine import (
 from fastfair.resampling.linearized_rates import LinearizedRates
 from fastfair.resampling.units import Unit, require_units
 from fastfair.uncertainty.few_errors import (
-    CONCENTRATED,
     MOST_PER_ERROR,
     OF_FEW_SUBJECTS,
     SampleSizes,
@@ -58,11 +59,7 @@ from fastfair.uncertainty.few_errors import (
     is_held_by_few_subjects,
 )
 from fastfair.uncertainty.interval_maker import (
-    BY_PERCENTILES,
-    ENOUGH_EFFECTIVE_ERRORS,
     IntervalMaker,
-    has_concentrated_errors,
-    has_few_effective_errors,
     require_method,
 )
 from fastfair.uncertainty.inversion import CountedSystems, MeasureInversion, MovedSystems
@@ -70,6 +67,7 @@ from fastfair.uncertainty.quantities import (
     HELD,
     NARROW,
     RATES,
+    TOO_NARROW,
     Entry,
     Quantity,
     Selection,
@@ -560,7 +558,7 @@ def evaluated(
         quantities = uncertainty.with_intervals(
             request.confidence_level, method, request.alternative, request.simultaneous
         )
-        warn_of_few_errors(quantities, at_points, measured if request.measures and method != "auto" else ())
+        warn_of_narrow_intervals(quantities, at_points, measured if request.measures and method != "auto" else ())
     return Evaluation(
         quantities, tuple(at_points), comparisons.groups, measured, settings, repr(whole), uncertainty,
         None if isinstance(whole, ScannedComparisons) else comparisons, comparisons.left_out,
@@ -733,12 +731,13 @@ def noted_few_subjects(
     return tuple(found)
 
 
-# Of each kind in every group: with fewer, intervals of measures miss the truth more often.
-_LEAST_ERRORS = 5
+_LEAST_ERRORS = 5  # of each kind in every group: with fewer, intervals of measures miss the truth more often
 _MOST_NAMED = 4  # in a warning; notes are at every quantity
 
 
-def warn_of_few_errors(quantities: Sequence[Quantity], at_points: Sequence[Rates], measured: Sequence[str]) -> None:
+def warn_of_narrow_intervals(
+    quantities: Sequence[Quantity], at_points: Sequence[Rates], measured: Sequence[str]
+) -> None:
     """Warn of intervals that, in simulations, contain the true value less often than their confidence level says.
 
     Parameters
@@ -750,34 +749,23 @@ def warn_of_few_errors(quantities: Sequence[Quantity], at_points: Sequence[Rates
     measured : sequence of str
         The groups that fairness measures compare; empty where intervals of measures are not looked at.
     """
-
-    def names(applies: Callable[[Quantity], bool]) -> list[str]:
-        found = [q for q in quantities if applies(q)]
-        return [f"{q.name} of {' / '.join(filter(None, (q.group, q.probe_group))) or 'all'}" for q in found]
-
-    groups = []
+    found: dict[str, list[str]] = {}
+    for one in quantities:
+        for note in one.note.split("; "):
+            if note.endswith(TOO_NARROW) and note != REGISTERED["min_dcf"].note:
+                reason = re.sub(r"^\d+ %", "most", note.removesuffix(f": {TOO_NARROW}"))
+                of = " / ".join(filter(None, (one.group, one.probe_group))) or "all"
+                found.setdefault(reason, []).append(f"{one.name} of {of}")
     for result in at_points if measured else ():
         few = np.minimum(result.counts.group_false_matches, result.counts.group_false_nonmatches) < _LEAST_ERRORS
-        groups += [group for group, too_few in zip(result.groups, few, strict=True) if too_few and group in measured]
-    of_effective = f"rest on fewer than {ENOUGH_EFFECTIVE_ERRORS} effective errors, (rate / standard error)^2,"
-    of_concentrated = (
-        f"rest on errors that few subjects cause ({100 * CONCENTRATED:.0f} % or more involve 5 % of the subjects)"
-    )
-    of_thresholds = "are of FNMRs at thresholds that the false matches of few subjects hold"
-    of_groups = f"are of measures over groups with fewer than {_LEAST_ERRORS} false matches or false non-matches"
-    of_percentiles = "are of percentiles, as a group has no errors,"
-    for what, found in (
-        (of_effective, names(has_few_effective_errors)),
-        (of_concentrated, names(has_concentrated_errors)),
-        (of_thresholds, names(lambda quantity: OF_FEW_SUBJECTS in quantity.note)),
-        (of_groups, groups),
-        (of_percentiles, [q.name for q in quantities if BY_PERCENTILES in q.note]),
-    ):
-        named = list(dict.fromkeys(found))
-        if named:
+        of_groups = [name for name, too_few in zip(result.groups, few, strict=True) if too_few and name in measured]
+        reason = f"measures over groups with fewer than {_LEAST_ERRORS} false matches or false non-matches"
+        found[reason] = [*found.get(reason, ()), *of_groups]
+    for reason, names in found.items():
+        if named := list(dict.fromkeys(names)):
             more = f" and {len(named) - _MOST_NAMED} more" if len(named) > _MOST_NAMED else ""
             told = f"{', '.join(named[:_MOST_NAMED])}{more}"
-            warn(f"intervals that {what} are likely too narrow: {told}", NarrowIntervalsWarning)
+            warn(f"intervals are likely too narrow: {reason}: {told}", NarrowIntervalsWarning)
 
 
 def repeats_subjects(comparisons: Comparisons, unit: str) -> bool:

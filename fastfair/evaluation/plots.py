@@ -19,6 +19,7 @@ from fastfair._lib.plots import (
     Line,
     axes_or_new,
     draw_rows,
+    ends_to_name,
     legend_below,
     line_style,
     probit_axes,
@@ -39,8 +40,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 Floats = NDArray[np.float64]
-MOST_NAMED = 8  # more curves of groups than this cannot be told apart in one plot
-_NAMED_AT_EACH_END = 3
 _POINT_LINES = ("-", ":", "-.", "--")  # of thresholds
 _CLASSES = (("mated", USUAL, "-"), ("non-mated", STANDS_OUT, "--"))
 
@@ -53,7 +52,10 @@ def draw_det(evaluation: Evaluated, groups: Sequence[str] | None, ax: Axes | Non
     """
     for group in groups or ():
         validation.choice("group", group, evaluation.groups)
-    named = list(_to_name(evaluation) if groups is None else groups)
+    named = list(groups or ())
+    if groups is None:
+        rates = [evaluation.rates[0].group_fnmr] if evaluation.rates else [np.arange(len(evaluation.groups))]
+        named = [evaluation.groups[k] for k in ends_to_name(np.array(rates))]
     others = [group for group in evaluation.groups if group not in named] if groups is None else []
     ax = axes_or_new(ax, (5.6, 5.9 + 0.18 * (len(named) + bool(others))))
     for group in others:
@@ -77,18 +79,6 @@ def draw_det(evaluation: Evaluated, groups: Sequence[str] | None, ax: Axes | Non
 def _at_first_point(evaluation: Evaluated, group: str) -> str:
     rates = evaluation.rates[0] if evaluation.rates else None
     return "" if rates is None else f": FNMR {per_cent(rates.group_fnmr[evaluation.groups.index(group)])}"
-
-
-def _to_name(evaluation: Evaluated) -> tuple[str, ...]:
-    """Choose the groups whose curves are told apart: all of a few, of many those at both ends of the FNMR."""
-    groups = evaluation.groups
-    if len(groups) <= MOST_NAMED or not evaluation.rates:
-        return groups[:MOST_NAMED]
-    rates = evaluation.rates[0]
-    known = [k for k in np.argsort(rates.group_fnmr) if rates.counts.group_false_nonmatches[k] >= ENOUGH_ERRORS]
-    known = known if len(known) >= 2 * _NAMED_AT_EACH_END else list(np.argsort(rates.group_fnmr))
-    chosen = [*known[::-1][:_NAMED_AT_EACH_END], *known[:_NAMED_AT_EACH_END][::-1]]
-    return tuple(groups[k] for k in chosen)
 
 
 def _curve(ax: Axes, evaluation: Evaluated, group: str | None, **style: Any) -> Any:

@@ -32,8 +32,9 @@ def evaluation(errors: list[int], sizes: list[int], **options) -> Evaluation:
     scores = np.concatenate((np.where(failed, 0.2, 0.8), np.where(subject % 4 == 0, 0.7, 0.1)))
     own = np.tile(group, 2)
     c = ff.Comparisons(
-        scores, np.repeat([1, 0], group.size), np.tile(subject, 2), np.concatenate((subject, neighbour)), own, own
-    )
+        scores, np.repeat([1, 0], group.size), np.tile(subject, 2), np.concatenate((subject, neighbour)), own, own,
+        reference_sample=np.arange(scores.size), probe_sample=np.arange(scores.size) + scores.size,
+    )  # fmt: skip
     return ff.evaluate(c, AT, [], metrics=[], rng=0, **({"n_resamples": 300} | options))
 
 
@@ -94,6 +95,7 @@ def test_what_cannot_be_shrunken_is_refused():
     for other in (ev.with_intervals(alternative="less"), ev.with_intervals(simultaneous=True)):
         refused("one side, or simultaneous", ff.shrunken_rates, other)
     refused("rate must be", ff.shrunken_rates, ev, "eer")
+    refused("draws samples", ff.shrunken_rates, evaluation([3, 4, 5], [40, 60, 80], n_resamples=20, unit="sample"))
 
 
 def test_a_group_of_one_subject_is_shrunk_by_the_correlation_of_all():

@@ -149,7 +149,7 @@ def test_samples_leave_percentiles_to_a_group_without_errors():
     with_samples = ff.Comparisons(
         **given, reference_sample=samples[0], probe_sample=samples[1], policies=ff.Policies(self_comparisons="keep")
     )
-    with pytest.warns(NarrowIntervalsWarning, match="of percentiles, as a group has no errors, .*: garbe"):
+    with pytest.warns(NarrowIntervalsWarning, match="a group has no errors, so the interval is of percentiles: garbe"):
         ev = ff.evaluate(with_samples, AT, ["garbe"], metrics=[], n_resamples=64, rng=0, unit="sample")
     assert ev.quantity("garbe").method == "percentile"
 

@@ -212,7 +212,7 @@ def test_few_subjects_who_cause_most_false_matches_widen_the_interval():
 
 
 def test_concentrated_errors_are_noted_and_warned_of():
-    with pytest.warns(NarrowIntervalsWarning, match="70 % or more involve 5 % of the subjects.*: fmr of all"):
+    with pytest.warns(NarrowIntervalsWarning, match="involve the 5 % of subjects with most: fmr of all"):
         ev = of_hubs(0.8, metrics=["min_dcf"])
     assert "few subjects cause most false matches" in ev.quantity("min_dcf").note
     q = ev.quantity("fmr")
