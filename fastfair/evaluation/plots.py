@@ -54,8 +54,8 @@ def draw_det(evaluation: Evaluated, groups: Sequence[str] | None, ax: Axes | Non
         validation.choice("group", group, evaluation.groups)
     named = list(groups or ())
     if groups is None:
-        rates = [evaluation.rates[0].group_fnmr] if evaluation.rates else [np.arange(len(evaluation.groups))]
-        named = [evaluation.groups[k] for k in ends_to_name(np.array(rates))]
+        fnmr = evaluation.rates[0].group_fnmr if evaluation.rates else np.zeros(len(evaluation.groups))
+        named = [evaluation.groups[k] for k in ends_to_name(fnmr[None])]
     others = [group for group in evaluation.groups if group not in named] if groups is None else []
     ax = axes_or_new(ax, (5.6, 5.9 + 0.18 * (len(named) + bool(others))))
     for group in others:
