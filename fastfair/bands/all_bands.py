@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,11 +18,20 @@ from fastfair._lib.plots import (
     draw_lines,
     draw_ranges,
     legend_below,
+    new_axes,
     probit_axes,
     rate_ticks,
     roc_axes,
 )
-from fastfair._lib.text import drawn, per_cent, rate_with_interval, shortened
+from fastfair._lib.text import (
+    cell,
+    drawn,
+    interval_of_rate,
+    number_with_interval,
+    per_cent,
+    rate_with_interval,
+    shortened,
+)
 from fastfair._lib.warnings import require, warn
 from fastfair._lib.workers import Checkpoint, Executor, Workers
 from fastfair.data.comparisons import Comparisons
@@ -35,15 +45,16 @@ from fastfair.pages.drawings import drawing, svg_of
 from fastfair.pages.parts import Chapter, Picture, Section, Table
 from fastfair.resampling.units import Unit
 from fastfair.results.result import Printed, Result, printed
+from fastfair.results.written import UNWRITTEN, nothing
 from fastfair.uncertainty.quantities import Quantity, table_of
 
 from .curve import (
+    ENDS,
     FAIR_OUTSIDE,
     FEW,
     BandQuantity,
     BandRequest,
     BandSettings,
-    Curve,
     CurveMaker,
     RatesOverLevels,
     over_levels,
@@ -54,6 +65,127 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 Floats = NDArray[np.float64]
+
+
+_MOST_SHOWN = 8  # FMRs in a notebook's table
+_MOST_ON_PAGES = 12  # FMRs in a page's table
+_LEGEND_LINE = 0.18  # inches
+_SIZE = 4.9, 3.6  # inches of a plot that a phone shows in its own size
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Curve(Result):
+    """What all curves over FMR have in common; the quantity itself has another name in each kind of curve.
+
+    Attributes
+    ----------
+    fmr : (levels,) ndarray
+        False match rates held, in the order asked.
+    threshold : (levels,) ndarray
+        On the scale of the scores.
+    low, high, band_low, band_high : (levels, ...) ndarray
+        Pointwise interval and simultaneous band.
+    uncertainty : (levels, ...) ndarray
+        Standard deviation of the replicates divided by the value.
+    v_statistic : (levels, ...) ndarray
+        The value around which the replicates vary.
+    replicates : (r, levels, ...) ndarray
+        The quantity in every replicate; none in what was read from a page.
+    n_resamples : int
+        Number of replicates behind the intervals.
+    confidence_level : float
+        Confidence level of the interval and the band.
+    note : str
+        Warnings for the reader; may be empty.
+    """
+
+    fmr: Floats
+    threshold: Floats
+    low: Floats
+    high: Floats
+    band_low: Floats
+    band_high: Floats
+    uncertainty: Floats
+    v_statistic: Floats
+    replicates: Floats = field(default_factory=nothing, repr=False, metadata=UNWRITTEN)
+    n_resamples: int
+    confidence_level: float = 0.95
+    note: str = ""
+
+    @abstractmethod
+    def _values(self) -> tuple[str, Floats, Sequence[str]]:
+        """Return the name of the quantity, its values and, where there is one for each group, the groups."""
+
+    def _sentences(self) -> list[str]:
+        return [
+            f"{self._values()[0]} at {self.fmr.size} FMRs from {self.fmr.min():.3g} to {self.fmr.max():.3g}, with "
+            f"{100 * self.confidence_level:g} % intervals and a band that holds for all",
+            *([self.note] if self.note else []),
+        ]
+
+    def _tables(self) -> list[Printed]:
+        name, values, groups = self._values()
+        places = self._places(_MOST_SHOWN)
+        columns = {"fmr": self.fmr[places].tolist(), "threshold": self.threshold[places].tolist()}
+        if values.ndim > 1:
+            columns |= {group: values[places, k].tolist() for k, group in enumerate(groups)}
+            return [printed(columns, columns)]
+        columns |= {name: values[places].tolist(), "low": self.low[places].tolist(), "high": self.high[places].tolist()}
+        return [printed(columns, ("fmr", "threshold", name), of=name)]
+
+    def _question(self) -> str:
+        """Name the quantity for readers."""
+        return self._values()[0]
+
+    def _columns(self) -> dict[str, list[Any]]:
+        name, values, groups = self._values()
+        columns = {"fmr": self.fmr.tolist(), "threshold": self.threshold.tolist()}
+        for label, array in ((name.lower(), values), *((end, getattr(self, end)) for end in ENDS)):
+            of_each = {label: array} if array.ndim == 1 else {f"{label} of {group}": array[:, k] for k, group in
+                                                             enumerate(groups)}  # fmt: skip
+            columns |= {one: part.tolist() for one, part in of_each.items()}
+        return columns
+
+    def _places(self, most: int) -> NDArray[np.intp]:
+        """Choose FMRs from the whole range."""
+        return np.unique(np.linspace(0, self.fmr.size - 1, min(most, self.fmr.size)).round().astype(np.intp))
+
+    @drawing()
+    def _chapter(self) -> Chapter:
+        settings = {"confidence_level": self.confidence_level, "replicates": self.n_resamples}
+        title = f"{self._question()} over FMR"
+        return Chapter(title, self._shown()[0], [self._section(None)], settings, self.to_json())
+
+    def _section(self, levels: Sequence[float] | None) -> Section:
+        """Write the part of a page about this curve, with a table of the levels given or of some of all."""
+        name, values, groups = self._values()
+        title = self._question()
+        size = _SIZE if values.ndim == 1 else (_SIZE[0], _SIZE[1] + _LEGEND_LINE * min(len(groups), _MOST_SHOWN))
+        ax = self.plot(new_axes(size), **({"color": USUAL} if values.ndim == 1 else {}))
+        for axis in (ax.xaxis, ax.yaxis) if name == "FNMR" else (ax.xaxis,):
+            rate_ticks(axis)
+        alt = f"{title} over FMR, with intervals and a band. The table below has the numbers."
+        caption = "Darker: the interval at each FMR on its own; lighter: the band that holds the whole curve."
+        picture = Picture(svg_of(ax.figure), alt, caption)
+        places = self._places(_MOST_ON_PAGES) if levels is None else np.flatnonzero(np.isin(self.fmr, levels))
+        heads = [title, "Band of the whole curve"] if values.ndim == 1 else list(map(visible, groups))
+        rows = [[per_cent(self.fmr[k]), cell(float(self.threshold[k])), *self._cells(name, k)] for k in places]
+        caption = f"{title} at FMRs, with {100 * self.confidence_level:g} % intervals in brackets"
+        table = Table(caption, ["FMR", "Threshold", *heads], rows)
+        return Section(title, [visible(self.note)] if self.note else [], [picture], [table])
+
+    def _cells(self, name: str, k: int) -> list[str]:
+        """Write the value at a level with its interval, and the band; or the value of each group."""
+        values = self._values()[1]
+        if values.ndim > 1:
+            each = zip(values[k].tolist(), self.low[k].tolist(), self.high[k].tolist(), strict=True)
+            return [number_with_interval(*one) for one in each]
+        value, low, high, *band = (
+            float(array[k]) for array in (values, self.low, self.high, self.band_low, self.band_high)
+        )
+        if name == "FNMR":
+            return [rate_with_interval(value, low, high), interval_of_rate(*band)]
+        return [number_with_interval(value, low, high), number_with_interval(value, *band).partition(" ")[2] or "–"]
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -477,8 +609,10 @@ class Bands(Result):
         figures: dict[str, Axes | Figure] = {"roc": self.roc.plot()}
         if self.groups:
             figures["roc_by_group"] = draw_roc_panels(self.roc, self.group_roc)
-        computable = [band for band in self.fairness if np.isfinite(band.value).any()]
-        return figures | {"fairness": _fairness_figure(computable)} if computable else figures
+        for band in self.fairness:
+            if np.isfinite(band.value).any():
+                figures["_".join(filter(None, ("fairness", band.measure, band.rate)))] = band.plot()
+        return figures
 
     def plot(self, ax: Axes | None = None, **kwargs: Any) -> Axes:
         """Draw the FNMR of all pairs over the FMR, as `RocBand.plot` does."""
@@ -660,17 +794,4 @@ def draw_roc_panels(of_all: RocBand, of_groups: Mapping[str, RocBand]) -> Figure
         ax.tick_params(labelbottom=True)
     figure.supxlabel(f"{METRICS['fmr'].long_title} of all pairs", fontsize="small")
     figure.supylabel(METRICS["fnmr"].long_title, fontsize="small")
-    return figure
-
-
-def _fairness_figure(bands: Sequence[FairnessBand]) -> Figure:
-    """Draw each fairness measure in its own axes."""
-    from matplotlib.figure import Figure
-
-    columns = min(2, len(bands))
-    rows = -(-len(bands) // columns)
-    figure = Figure(figsize=(5.5 * columns, 3.2 * rows), layout="constrained")
-    for k, band in enumerate(bands):
-        color = {} if band.value.ndim > 1 else {"color": "black"}
-        band.plot(figure.add_subplot(rows, columns, k + 1), **color)
     return figure

@@ -1,15 +1,14 @@
 """Curves over FMR, of rates or of measures computed from rates, with pointwise intervals and simultaneous bands.
 
 Rates at the thresholds that hold given FMRs come first, in the data and in every replicate, of comparisons or
-embeddings; then what is made of them at each level, and how a curve shows itself.
+embeddings; then what is made of them at each level.
 """
 
 from __future__ import annotations
 
 import math
-from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Annotated, Any, Literal, TypeVar
 
@@ -19,8 +18,6 @@ from numpy.typing import ArrayLike, NDArray
 from fastfair import intervals
 from fastfair._lib import seeds, validation
 from fastfair._lib.arguments import checked
-from fastfair._lib.plots import USUAL, new_axes, rate_ticks
-from fastfair._lib.text import cell, interval_of_rate, number_with_interval, per_cent, rate_with_interval
 from fastfair._lib.workers import Workers
 from fastfair.data.comparisons import Comparisons
 from fastfair.data.embeddings import Embeddings
@@ -34,18 +31,14 @@ from fastfair.error_rates.operating_points import (
     with_enough_pairs,
 )
 from fastfair.error_rates.rates import ERROR_RATES, concentration, counts_behind, rates_at_key
-from fastfair.errors import InputError, visible
+from fastfair.errors import InputError
 from fastfair.measures import MEASURES
 from fastfair.measures._fairness import KINDS
 from fastfair.measures._registry import range_of
-from fastfair.pages.drawings import drawing, svg_of
-from fastfair.pages.parts import Chapter, Picture, Section, Table
 from fastfair.resampling.dependence import CountModel
 from fastfair.resampling.engine import NO_METRICS, Replicates, Resampler, Scheme
 from fastfair.resampling.units import UNITS, VECTOR_UNITS, require_units
 from fastfair.resampling.vector_replicates import WEIGHTINGS, Draws, PairResampler
-from fastfair.results.result import Printed, Result, printed
-from fastfair.results.written import UNWRITTEN, nothing
 from fastfair.uncertainty.few_errors import (
     MOST_PER_ERROR,
     OF_FEW_SUBJECTS,
@@ -402,126 +395,7 @@ def checked_levels(fmr: ArrayLike) -> Floats:
 
 
 Range = tuple[Floats, Floats]  # the lower and the upper end
-_MOST_SHOWN = 8  # FMRs in a notebook's table
-_MOST_ON_PAGES = 12  # FMRs in a page's table
-_ENDS = ("low", "high", "band_low", "band_high")
-_LEGEND_LINE = 0.18  # inches
-_SIZE = 4.9, 3.6  # inches of a plot that a phone shows in its own size
-
-
-@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class Curve(Result):
-    """What all curves over FMR have in common; the quantity itself has another name in each kind of curve.
-
-    Attributes
-    ----------
-    fmr : (levels,) ndarray
-        False match rates held, in the order asked.
-    threshold : (levels,) ndarray
-        On the scale of the scores.
-    low, high, band_low, band_high : (levels, ...) ndarray
-        Pointwise interval and simultaneous band.
-    uncertainty : (levels, ...) ndarray
-        Standard deviation of the replicates divided by the value.
-    v_statistic : (levels, ...) ndarray
-        The value around which the replicates vary.
-    replicates : (r, levels, ...) ndarray
-        The quantity in every replicate; none in what was read from a page.
-    n_resamples : int
-        Number of replicates behind the intervals.
-    confidence_level : float
-        Confidence level of the interval and the band.
-    note : str
-        Warnings for the reader; may be empty.
-    """
-
-    fmr: Floats
-    threshold: Floats
-    low: Floats
-    high: Floats
-    band_low: Floats
-    band_high: Floats
-    uncertainty: Floats
-    v_statistic: Floats
-    replicates: Floats = field(default_factory=nothing, repr=False, metadata=UNWRITTEN)
-    n_resamples: int
-    confidence_level: float = 0.95
-    note: str = ""
-
-    @abstractmethod
-    def _values(self) -> tuple[str, Floats, Sequence[str]]:
-        """Return the name of the quantity, its values and, where there is one for each group, the groups."""
-
-    def _sentences(self) -> list[str]:
-        return [
-            f"{self._values()[0]} at {self.fmr.size} FMRs from {self.fmr.min():.3g} to {self.fmr.max():.3g}, with "
-            f"{100 * self.confidence_level:g} % intervals and a band that holds for all",
-            *([self.note] if self.note else []),
-        ]
-
-    def _tables(self) -> list[Printed]:
-        name, values, groups = self._values()
-        places = self._places(_MOST_SHOWN)
-        columns = {"fmr": self.fmr[places].tolist(), "threshold": self.threshold[places].tolist()}
-        if values.ndim > 1:
-            columns |= {group: values[places, k].tolist() for k, group in enumerate(groups)}
-            return [printed(columns, columns)]
-        columns |= {name: values[places].tolist(), "low": self.low[places].tolist(), "high": self.high[places].tolist()}
-        return [printed(columns, ("fmr", "threshold", name), of=name)]
-
-    def _question(self) -> str:
-        """Name the quantity for readers."""
-        return self._values()[0]
-
-    def _columns(self) -> dict[str, list[Any]]:
-        name, values, groups = self._values()
-        columns = {"fmr": self.fmr.tolist(), "threshold": self.threshold.tolist()}
-        for label, array in ((name.lower(), values), *((end, getattr(self, end)) for end in _ENDS)):
-            of_each = {label: array} if array.ndim == 1 else {f"{label} of {group}": array[:, k] for k, group in
-                                                             enumerate(groups)}  # fmt: skip
-            columns |= {one: part.tolist() for one, part in of_each.items()}
-        return columns
-
-    def _places(self, most: int) -> NDArray[np.intp]:
-        """Choose FMRs from the whole range."""
-        return np.unique(np.linspace(0, self.fmr.size - 1, min(most, self.fmr.size)).round().astype(np.intp))
-
-    @drawing()
-    def _chapter(self) -> Chapter:
-        settings = {"confidence_level": self.confidence_level, "replicates": self.n_resamples}
-        title = f"{self._question()} over FMR"
-        return Chapter(title, self._shown()[0], [self._section(None)], settings, self.to_json())
-
-    def _section(self, levels: Sequence[float] | None) -> Section:
-        """Write the part of a page about this curve, with a table of the levels given or of some of all."""
-        name, values, groups = self._values()
-        title = self._question()
-        size = _SIZE if values.ndim == 1 else (_SIZE[0], _SIZE[1] + _LEGEND_LINE * min(len(groups), _MOST_SHOWN))
-        ax = self.plot(new_axes(size), **({"color": USUAL} if values.ndim == 1 else {}))
-        for axis in (ax.xaxis, ax.yaxis) if name == "FNMR" else (ax.xaxis,):
-            rate_ticks(axis)
-        alt = f"{title} over FMR, with intervals and a band. The table below has the numbers."
-        caption = "Darker: the interval at each FMR on its own; lighter: the band that holds the whole curve."
-        picture = Picture(svg_of(ax.figure), alt, caption)
-        places = self._places(_MOST_ON_PAGES) if levels is None else np.flatnonzero(np.isin(self.fmr, levels))
-        heads = [title, "Band of the whole curve"] if values.ndim == 1 else list(map(visible, groups))
-        rows = [[per_cent(self.fmr[k]), cell(float(self.threshold[k])), *self._cells(name, k)] for k in places]
-        caption = f"{title} at FMRs, with {100 * self.confidence_level:g} % intervals in brackets"
-        table = Table(caption, ["FMR", "Threshold", *heads], rows)
-        return Section(title, [visible(self.note)] if self.note else [], [picture], [table])
-
-    def _cells(self, name: str, k: int) -> list[str]:
-        """Write the value at a level with its interval, and the band; or the value of each group."""
-        values = self._values()[1]
-        if values.ndim > 1:
-            each = zip(values[k].tolist(), self.low[k].tolist(), self.high[k].tolist(), strict=True)
-            return [number_with_interval(*one) for one in each]
-        value, low, high, *band = (
-            float(array[k]) for array in (values, self.low, self.high, self.band_low, self.band_high)
-        )
-        if name == "FNMR":
-            return [rate_with_interval(value, low, high), interval_of_rate(*band)]
-        return [number_with_interval(value, low, high), number_with_interval(value, *band).partition(" ")[2] or "–"]
+ENDS = ("low", "high", "band_low", "band_high")
 
 
 @dataclass(frozen=True)
@@ -729,7 +603,7 @@ class CurveMaker:
         error = intervals.standard_error(drawn)
         with np.errstate(invalid="ignore", divide="ignore"):
             uncertainty = error / value
-        numbers = dict(zip(_ENDS, (*ends_of(pointwise), *band), strict=True))
+        numbers = dict(zip(ENDS, (*ends_of(pointwise), *band), strict=True))
         numbers |= {"uncertainty": uncertainty, "v_statistic": self._expected[rows]}
         of_rows = {**numbers, "standard_error": error, "not_computable": 1 - np.isfinite(drawn).mean(axis=-1)}
         quantities = [

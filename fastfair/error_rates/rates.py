@@ -105,8 +105,6 @@ class Rates:
         Numbers of comparisons, errors and subjects behind each rate.
     below_resolution : bool
         Whether the operating point fixes a rate so low that it amounts to fewer than 30 errors in these comparisons.
-    few_false_matches, few_false_nonmatches : (g,) ndarray of bool
-        Groups whose FMR, or FNMR, rests on fewer than 30 errors (Doddington's rule of 30).
     """
 
     at: OperatingPoint
@@ -119,16 +117,6 @@ class Rates:
     fmr_matrix: NDArray[np.float64]
     counts: RateCounts
     below_resolution: bool
-
-    @property
-    def few_false_matches(self) -> NDArray[np.bool_]:
-        """(g,) groups whose FMR rests on fewer than 30 errors (Doddington's rule of 30)."""
-        return self.counts.group_false_matches < ENOUGH_ERRORS
-
-    @property
-    def few_false_nonmatches(self) -> NDArray[np.bool_]:
-        """(g,) groups whose FNMR rests on fewer than 30 errors (Doddington's rule of 30)."""
-        return self.counts.group_false_nonmatches < ENOUGH_ERRORS
 
     def __repr__(self) -> str:
         def written(fmr: float, fnmr: float) -> str:

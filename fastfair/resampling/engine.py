@@ -724,13 +724,13 @@ class Resampler(Engine):
             )
             found.metrics["cllr"] = mated, nonmated
         if dyadic and "min_cllr" in self.metrics:
-            of_pairs = zip(both, self._calibrated_pair_costs(), strict=True)
-            mated, nonmated = (lists.shrinkage_of_sums(sums)[: ones.size] for lists, sums in of_pairs)
+            of_listed = zip(both, self._calibrated_costs(), strict=True)
+            mated, nonmated = (lists.shrinkage_of_costs(costs, ones.size) for lists, costs in of_listed)
             found.metrics["min_cllr"] = mated, nonmated
         return found
 
-    def _calibrated_pair_costs(self) -> tuple[Floats, Floats]:
-        """Sum the costs after the best calibration of the data over each distinct pair.
+    def _calibrated_costs(self) -> tuple[Floats, Floats]:
+        """Compute what each comparison listed costs after the best calibration of the data.
 
         Replicates have other calibrations, which change the mean cost only in the second order.
         """
@@ -741,7 +741,7 @@ class Resampler(Engine):
                 of_mated, of_nonmated = score_metrics.calibrated_costs(read_only(mated), read_only(~nonmated[::-1]))
                 y_costs[self.y.start[k] : self.y.end[k]] = np.repeat(*of_mated)
                 x_costs[self.x.start[k] : self.x.end[k]] = np.repeat(*of_nonmated)[::-1]
-        return self.y.sum_pairs(y_costs), self.x.sum_pairs(x_costs)
+        return y_costs, x_costs
 
     def position(self, cell: tuple[int, int] | None) -> int:
         """Return the list of a pair of groups, or of all comparisons."""

@@ -20,7 +20,7 @@ from fastfair.data import score_keys
 from fastfair.data.pair_search import FoundPairs
 from fastfair.data.temporary_files import room
 
-from .pair_source import ListedComparisons, PairSide, pieces, shares_of_lists
+from .pair_source import ListedComparisons, PairSide, pieces
 from .units import BLOCK, Units
 
 if TYPE_CHECKING:
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from fastfair.kernels.sweep import Side, Summed
 
 Counts = NDArray[np.int64]
+Integers = NDArray[np.integer[Any]]
 Floats = NDArray[np.float64]
 _CELL_BITS = 16  # of the range of keys
 _FEW = 500_000  # pairs that are all sorted
@@ -230,29 +231,6 @@ Scale = tuple[()] | tuple[NDArray[np.float64], NDArray[np.float64]]
 
 
 @dataclass(frozen=True, eq=False)
-class DistinctPairs:
-    """The distinct pairs of units behind each list.
-
-    Attributes
-    ----------
-    first, second : (pairs,) int32
-        Rows of weights of the two units, the smaller one first; those with the same first unit lie together.
-    repeats : (pairs,) int32
-        Number of comparisons of each pair.
-    end : (lists,) int64
-        Position after the last pair of each list.
-    of_comparison : (n,) int32
-        The pair of every comparison of every list, as a position.
-    """
-
-    first: Rows
-    second: Rows
-    repeats: Rows
-    end: NDArray[np.int64]
-    of_comparison: Rows
-
-
-@dataclass(frozen=True, eq=False)
 class ErrorLists:
     """Lists of comparisons, one after another: list 0 is of all, the others are of groups or of pairs of groups.
 
@@ -374,54 +352,43 @@ class ErrorLists:
         first = int(self.end[k]) - n_errors if from_the_end else int(self.start[k])
         return self.source.variance(k, (self.a, self.b), slice(first, first + n_errors))
 
-    def shrinkage_of_sums(self, sums: NDArray[Any]) -> NDArray[np.float64]:
-        """Compute the shrinkage of each list's weights for the mean of a quantity, from its sum over each pair."""
+    def shrinkage_of_costs(self, costs: Floats, n_lists: int) -> Floats:
+        """Compute the shrinkage of the first lists' weights for the mean of what their comparisons cost, (n_lists,)."""
         from fastfair.kernels import dyadic as kernels
 
         if not self.two_way:
-            return np.ones(self.end.size)
-        pairs = self.pairs
-        found = np.empty((self.end.size, 3))
-        kernels.variances(
-            pairs.first, pairs.second, pairs.repeats, pairs.end, sums, self.stratum, self.stratum_size, found
-        )
-        return shrinkage_of(found)
+            return np.ones(n_lists)
+        found = np.empty((n_lists, 3))
 
-    def sum_pairs(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Sum the values of comparisons over each distinct pair."""
-        pairs = self.pairs
-        return np.bincount(pairs.of_comparison, weights=values, minlength=pairs.first.size).astype(np.float64)
+        def compute(k: int) -> None:
+            part = slice(self.start[k], self.end[k])
+            pair, first, second, repeats = number_pairs(self.a[part], self.b[part], self.stratum.size)
+            sums = np.bincount(pair, weights=costs[part], minlength=first.size).astype(np.float64)
+            strata, end = (self.stratum, self.stratum_size), np.array([first.size])
+            kernels.variances(first, second, repeats, end, sums, *strata, found[k : k + 1])
+
+        in_threads(self.a.size, compute, range(n_lists), self.source.n_threads)
+        return shrinkage_of(found)
 
     @property
     def two_way(self) -> bool:
         """Whether any comparison has two units whose weights vary; without one, no weights are shrunk."""
         return self.source.two_way
 
-    @cached_property
-    def pairs(self) -> DistinctPairs:
-        """The distinct pairs of units of each list."""
-        from fastfair.kernels import comparison_lists as kernels
 
-        n, start = self.a.size, self.start
-        first, second, repeats, pair = (np.empty(n, np.int32) for _ in range(4))
-        found = np.empty(self.end.size, np.int64)
+def number_pairs(a: Integers, b: Integers, n_units: int) -> tuple[Rows, Rows, Rows, Rows]:
+    """Number the distinct pairs of units of comparisons, those with the same smaller unit together.
 
-        def number(lists: slice) -> None:
-            kernels.number_pairs(
-                self.a, self.b, start[lists], self.end[lists], self.stratum.size, pair, (first, second, repeats),
-                found[lists],
-            )  # fmt: skip
+    Returns the pair of each comparison, (n,), and the smaller unit, the larger one and the number of comparisons of
+    each pair, (pairs,) each.
+    """
+    from fastfair.kernels import comparison_lists as kernels
 
-        n_threads = self.source.n_threads
-        # List 0 holds about as much as the other lists together.
-        shares = [slice(0, 1), *shares_of_lists(self.sizes, max(1, count_threads(n_threads) - 1))]
-        in_threads(n, number, shares, n_threads)
-        end = np.cumsum(found)
-        for k in range(1, end.size):
-            for column in (first, second, repeats):
-                column[end[k - 1] : end[k]] = column[start[k] : start[k] + found[k]]
-            pair[start[k] : self.end[k]] += np.int32(end[k - 1])
-        return DistinctPairs(first[: end[-1]], second[: end[-1]], repeats[: end[-1]], end, pair)
+    pair, *of_pairs = room((4, a.size), np.int32)
+    n_pairs = np.empty(1, np.int64)
+    kernels.number_pairs(a, b, np.array([0]), np.array([a.size]), n_units, pair, tuple(of_pairs), n_pairs)
+    first, second, repeats = (column[: n_pairs[0]] for column in of_pairs)
+    return pair, first, second, repeats
 
 
 def shrinkage_of(variances: NDArray[np.float64]) -> NDArray[np.float64]:

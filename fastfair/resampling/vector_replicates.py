@@ -14,13 +14,12 @@ from fastfair.data import score_keys
 from fastfair.data.embeddings import Embeddings
 from fastfair.data.pair_search import FoundPairs, Pairs
 from fastfair.data.score_keys import typed_threshold
-from fastfair.data.temporary_files import room
 from fastfair.data.vector_pairs import pairs_of_two_subjects
 from fastfair.error_rates.operating_points import at_fmr
 from fastfair.errors import InputError
 
 from .engine import Engine, Replicates
-from .error_lists import ErrorLists, PairParting, Ranges, Scale, find_shrinkage, make_lists
+from .error_lists import ErrorLists, PairParting, Ranges, Scale, find_shrinkage, make_lists, number_pairs
 from .pair_source import Errors, Floats, Groups, PairSide, lists_of_groups
 from .units import BLOCK, Rows, Units
 
@@ -173,7 +172,6 @@ class FoundSide(PairSide):
     def _variances_of_weighted(self, errors: Errors) -> Floats:
         """Compute them pair by pair, in the order of scores."""
         from fastfair.kernels import dyadic
-        from fastfair.kernels.comparison_lists import number_pairs
 
         rows_a, rows_b, start, stops = errors
         sizes, strata = self._sizes_of_subjects, (self.stratum[:-1], self.stratum_size[:-1])
@@ -181,9 +179,7 @@ class FoundSide(PairSide):
         for k, members in enumerate(self._members):
             part = slice(start[k], stops[-1, k])
             a, b = rows_a[part], rows_b[part]
-            pair, *of_pairs = room((4, a.size), np.int32)
-            begin, end, n_pairs = np.array([0]), np.array([a.size]), np.empty(1, np.int64)
-            number_pairs(a, b, begin, end, strata[0].size, pair, tuple(of_pairs), n_pairs)
+            pair = number_pairs(a, b, strata[0].size)[0]
             ends = np.ascontiguousarray(stops[:, k] - start[k])
             inside = self._inside(sizes, members)
             dyadic.variances_of_all_pairs((a, b, pair, self.scale), ends, inside, *strata, found[k])

@@ -76,11 +76,3 @@ def test_cross_group_comparisons_count_overall_and_in_the_matrix_alone():
     assert found.fmr == pytest.approx(1 / 3)
     same(found.group_fmr, [0, 0])
     same(found.fmr_matrix, [[0, 1], [np.nan, 0]])
-
-
-def test_rates_resting_on_few_errors_are_flagged():
-    scores = np.concatenate([np.ones(100), np.zeros(100), np.ones(40), np.zeros(60)])
-    c = ff.Comparisons(scores, np.arange(300) < 100, reference_group=["a"] * 300)
-    found = ff.rates(c, ff.at_threshold(0.5))
-    assert found.counts.group_false_matches.tolist() == [40]
-    assert (found.few_false_matches.tolist(), found.few_false_nonmatches.tolist()) == ([False], [True])
