@@ -212,10 +212,11 @@ def _logit(values: Floats, center: Floats, tail: float, *, degrees_of_freedom: A
     freedom = arrays.floats("degrees_of_freedom", degrees_of_freedom)
     if not (freedom > 0).all():
         raise InputError(f"degrees_of_freedom must be above 0, not {freedom[~(freedom > 0)][0]:g}")
-    return _logit_ends(center, standard_error(values), freedom, tail)
+    return logit_ends(center, standard_error(values), freedom, tail)
 
 
-def _logit_ends(center: Floats, spread: Floats, freedom: Floats, tail: float) -> Ends:
+def logit_ends(center: Floats | float, spread: Floats | float, freedom: Floats | float, tail: float) -> Ends:
+    """Return what `logit_interval` does, of arguments that are known to be right; tail: the probability beyond each."""
     from scipy.special import expit, stdtrit
 
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -347,7 +348,7 @@ def logit_interval(
     center, spread = arrays.floats("estimate", estimate), arrays.floats("standard_error", standard_error)
     freedom = arrays.floats("degrees_of_freedom", degrees_of_freedom)
     require_rates("estimate", center)
-    return _logit_ends(center, spread, freedom, (1 - level(confidence_level)) / 2)
+    return logit_ends(center, spread, freedom, (1 - level(confidence_level)) / 2)
 
 
 def logit_pvalues(

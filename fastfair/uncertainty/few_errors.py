@@ -82,7 +82,7 @@ def widened_for_few_errors(
         low = min(low, intervals.exact_lower_limit(rate * effective, effective, confidence_level))
     if not math.isnan(raised):
         with_one_more = rate + raised, math.hypot(error, raised), freedom + 1
-        high = max(high, float(intervals.logit_interval(*with_one_more, confidence_level)[1]))
+        high = max(high, float(intervals.logit_ends(*with_one_more, (1 - confidence_level) / 2)[1]))
     return low, high
 
 
@@ -340,7 +340,7 @@ class FewHeldErrors:
             return (0.0, upper) if errors == 0 else (1 - upper, 1.0)
         rate, (error, freedom, attempts) = errors / n, self._error(mated, lists, k, errors)
         freedom = max(1.0, min(float(self._freedom[row]), freedom))
-        low, high = (float(end) for end in intervals.logit_interval(rate, error, freedom, level))
+        low, high = (float(end) for end in intervals.logit_ends(rate, error, freedom, (1 - level) / 2))
         few = errors < ENOUGH_PAIRS
         effective = self._resampler.effective_sample_size(mated, cell) if few else math.nan
         raised = raised_rate(rate, n, attempts)

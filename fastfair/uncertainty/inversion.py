@@ -309,7 +309,8 @@ def _shares(replicates: Floats, estimates: Floats) -> Floats:
     replicates: (..., r); estimates: (..., 1). Returns (..., 2), NaN where all replicates are.
     """
     above, below, known = (
-        found.sum(axis=-1) for found in (replicates > estimates, replicates < estimates, ~np.isnan(replicates))
+        found.sum(axis=-1, dtype=np.int32)
+        for found in (replicates > estimates, replicates < estimates, ~np.isnan(replicates))
     )
     with np.errstate(invalid="ignore"):
         return np.stack((1 - below / known, 1 - above / known), axis=-1)
