@@ -117,7 +117,7 @@ def ranking() -> Figure:
     found = ff.compare(speaker_systems(), at=ff.at_fmr(0.001), measures=[], metrics=[], rng=0)
     figure, (left, right) = plt.subplots(1, 2, figsize=(9.2, 3.2), width_ratios=(5.6, 3.6), layout="constrained")
     found.plot(left)
-    found.plot_ranking(right).set_yticklabels([])
+    found.plot(right, show="ranks").set_yticklabels([])
     return figure
 
 

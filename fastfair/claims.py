@@ -334,14 +334,7 @@ class Claim(Result):
 
     _title = "Do the data support the claim?"
     _printed = "group n_comparisons n_errors n_subjects estimate limit independent_limit pvalue pvalue_adjusted verdict"
-    _derived = ("holds_in_every_group",)
     _properties = "limit rule_of_3 meets_rule_of_30"
-
-    @property
-    def holds_in_every_group(self) -> bool:
-        """Whether the data support the claim in each group on its own, and so in all of them at once."""
-        alone = 1 - self.confidence_level
-        return bool(self.groups) and all(one.pvalue <= alone and not one.doubt for one in self.groups)
 
     def _sentences(self) -> list[str]:
         """Return the sentences of the summary."""
@@ -366,8 +359,6 @@ class Claim(Result):
             if found:
                 how_many = f"{len(found)} of {len(self.groups)} groups"
                 text.append(f"{verdict.capitalize()} for {how_many}, with {_ADJUSTED}: {', '.join(found)}.")
-        if self.holds_in_every_group:
-            text.append(f"Each group's limit is at most {per_cent(self.claimed)}, so the claim holds in all of them.")
         return text
 
     def _missing(self, one: ClaimedRate) -> str:

@@ -48,7 +48,7 @@ PLOTS = {  # of comparisons with two attributes, and of one of these
     "margin": lambda c, one: ff.margin_of_error(one, AT, **FEW).plot(),
     "shrunken": lambda c, one: ff.shrunken_rates(ff.evaluate(one, AT, (), metrics=(), **FEW)).plot(),
     "systems": lambda c, one: ff.compare(one, one, AT, (), metrics=(), **FEW).plot_differences(),
-    "ranks": lambda c, one: ff.compare({"a" * 70: one, "b": one}, None, AT, (), metrics=(), **FEW).plot_ranking(),
+    "ranks": lambda c, one: ff.compare({"a" * 70: one, "b": one}, None, AT, (), metrics=(), **FEW).plot(show="ranks"),
     "ranked rates": lambda c, one: ff.compare([one] * len(one.groups), None, AT, (), metrics=(), **FEW).plot(),
     "measure over FMR": lambda c, one: ff.fairness_band(
         one,
@@ -65,7 +65,6 @@ PLOTS = {  # of comparisons with two attributes, and of one of these
     "expected": lambda c, one: ff.thresholds.expected_performance_curve(one, one, [0.2, 0.5]).plot(),
     "rates": lambda c, one: ff.evaluate(one, AT, (), metrics=(), **FEW).plot(rate="fmr"),
     "DET curves": lambda c, one: ff.evaluate(one, AT, (), metrics=(), **FEW).plot_det(),
-    "matrix": lambda c, one: ff.evaluate(one, AT, (), metrics=(), **FEW).plot_fmr_matrix(),
     "scores": lambda c, one: ff.evaluate(one, AT, (), metrics=(), **FEW).plot_scores(),
     "band": lambda c, one: ff.roc_band(one, [0.05, 0.1, 0.3], **FEW).plot(),
     "calibration": lambda c, one: calibration(one).plot(),

@@ -23,18 +23,16 @@ from fastfair._lib.plots import (
     legend_below,
     line_style,
     probit_axes,
-    rate_ticks,
 )
 from fastfair._lib.text import drawn, per_cent, shortened
 from fastfair.error_rates.operating_points import ENOUGH_ERRORS
 from fastfair.error_rates.rates import Rates
-from fastfair.errors import InputError
 from fastfair.measures._registry import METRICS
 from fastfair.uncertainty.quantities import IN_PER_CENT, ends_of, find
 
 from .contrasts import Contrast, RankedSystem, quantity_in_words
 from .evaluated import Evaluated
-from .summary import has_comparisons_between_groups, interval_name
+from .summary import interval_name
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -144,11 +142,6 @@ def _legend_above(ax: Axes) -> None:
     ax.legend(fontsize="small", frameon=False, loc="lower left", bbox_to_anchor=(0, 1), borderaxespad=0.2, ncols=2)
 
 
-_LONGEST_LABEL = 24  # characters beside a matrix
-_ON_LIGHT = "#111111"  # not black, which pages turn into the colour of their text
-_MOST_WRITTEN = 10  # with more groups the numbers do not fit the cells of a matrix
-
-
 def draw_rates(evaluation: Evaluated, rate: str, rates: Rates, ax: Axes | None, **kwargs: Any) -> Axes:
     """Draw a rate of each group with its interval; those that rest on few errors are lighter."""
     found = [find(evaluation.quantities, rate, group, rates.at) for group in (None, *evaluation.groups)]
@@ -173,52 +166,6 @@ def draw_rates(evaluation: Evaluated, rate: str, rates: Rates, ax: Axes | None, 
     )  # fmt: skip
     if len(bars) > 1:
         ax.axhline(0.5, color="0.7", linewidth=0.8)
-    return ax
-
-
-def draw_fmr_matrix(evaluation: Evaluated, rates: Rates, ax: Axes | None, **kwargs: Any) -> Axes:
-    """Draw the FMR by group of reference and of probe as a heat map with a logarithmic scale."""
-    from matplotlib.colors import LogNorm
-    from matplotlib.patches import Patch
-
-    if not has_comparisons_between_groups(rates):
-        raise InputError("all non-mated comparisons are within groups: there is no FMR between groups to draw")
-    n = len(rates.groups)
-    labels = [drawn(shortened(group, _LONGEST_LABEL)) for group in rates.groups]
-    side, names = max(3.2, 0.3 * n), 0.085 * max(map(len, labels))
-    ax = axes_or_new(ax, (side + names + 1.6, side + names + 0.9))
-    matrix = rates.fmr_matrix
-    positive = matrix[matrix > 0]
-    low, high = (positive.min(), positive.max()) if positive.size else (1e-6, 1.0)
-    norm = LogNorm(low if low < high else high / 10, high)
-    style: dict[str, Any] = {"cmap": "cividis", "norm": norm, "interpolation": "none"} | kwargs
-    image = ax.imshow(np.where(matrix > 0, matrix, np.nan), **style)
-    ax.set_facecolor("white")
-    size = "small" if n <= 20 else "xx-small"
-    for i, j in np.ndindex(n, n):
-        value = matrix[i, j]
-        if math.isnan(value):
-            ax.text(j, i, "×", ha="center", va="center", color="0.5", fontsize=size)
-        elif value == 0 or n <= _MOST_WRITTEN:
-            light = value == 0 or norm(value) > 0.55
-            text = "0" if value == 0 else f"{100 * value:.2g}"
-            ax.text(j, i, text, ha="center", va="center", color=_ON_LIGHT if light else "white", fontsize=size)
-    ax.set_xticks(range(n), labels, rotation=90 if max(map(len, labels)) > 3 else 0, fontsize=size)
-    ax.set_yticks(range(n), labels, fontsize=size)
-    ax.set(xlabel="Group of the probe", ylabel="Group of the reference")
-    figure = ax.get_figure()
-    assert figure is not None
-    bar = figure.colorbar(image, ax=ax, shrink=0.8, label=f"{METRICS['fmr'].long_title} at {rates.at}")
-    rate_ticks(bar.ax.yaxis)
-    notes = [("0: no false match", (matrix == 0).any()), ("×: no comparisons", np.isnan(matrix).any())]
-    handles = [Patch(facecolor="white", edgecolor="0.7", label=text) for text, is_there in notes if is_there]
-    if n <= _MOST_WRITTEN:
-        handles.append(Patch(facecolor="none", edgecolor="none", label="numbers: per cent"))
-    if handles:
-        ax.legend(
-            handles=handles, loc="lower left", bbox_to_anchor=(0, 1), ncols=1, fontsize="small", frameon=False,
-            borderaxespad=0.2,
-        )  # fmt: skip
     return ax
 
 
@@ -263,32 +210,22 @@ def _bar(y: int, ends: tuple[float, float, float], usual: str, standing_out: str
     return Bar(y, *ends, label=usual)
 
 
-def draw_ranks(ranking: Sequence[RankedSystem], level: float, ax: Axes | None) -> Axes:
-    """Draw the rank of each system with the ranks that the data leave possible."""
-    from matplotlib.ticker import MaxNLocator
-
-    usual = f"rank, and those possible at {100 * level:g} % together"
-    best = f"{usual}; may be the best"
+def draw_ranking(ranking: Sequence[RankedSystem], level: float, ax: Axes | None, *, ranks: bool) -> Axes:
+    """Draw the quantity of each system with its own interval, from the best to the worst, or its possible ranks."""
+    usual, is_rate = f"estimate and its own {100 * level:g} % interval", ranking[0].name in IN_PER_CENT and not ranks
+    best, label = usual, quantity_in_words(ranking[0]) + (" (%)" if is_rate else "")
+    if ranks:
+        usual, label = f"rank, and those possible at {100 * level:g} % together", f"rank by {label}"
+        best = f"{usual}; may be the best"
     bars = [
-        _bar(y, (one.rank, one.best_rank, one.worst_rank), usual, best, one.best_rank == 1)
+        _bar(y, (one.rank, one.best_rank, one.worst_rank) if ranks else (one.estimate, one.low, one.high), usual, best,
+             one.best_rank == 1)
         for y, one in enumerate(ranking)
-    ]
-    label = f"rank by {quantity_in_words(ranking[0])}"
+    ]  # fmt: skip
     ax = draw_rows(ax, [one.system for one in ranking], bars, xlabel=label, per_cent=False)
-    ax.set_xlim(0.5, len(ranking) + 0.5)
-    ax.xaxis.set_major_locator(MaxNLocator(integer=True))
-    return ax
-
-
-def draw_estimates(ranking: Sequence[RankedSystem], level: float, ax: Axes | None) -> Axes:
-    """Draw the quantity of each system with its own interval, from the best to the worst."""
-    about = f"estimate and its own {100 * level:g} % interval"
-    bars = [
-        _bar(y, (one.estimate, one.low, one.high), about, about, one.best_rank == 1) for y, one in enumerate(ranking)
-    ]
-    is_rate = ranking[0].name in IN_PER_CENT
-    label = quantity_in_words(ranking[0]) + (" (%)" if is_rate else "")
-    ax = draw_rows(ax, [one.system for one in ranking], bars, xlabel=label, per_cent=False)
+    if ranks:
+        ax.set_xlim(0.5, len(ranking) + 0.5)
+        ax.locator_params(axis="x", integer=True)
     if is_rate:
         ax.xaxis.set_major_formatter(lambda value, position: f"{100 * value:g}")
     return ax

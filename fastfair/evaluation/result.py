@@ -335,9 +335,7 @@ class Evaluation(Evaluated, Result):
         return replace(self, traces=self._traced()) if self.has_curves else self
 
     def _figures(self) -> dict[str, Axes]:
-        """Return curves, scores, and at each operating point rates and the matrix of FMRs."""
-        from .summary import has_comparisons_between_groups
-
+        """Return curves, scores, and rates at each operating point."""
         axes: dict[str, Axes] = {}
         if self.comparisons is not None:  # else only pairs of vectors near the errors are kept
             axes = {"det": self.plot_det(), "scores": self.plot_scores()}
@@ -345,8 +343,6 @@ class Evaluation(Evaluated, Result):
             at = file_part(rates.at)
             for rate in ("fmr", "fnmr"):
                 axes[f"{rate}_{at}"] = self.plot(rate=rate, at=rates.at)
-            if has_comparisons_between_groups(rates):
-                axes[f"fmr_matrix_{at}"] = self.plot_fmr_matrix(rates.at)
         return axes
 
     @checked
@@ -397,32 +393,6 @@ class Evaluation(Evaluated, Result):
         from .plots import draw_rates
 
         return draw_rates(self, rate, self._rates_at(at), ax, **kwargs)
-
-    @checked
-    def plot_fmr_matrix(self, at: OperatingPoint | None = None, ax: Axes | None = None, **kwargs: Any) -> Axes:
-        """Draw the FMR by group of the reference and of the probe, as a heat map with a logarithmic scale.
-
-        Parameters
-        ----------
-        at : OperatingPoint, optional
-            The operating point; needed where there is more than one.
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure by default.
-        **kwargs
-            Passed to `Axes.imshow`.
-
-        Returns
-        -------
-        matplotlib Axes
-
-        Raises
-        ------
-        InputError
-            Where no non-mated comparison is between groups.
-        """
-        from .plots import draw_fmr_matrix
-
-        return draw_fmr_matrix(self, self._rates_at(at), ax, **kwargs)
 
     @checked
     def plot_scores(self, group: str | None = None, ax: Axes | None = None, **kwargs: Any) -> Axes:

@@ -26,7 +26,7 @@ from fastfair.uncertainty.quantities import HELD, IN_PER_CENT, Group, Quantity, 
 from .chapter import OWN_SCALES, det_curve, det_limits, left_out_of, printed_of
 from .contrasts import REASONS, WITHHELD, Contrast, RankedSystem, possible_ranks, quantity_in_words, ranks_of
 from .evaluated import Evaluated
-from .plots import MOST_CURVES, curves_shown, draw_det_of_systems, draw_differences, draw_estimates, draw_ranks
+from .plots import MOST_CURVES, curves_shown, draw_det_of_systems, draw_differences, draw_ranking
 from .result import Evaluation, file_part
 from .summary import Said, brackets_of, facts_of, limits, size_of
 
@@ -315,29 +315,16 @@ class SystemComparison(Result):
         }
 
     @checked
-    def plot_ranking(
-        self, ax: Axes | None = None, *, name: str = "fnmr", group: Group = None, at: OperatingPoint | None = None
-    ) -> Axes:
-        """Draw the rank of each system, and the ranks that the data leave possible.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure by default.
-        name, group, at
-            As in `ranking`.
-
-        Returns
-        -------
-        matplotlib Axes
-        """
-        return draw_ranks(self.ranking(name, group, at), self.settings["confidence_level"], ax)
-
-    @checked
     def plot(
-        self, ax: Axes | None = None, *, name: str = "fnmr", group: Group = None, at: OperatingPoint | None = None
+        self,
+        ax: Axes | None = None,
+        *,
+        name: str = "fnmr",
+        group: Group = None,
+        at: OperatingPoint | None = None,
+        show: Literal["estimates", "ranks"] = "estimates",
     ) -> Axes:
-        """Draw a quantity of each system with its own interval, from the best to the worst.
+        """Draw a quantity of each system with its own interval, from the best to the worst, or the possible ranks.
 
         Parameters
         ----------
@@ -345,12 +332,15 @@ class SystemComparison(Result):
             Where to draw; a new figure by default.
         name, group, at
             As in `ranking`.
+        show : {"estimates", "ranks"}
+            What to draw: estimates, or the ranks with those that the data leave possible.
 
         Returns
         -------
         matplotlib Axes
         """
-        return draw_estimates(self.ranking(name, group, at), self.settings["confidence_level"], ax)
+        level = self.settings["confidence_level"]
+        return draw_ranking(self.ranking(name, group, at), level, ax, ranks=show == "ranks")
 
     @checked
     def plot_det(self, ax: Axes | None = None) -> Axes:
@@ -420,7 +410,7 @@ class SystemComparison(Result):
             if one.group is None and one.name in ERROR_RATES:
                 asked: dict[str, Any] = {"name": one.name, "at": one.at}
                 axes[f"{one.name}_{file_part(one.at)}"] = self.plot(**asked)
-                axes[f"{one.name}_ranks_{file_part(one.at)}"] = self.plot_ranking(**asked)
+                axes[f"{one.name}_ranks_{file_part(one.at)}"] = self.plot(**asked, show="ranks")
         return axes
 
     def __repr__(self) -> str:

@@ -66,8 +66,6 @@ class Table:
         The columns; the first one names rows.
     rows : sequence of sequence of str or Cell
         The cells.
-    text_columns : sequence of int
-        Columns named by text alone that hold sentences, counted from 0; the others hold numbers.
     foot : sequence of str or Cell
         Cells below all rows, such as axes.
     look : str
@@ -79,7 +77,6 @@ class Table:
     caption: str
     columns: Sequence[str | Column]
     rows: Sequence[Sequence[str | Cell]]
-    text_columns: Sequence[int] = ()
     foot: Sequence[str | Cell] = ()
     look: str = ""
     explanation: str = ""

@@ -318,10 +318,7 @@ def _drawn(picture: Picture, number: int) -> str:
 
 def _laid_out(table: Table, notes: Notes) -> dict[str, Any]:
     """Return the columns and cells of a table with their classes and the letters of their notes."""
-    columns = [
-        one if isinstance(one, Column) else Column(one, "text" if k in table.text_columns else "number")
-        for k, one in enumerate(table.columns)
-    ]
+    columns = [one if isinstance(one, Column) else Column(one) for one in table.columns]
 
     def cells(row: Sequence[str | Cell]) -> list[dict[str, Any]]:
         given = [one if isinstance(one, Cell) else Cell(one) for one in row]

@@ -17,7 +17,7 @@ from fastfair._lib.text import NONE, cell, interval_of_rate, number_with_interva
 from fastfair.errors import InputError, visible
 from fastfair.measures._registry import printed_name
 from fastfair.pages.drawings import drawing, svg_of
-from fastfair.pages.parts import Chapter, Picture, Section, Table
+from fastfair.pages.parts import Chapter, Column, Picture, Section, Table
 from fastfair.pages.report import TITLE, report
 from fastfair.uncertainty.quantities import IN_PER_CENT
 
@@ -305,12 +305,12 @@ def _name(label: str, labels: Mapping[str, str], known: set[str]) -> str:
 
 def on_page(title: str, headings: Sequence[str], rows: Sequence[Sequence[str]]) -> Table:
     """Return a table of the terminal as one of a page: columns without numbers hold text."""
-    text = [
-        k for k, cells in enumerate(zip(*rows, strict=True))
-        if k and not any(one.lstrip("-–<> ")[:1].isdigit() for one in cells)
-    ]  # fmt: skip
+    columns = [
+        Column(heading, "text" if k and not any(one.lstrip("-–<> ")[:1].isdigit() for one in cells) else "number")
+        for k, (heading, *cells) in enumerate(zip(headings, *rows, strict=True))
+    ]
     look = "dense" if len(headings) > _MOST_ON_PAPER else ""
-    return Table(title or "Estimates, with intervals in brackets", headings, rows, text, look=look)
+    return Table(title or "Estimates, with intervals in brackets", columns, rows, look=look)
 
 
 def read(content: dict[str, Any]) -> Result:

@@ -87,30 +87,6 @@ def test_every_group_is_a_curve_that_is_named_or_counted(n_groups):
     assert legend(ax)[0] == "all"
 
 
-@pytest.mark.parametrize("n_groups", [2, 18, pytest.param(40, marks=pytest.mark.slow)])
-def test_a_matrix_shows_each_cell(n_groups):
-    ev = evaluation(n_groups)
-    ax = ev.plot_fmr_matrix(POINTS[0])
-    rendered(ax)
-    matrix = ev.rates[0].fmr_matrix
-    shown = ax.images[0].get_array()
-    assert np.array_equal(shown.mask, ~(matrix > 0))
-    assert np.array_equal(shown.compressed(), matrix[matrix > 0])
-    texts = [text.get_text() for text in ax.texts]
-    assert texts.count("0") == (matrix == 0).sum()
-    assert texts.count("×") == np.isnan(matrix).sum()
-    assert len(ax.get_xticklabels()) == len(ax.get_yticklabels()) == n_groups
-
-
-def test_a_matrix_needs_comparisons_between_groups():
-    who = list("aabbccdd") * 2, list("aabbddcc") + list("aabbccdd")
-    mated = [r == p for r, p in zip(*who, strict=True)]
-    group = {"a": "f", "b": "f", "c": "m", "d": "m"}
-    who[1][:2], mated[:2] = "bb", [False, False]
-    c = ff.Comparisons(np.arange(16.0), mated, *who, [group[w] for w in who[0]], [group[w] for w in who[1]])
-    refused("all non-mated comparisons are within groups", ff.evaluate(c, POINTS[0], n_resamples=0).plot_fmr_matrix)
-
-
 @pytest.mark.parametrize("kind", ["similarity", "distance"])
 def test_histograms_hold_every_score_and_show_thresholds(kind):
     rng = np.random.default_rng(0)
@@ -142,7 +118,6 @@ def test_plots_say_what_they_lack():
         (lambda: ev.plot(rate="eer", at=POINTS[0]), "rate must be one of 'fmr', 'fnmr'"),
         (lambda: ev.plot_det(groups="nobody"), "group must be one of"),
         (plain.plot, "no operating points"),
-        (plain.plot_fmr_matrix, "no operating points"),
         (bare.plot_det, "this evaluation has no comparisons"),
     ):
         refused(message, draw)

@@ -214,9 +214,9 @@ def test_too_few_replicates_for_many_pairs_are_told(systems):
 @pytest.mark.jit
 def test_plots_show_systems_from_the_best_to_the_worst(found, systems):
     ranking = found.ranking("fnmr", at=AT[0])
-    ax = found.plot_ranking(at=AT[0])
+    ax = found.plot(at=AT[0], show="ranks")
     assert [label.get_text() for label in ax.get_yticklabels()] == [one.system for one in ranking]
-    right = found.plot_ranking(group="f", at=AT[0])
+    right = found.plot(group="f", at=AT[0], show="ranks")
     assert found.plot(group="f", at=AT[0]).get_xlabel() == "FNMR of f at FMR=0.05 (%)"
     assert right.get_xlabel() == "rank by FNMR of f at FMR=0.05"
     marks = [line.get_xdata()[0] for line in right.lines if len(line.get_xdata()) == 1]
