@@ -185,17 +185,8 @@ def _literal(words: tuple[str, ...]) -> Kind:
 
 
 def _function_kind(n_arguments: int) -> Kind:
-    def takes(value: Any) -> bool:
-        try:
-            inspect.signature(value).bind(*range(n_arguments))
-        except TypeError:  # it is no function, or takes other arguments
-            return False
-        except ValueError:  # a built-in function without a signature
-            return callable(value)
-        return not isinstance(value, type)
-
     wanted = f"a function of {('no', 'one', 'two', 'three')[n_arguments]} numbers"
-    return Kind(wanted, wanted, takes)
+    return Kind(wanted, wanted, lambda value: callable(value) and not isinstance(value, type))
 
 
 def _list_kind(inner: Any) -> Kind:

@@ -114,17 +114,14 @@ def floats(name: str, values: object) -> Floats:
     """Convert to a plain array of float64; refuse whole numbers that it would round."""
     array = numbers_in(name, values)
     if array.dtype.kind in "iu" and array.dtype.itemsize == 8:
-        large = (array > _EXACT) | (array < -_EXACT) if array.dtype.kind == "i" else array > _EXACT
-        if large.any():
-            wrong = [
-                place for place in np.argwhere(large) if int(float(array[tuple(place)])) != int(array[tuple(place)])
-            ]
-            if wrong:
-                raise InputError(
-                    f"{name} holds whole numbers above 2^53, which float64 would round, as {array[tuple(wrong[0])]} "
-                    f"{_in_row(wrong[0])}; scale them down",
-                    row=_row(wrong[0]),
-                )
+        with np.errstate(invalid="ignore"):  # the largest become 2^63
+            rounded = np.argwhere(array.astype(np.float64).astype(array.dtype) != array)
+        if len(rounded):
+            raise InputError(
+                f"{name} holds whole numbers above 2^53, which float64 would round, as {array[tuple(rounded[0])]} "
+                f"{_in_row(rounded[0])}; scale them down",
+                row=_row(rounded[0]),
+            )
     return array.astype(np.float64, copy=False)
 
 

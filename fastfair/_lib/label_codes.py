@@ -286,7 +286,7 @@ def number_entries(array: Array) -> tuple[Array, Array]:
         pointers = np.frombuffer(np.ascontiguousarray(array), np.intp)
         return _by_hash(array, pointers, most=array.size // 4)  # with more, each row may have an object of its own
     whole = width in _WIDTHS
-    if kind in "biufmM" or (kind in "SU" and whole):
+    if kind in "biufmMSU" and whole:
         values = np.ascontiguousarray(array)
         # Numbers keep their order, which makes short ranges; of all other types only the bits count.
         values = values.view(values.dtype if kind in "iu" and values.dtype != np.uint64 else f"i{width}")

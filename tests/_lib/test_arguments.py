@@ -83,7 +83,6 @@ class Hostile:
         (lambda: ff.evaluate(SCORES, rng=np.random.RandomState(0)), "rng must be None, a whole number"),
         (lambda: ff.evaluate(SCORES, rng=10**5000), "rng must be None, a whole number"),
         (lambda: ff.evaluate(SCORES, progress="yes"), "progress must be True, False or a function of two numbers"),
-        (lambda: ff.evaluate(SCORES, progress=lambda: None), "progress must be True, False or a function of two"),
         (lambda: ff.evaluate(SCORES, measures=5), "measures must be the name of a measure, its function or"),
         (lambda: ff.evaluate(SCORES, measures=["fdr", 5]), r"measures\[1\] must be the name of a measure or"),
         (lambda: ff.EvaluationSettings(zero_policy=None), "zero_policy must be one of .* or a finite number"),
