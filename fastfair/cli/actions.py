@@ -493,8 +493,6 @@ _HELD = {"fmr": "tmr", "fnmr": "tnmr"}
 
 def synthesize(run: Run) -> None:
     """Make scores: of a system, or one set."""
-    from fastfair.synthesis.hill_climbing import figures_of_scores
-
     what = [name for name in ("ratios", "fmr", "fnmr") if run.options.get(name)]
     if len(what) != 1:
         raise click.UsageError("nothing says what to make: give one of --ratios, --fmr and --fnmr")
@@ -505,7 +503,7 @@ def synthesize(run: Run) -> None:
         system = run.call(ff.biased_system)
         scores = {"groups": system.groups, "overall": system.overall}
         sets = [{"group": group, **_reached(one)} for group, one in zip(system.groups.groups, system.sets, strict=True)]
-        measures, climbed = system.measures(), sorted(set(system.sets), key=lambda one: one.target)
+        measures = system.measures()
     else:
         (kind,) = what
         usual = {name: default_of(ff.biased_system, name) for name in ("n_mated", "n_nonmated", "at")}
@@ -513,7 +511,7 @@ def synthesize(run: Run) -> None:
         wanted[_HELD[kind]] = wanted.pop("at")
         _refuse(run, wanted, ff.synthesize, f"--{kind}")
         made = ff.synthesize(**wanted, rng=run.options["rng"])
-        scores, sets, climbed = {"scores": made.comparisons()}, [_reached(made)], [made]
+        scores, sets = {"scores": made.comparisons()}, [_reached(made)]
     columns: dict[str, list[Any]] = {
         "measure": [row.name for row in measures], "group": [row.group for row in measures],
         "operating_point": [row.operating_point for row in measures], "value": [row.estimate for row in measures],
@@ -527,7 +525,6 @@ def synthesize(run: Run) -> None:
         json={"synthesis": lambda: write_json(content, None)},
         tables={"measures": lambda: pl.DataFrame(columns)} if measures else {},
         show=partial(_print_made, sets, measures),
-        figures=lambda: figures_of_scores(scores, climbed),
         files={} if output is None else {
             output / f"{name}.{suffix}": partial(ff.write_comparisons, one) for name, one in scores.items()
         },

@@ -421,7 +421,7 @@ VERBS: dict[str, Verb] = {
             Option("at", "TMR (for --fmr) or TNMR (for --fnmr) of a set, or of groups.", "number", default=0.95),
             Option("suffix", "Format of score files.", "choice", ("csv", "tsv", "parquet"), "csv", section="Output"),
         ),
-        "tmr tnmr step accept stop group", "as_json output plots", {"kind": "kind"}, asks=False,
+        "tmr tnmr step accept stop group", "as_json output", {"kind": "kind"}, asks=False,
     ),
     "demo": Verb(
         "Evaluate real data: VoxCeleb1-H, 550,894 trials.",

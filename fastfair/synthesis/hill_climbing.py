@@ -12,8 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from fastfair._lib import memory, seeds, validation
 from fastfair._lib.arguments import Natural, Positive, checked
-from fastfair._lib.plots import axes_or_new, legend_below, line_style, new_axes
-from fastfair._lib.text import per_cent
+from fastfair._lib.plots import axes_or_new
 from fastfair._lib.threads import run_blocks
 from fastfair._lib.warnings import warn
 from fastfair._lib.workers import reporting
@@ -351,7 +350,6 @@ def _reachable(name: str, value: object, n: int) -> float:
 
 
 _MOST_GROUPS = 100
-_STEPS_SIZE = 6.4, 4.4  # inches, without the legend
 
 
 @dataclass(frozen=True, eq=False)
@@ -565,21 +563,3 @@ def _factors(ratios: str) -> tuple[float, ...]:
             f"{ratios!r}"
         )
     return numbers
-
-
-def figures_of_scores(scores: Mapping[str, Comparisons], climbed: Sequence[Synthesis]) -> dict[str, Axes]:
-    """Draw curves and scores of each file of synthesized scores, and the steps of each set that was climbed to."""
-    figures = {
-        f"{name}_{key}": figure
-        for name, comparisons in scores.items()
-        for key, figure in evaluate(comparisons, (), (), metrics="eer", n_resamples=0)._figures().items()
-    }
-    if climbed:
-        width, height = _STEPS_SIZE
-        ax = new_axes((width, height + 0.18 * len(climbed)))
-        for k, made in enumerate(climbed):
-            held = f"{'TMR' if made.kind == 'fmr' else 'TNMR'} {made.at:g}"
-            made.plot(ax, label=f"{made.kind.upper()} {per_cent(made.target)} at {held}", **line_style(k))
-        legend_below(ax, ax.get_lines())
-        figures["steps"] = ax
-    return figures

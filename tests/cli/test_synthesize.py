@@ -7,10 +7,9 @@ import json
 import numpy as np
 import polars as pl
 import pytest
-from helpers.command_line import PLOTS, run, succeeded
+from helpers.command_line import run, succeeded
 
 import fastfair as ff
-from fastfair.synthesis.hill_climbing import figures_of_scores
 
 SMALL = ["--n-mated", 200, "--n-nonmated", 200, "--rate", 0.01, "--seed", 3]
 OVERALL = ["--overall-mated", 200, "--overall-nonmated", 1000, "--overall-fmr", 0.002]
@@ -27,7 +26,6 @@ def rows_of(table: str) -> list[list[str]]:
 def test_systems_read_back_have_the_rates_asked_for(tmp_path, suffix, kind):
     done = succeeded(
         "synthesize", "--ratios", "1:1:4", "--kind", kind, *SMALL, *OVERALL, "--format", suffix, "--output", tmp_path,
-        *([*PLOTS] if suffix == "csv" else []),
     )  # fmt: skip
     system = ff.biased_system("1:1:4", kind=kind, **SIZES, **OF_ALL)
     files = {"groups": system.groups, "overall": system.overall}
@@ -48,9 +46,7 @@ def test_systems_read_back_have_the_rates_asked_for(tmp_path, suffix, kind):
     assert (points["garbe"], points["nrb(eer)"], points["sed_mean"]) == ("FMR=0.001", None, None)
     garbe = next(row.estimate for row in system.measures() if row.name == "garbe")
     assert f"{garbe:.4g}" in next(line for line in done.stdout.splitlines() if line.startswith("GARBE"))
-    figures = ("groups_det", "groups_scores", "overall_det", "overall_scores", "steps")
-    drawn = {f"{name}.{kind}" for name in figures for kind in ("png", "svg")} if suffix == "csv" else set()
-    assert {path.name for path in tmp_path.iterdir()} == drawn | {
+    assert {path.name for path in tmp_path.iterdir()} == {
         "config.toml",
         "synthesis.json", f"groups.{suffix}", f"overall.{suffix}", "measures.csv",
     }  # fmt: skip
@@ -82,13 +78,3 @@ def test_one_set(tmp_path, kind):
     accepted = (expected.nonmated if kind == "fmr" else expected.mated).similarities >= -row["threshold"]
     assert np.mean(accepted) == pytest.approx(row["reached"] if kind == "fmr" else 1 - row["reached"])
     assert {path.name for path in tmp_path.iterdir()} == {"config.toml", "synthesis.json", "scores.csv"}
-
-
-def test_figures_of_a_set_show_its_scores_and_steps():
-    made = ff.synthesize(200, 200, fmr=0.02, rng=3)
-    figures = figures_of_scores({"scores": made.comparisons()}, [made])
-    assert set(figures) == {"scores_det", "scores_scores", "steps"}
-    (line,) = figures["steps"].get_lines()
-    np.testing.assert_array_equal(line.get_ydata(), made.history[: made.n_steps + 1])
-    assert line.get_label() == "FMR 2 % at TMR 0.95"
-    assert figures["scores_scores"].get_xlabel() == "Score (distance)"
