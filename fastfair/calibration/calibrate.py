@@ -157,30 +157,15 @@ def fit_pav(mated: Floats, nonmated: Floats) -> PavTransform:
 
 
 Mask = NDArray[np.bool_]
+Masks = tuple[Mask, Mask]  # of mated, and of non-mated, comparisons
 _LEAST_FOLDS = 3  # so that something is left without the folds of both subjects
 
 
-@dataclass(frozen=True, eq=False)
-class Part:
-    """Comparisons that get their ratios from one transform, and those that it is trained on.
-
-    Attributes
-    ----------
-    name : str
-        The folds of the subjects compared, such as "1 and 3".
-    tested, trained : two (n,) ndarrays of bool
-        Which mated, and which non-mated, comparisons they are; no subject of a comparison tested is in one trained on.
-    """
-
-    name: str
-    tested: tuple[Mask, Mask]
-    trained: tuple[Mask, Mask]
-
-
-def parts_of(comparisons: Comparisons, n_folds: int, rng: np.random.Generator) -> Iterator[Part]:
+def parts_of(comparisons: Comparisons, n_folds: int, rng: np.random.Generator) -> Iterator[tuple[str, Masks, Masks]]:
     """Divide comparisons by the folds of their subjects: a part for each pair of folds compared, and each fold alone.
 
-    Subjects are dealt out to the folds group by group.
+    Subjects are dealt out to the folds group by group. Yielded are the folds, such as "1 and 3", and which (mated,
+    non-mated) comparisons are tested, and which trained on: no subject of a comparison tested is in one trained on.
     """
     if n_folds < _LEAST_FOLDS:
         raise InputError(
@@ -207,7 +192,7 @@ def parts_of(comparisons: Comparisons, n_folds: int, rng: np.random.Generator) -
         tested = pairs[0] == code, pairs[1] == code
         mated, nonmated = (~(np.isin(both[0], (first, second)) | np.isin(both[1], (first, second))) for both in folds)
         name = f"{first + 1}" if first == second else f"{first + 1} and {second + 1}"
-        yield Part(name, tested, (mated, nonmated))
+        yield name, tested, (mated, nonmated)
 
 
 def _dealt(strata: NDArray[np.int64], n_folds: int, rng: np.random.Generator) -> NDArray[np.int64]:
@@ -457,7 +442,7 @@ def calibrate(
     settings = {
         "method": method, "p_target": p_target, "group_wise": group_wise, "score_kind": comparisons.score_kind,
     }  # fmt: skip
-    parts: list[Part] = []
+    parts: list[tuple[str, Masks, Masks]] = []
     if development is None:
         seed = seeds.fixed(rng)
         settings |= {"n_folds": n_folds, "rng": seed if isinstance(seed, int) else str(seed)}
@@ -466,16 +451,16 @@ def calibrate(
         settings |= {"development": repr(development)}
     trained = _trained(source, everything, ALL_FOLDS, *how)
     ratios = [ratios_of(trained, comparisons, mated) for mated in (True, False)]
-    for part in parts:
-        own = _trained(source, part.trained, part.name, *how)
-        for of_class, mated, tested in zip(ratios, (True, False), part.tested, strict=True):
-            of_class[tested] = ratios_of(own, comparisons, mated, tested)
+    for name, tested, used in parts:
+        own = _trained(source, used, name, *how)
+        for of_class, mated, rows in zip(ratios, (True, False), tested, strict=True):
+            of_class[rows] = ratios_of(own, comparisons, mated, rows)
         trained += own
     return CalibratedScores(tuple(trained), settings, comparisons=with_ratios(comparisons, *ratios))
 
 
 def _trained(
-    comparisons: Comparisons, chosen: tuple[Mask, Mask], folds: str, method: str, p_target: float, group_wise: bool
+    comparisons: Comparisons, chosen: Masks, folds: str, method: str, p_target: float, group_wise: bool
 ) -> list[TrainedTransform]:
     """Train transforms on the mated and the non-mated comparisons chosen, and on those of each group."""
     found = []

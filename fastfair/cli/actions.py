@@ -281,7 +281,7 @@ def warm_up(run: Run) -> None:
 
 
 _LEVELS = np.array([1e-4, 1e-3, 1e-2])
-_LAST_RESORT = 0.1  # the FMR for few pairs: the highest one that bands over embeddings have by default
+_LAST_RESORT = np.array([0.1])  # the FMR for few pairs: the highest one that bands over embeddings have by default
 _DRAWN, _ON_PAGE = 50, 20  # FMRs at which a plot draws a curve, and at which a page does, which holds their numbers
 
 
@@ -289,7 +289,8 @@ def embeddings(run: Run) -> None:
     """Measure vectors at false match rates."""
     data = run._vectors(run.context.params["path"])
     given = run.take("fmr")
-    asked = np.unique([rate for rates in given for rate in rates]) if given else _default_levels(data)
+    enough = _LEVELS[_LEVELS * data.n_nonmated >= ENOUGH_ERRORS]
+    asked = np.unique(np.concatenate(given)) if given else enough if enough.size else _LAST_RESORT
     levels = asked
     if run.options.get("plots") or "report" in run.options:
         levels = _curve_to(asked, data, _DRAWN if run.options.get("plots") else _ON_PAGE)
@@ -298,21 +299,6 @@ def embeddings(run: Run) -> None:
     found = run.call(bands_of, data, levels, **arguments_for(ff.roc_band, run.options))
     shown = replace(found, asked=tuple(asked.tolist()))
     run.deliver("bands", found, show=partial(print_result, shown), page=lambda: [shown])
-
-
-def _default_levels(data: Any) -> Any:
-    """Choose the default FMRs for which there are enough pairs, and print which are left out."""
-    enough = _LEVELS * data.n_nonmated >= ENOUGH_ERRORS
-    if enough.all():
-        return _LEVELS
-    chosen = _LEVELS[enough] if enough.any() else np.array([_LAST_RESORT])
-    left_out, kept = (", ".join(f"{level:g}" for level in levels) for levels in (_LEVELS[~enough], chosen))
-    say(
-        f"FMR {left_out} would be fewer than {ENOUGH_ERRORS} of {data.n_nonmated:,} non-mated pairs, so FNMR is "
-        f"measured at FMR {kept}; choose others with --fmr.",
-        err=True,
-    )
-    return chosen
 
 
 def _curve_to(asked: Any, data: Any, n: int) -> Any:

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from fastfair import intervals
-from fastfair._lib import validation, whole_files
+from fastfair._lib import whole_files
 from fastfair._lib.plots import off_screen, save
 from fastfair._lib.seeds import fixed
 from fastfair._lib.tables import write_json
@@ -70,10 +69,6 @@ class Run:
             self.options["rng"] = fixed(self.options.get("rng"))
         if self.options.pop("quick", False):
             self.options["n_resamples"] = 0
-        if "alpha" in self.options:  # checked before any file is read
-            validation.fraction("alpha", self.options["alpha"], interval="[0, 1]")
-        if "confidence_level" in self.options:
-            intervals.level(self.options["confidence_level"])
         self._require_places()
 
     def _require_places(self) -> None:

@@ -93,16 +93,16 @@ def test_ratios_come_from_other_people(comparisons, method):
         for side in (found.comparisons.mated, found.comparisons.nonmated)
     ]
     seen = [0, 0]
-    for part in parts:
+    for _, tested, used in parts:
         who = [
             {*side.reference[mask].tolist(), *side.probe[mask].tolist()}
-            for masks in (part.tested, part.trained)
+            for masks in (tested, used)
             for side, mask in zip(sides, masks, strict=True)
         ]
         assert not (who[0] | who[1]) & (who[2] | who[3])
-        trained = [side.similarities[mask] for side, mask in zip(sides, part.trained, strict=True)]
+        trained = [side.similarities[mask] for side, mask in zip(sides, used, strict=True)]
         transform = fit_logistic(*trained, 0.5) if method == "logistic" else fit_pav(*trained)
-        for k, (side, mask) in enumerate(zip(sides, part.tested, strict=True)):
+        for k, (side, mask) in enumerate(zip(sides, tested, strict=True)):
             seen[k] += int(mask.sum())
             expected = transform.ratios_of(side.similarities[mask])
             assert [made[k][row] for row in side.rows[mask].tolist()] == expected.tolist()
@@ -114,19 +114,19 @@ def test_folds_leave_out_just_the_folds_of_both_subjects(n_folds, seed):
     c = ff.Comparisons(**columns(n_subjects=20, n=300))
     fold_of: dict[int, int] = {}
     parts = list(parts_of(c, n_folds, np.random.default_rng(seed)))
-    for part in parts:
-        folds = {int(name) for name in part.name.split(" and ")}
+    for name, masks, _ in parts:
+        folds = {int(one) for one in name.split(" and ")}
         if len(folds) == 1:
-            fold_of |= dict.fromkeys(c.mated.reference[part.tested[0]].tolist(), min(folds))
+            fold_of |= dict.fromkeys(c.mated.reference[masks[0]].tolist(), min(folds))
     side = c.nonmated
     trials = [(0.0, False, str(a), str(b)) for a, b in zip(side.reference, side.probe, strict=True)]
     of_names = {str(subject): fold for subject, fold in fold_of.items()}
     if len(of_names) < 20:
         return
-    for part in parts:
-        for tested in np.flatnonzero(part.tested[1])[:3]:
+    for _, masks, used in parts:
+        for tested in np.flatnonzero(masks[1])[:3]:
             expected = [slow.may_train(trial, trials[tested], of_names) for trial in trials]
-            assert part.trained[1].tolist() == expected
+            assert used[1].tolist() == expected
     sizes = np.bincount(list(fold_of.values()))[1:]
     assert sizes.max() - sizes.min() <= 3  # one for each of the three groups
 
