@@ -32,7 +32,7 @@ from fastfair.errors import InputError
 from . import scanned_pairs  # noqa: F401 - registers its kind of source
 from .dependence import ENOUGH_PAIRS, CountModel, count_models, effective_size
 from .error_lists import ErrorLists, Shrinkage, find_shrinkage, make_lists, shrinkage_of
-from .pair_source import RatioCosts, SortedComparisons, TooFewKeptError, Totals, side_of
+from .pair_source import SortedComparisons, TooFewKeptError, Totals, side_of
 from .units import BLOCK, Units
 
 if TYPE_CHECKING:
@@ -593,8 +593,7 @@ class Resampler(Engine):
         if all_kept:
             self._find_blocks()
         if "cllr" in metrics.names:
-            self.ratio_costs = [RatioCosts(side, 1 + n_groups) for side in self._sides]
-            self.mean_costs = [costs.means for costs in self.ratio_costs]
+            self.mean_costs = [side.mean_costs(1 + n_groups) for side in self._sides]
         self.shrinkage = self._find_shrinkage(scheme)
 
     def _sorted(self, mated: bool) -> SortedComparisons:
@@ -718,9 +717,9 @@ class Resampler(Engine):
         ones = np.ones(1 + self.n_groups)
         found.metrics.update({name: (ones, ones) for name in ("cllr", "min_cllr") if name in self.metrics})
         if dyadic and "cllr" in self.metrics:
-            of_classes = zip(self.ratio_costs, both, strict=True)
             mated, nonmated = (
-                shrinkage_of(costs.variances(lists.source)) if lists.two_way else ones for costs, lists in of_classes
+                shrinkage_of(lists.source.variances_of_mean_costs(means)) if lists.two_way else ones
+                for lists, means in zip(both, self.mean_costs, strict=True)
             )
             found.metrics["cllr"] = mated, nonmated
         if dyadic and "min_cllr" in self.metrics:

@@ -15,7 +15,7 @@ more than it does in the variances.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,8 +37,8 @@ class _Rates:
         self.lists, self.sizes = lists, np.maximum(lists.sizes, 1)
         self.errors = lists.errors_at(thresholds)
         self.rates = self.errors / self.sizes
-        self._comparisons: dict[int, Integers] = {}
-        self._pairs: dict[tuple[int, int], tuple[Integers, Integers]] = {}
+        self.errors_of_pairs = cache(self._errors_of_pairs)
+        self.unit_counts = cache(lists.source.unit_counts)
 
     @cached_property
     def variances(self) -> Floats:
@@ -58,16 +58,11 @@ class _Rates:
         """Return what each unit adds to the rate of a list, minus the mean of its stratum."""
         lists = self.lists
         wrong = slice(lists.start[k], lists.start[k] + self.errors[point, k])
-        comparisons, n_rows = self._unit_counts(k), lists.stratum.size
+        comparisons, n_rows = self.unit_counts(k), lists.stratum.size
         errors = np.bincount(lists.a[wrong], minlength=n_rows) + np.bincount(lists.b[wrong], minlength=n_rows)
         added = (errors - self.rates[point, k] * comparisons) / self.sizes[k]
         mean = np.bincount(lists.stratum, weights=added) / lists.stratum_size
         return np.asarray(added - mean[lists.stratum])
-
-    def _unit_counts(self, k: int) -> Integers:
-        if k not in self._comparisons:
-            self._comparisons[k] = self.lists.source.unit_counts(k)
-        return self._comparisons[k]
 
     def sums_of_units(self, point: int, of_units: Floats) -> Floats:
         """Sum, for each list, what units add to its rate times what they add to another."""
@@ -75,18 +70,16 @@ class _Rates:
 
         lists, errors = self.lists, np.empty(self.sizes.size)
         unit_sums.sum_errors(lists.a, lists.b, of_units, lists.start, self.errors[point], errors)
-        comparisons = np.array([self._unit_counts(k) @ of_units for k in range(self.sizes.size)])
+        comparisons = np.array([self.unit_counts(k) @ of_units for k in range(self.sizes.size)])
         return np.asarray((errors - self.rates[point] * comparisons) / self.sizes)
 
-    def errors_of_pairs(self, point: int, k: int) -> tuple[Integers, Integers]:
+    def _errors_of_pairs(self, point: int, k: int) -> tuple[Integers, Integers]:
         """Return the pairs of units whose weights vary that have errors in a list, as codes, and how many each has."""
-        if (point, k) not in self._pairs:
-            lists, n_rows = self.lists, self.lists.stratum.size
-            wrong = slice(lists.start[k], lists.start[k] + self.errors[point, k])
-            a, b, varies = lists.a[wrong], lists.b[wrong], lists.stratum_size[lists.stratum] > 1
-            codes = np.minimum(a, b) * np.int64(n_rows) + np.maximum(a, b)
-            self._pairs[point, k] = np.unique(codes[varies[a] & varies[b]], return_counts=True)
-        return self._pairs[point, k]
+        lists, n_rows = self.lists, self.lists.stratum.size
+        wrong = slice(lists.start[k], lists.start[k] + self.errors[point, k])
+        a, b, varies = lists.a[wrong], lists.b[wrong], lists.source.varies
+        codes = np.minimum(a, b) * np.int64(n_rows) + np.maximum(a, b)
+        return np.unique(codes[varies[a] & varies[b]], return_counts=True)
 
     def sums_of_pairs(self, point: int, k: int) -> tuple[float, float, float]:
         """Sum over the pairs of units whose weights vary: squared errors, errors times, and squared, comparisons."""

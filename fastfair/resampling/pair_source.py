@@ -147,6 +147,21 @@ class PairSide(ABC):
         """Return the total costs of the first lists in words of 32 bits, (words, n_lists), carried."""
         raise NotImplementedError
 
+    def mean_costs(self, n_lists: int) -> Floats:
+        """Compute what comparisons of the first lists cost in Cllr in the mean, in nats."""
+        assert self.exact is not None
+        return np.asarray(self.exact.nats(self.cost_words(n_lists)) / np.maximum(self.sizes[:n_lists], 1))
+
+    def variances_of_mean_costs(self, mean_costs: Floats) -> Floats:
+        """Compute the (lists, 3) variances of the mean costs as `kernels.dyadic` does, on a scale of their own."""
+        assert self.exact is not None
+        # As multiples of what costs are multiples of; a pair's residual is less than the largest cost of all.
+        means = np.ldexp(mean_costs, -self.exact.exponent)
+        scale = 0.5 ** (1 + self.exact.bits + int(self.sizes[0]).bit_length())
+        found = self.cost_variances(means, scale)
+        found[found < (_ROUNDING * means * scale)[:, None] ** 2] = 0  # as of a list with a single pair
+        return found
+
     def cost_variances(self, means: Floats, scale: float) -> Floats:
         """Compute the (lists, 3) variances of the mean costs of the first lists, of costs times a scale."""
         raise NotImplementedError
@@ -298,25 +313,6 @@ def side_of(pairs: Any, kept: SortedComparisons, workers: Workers, exact: ExactC
     raise TypeError(type(pairs))
 
 
-class RatioCosts:
-    """What the mated, or the non-mated, comparisons cost in Cllr, of the first lists of a side."""
-
-    def __init__(self, side: PairSide, n_lists: int) -> None:
-        assert side.exact is not None
-        words = side.cost_words(n_lists)
-        self.means: Floats = np.asarray(side.exact.nats(words) / np.maximum(side.sizes[:n_lists], 1))  # in nats
-
-    def variances(self, side: PairSide) -> Floats:
-        """Compute the (lists, 3) variances of the mean costs as `kernels.dyadic` does, on a scale of their own."""
-        assert side.exact is not None
-        # As multiples of what costs are multiples of; a pair's residual is less than the largest cost of all.
-        means = np.ldexp(self.means, -side.exact.exponent)
-        scale = 0.5 ** (1 + side.exact.bits + int(side.sizes[0]).bit_length())
-        found = side.cost_variances(means, scale)
-        found[found < (_ROUNDING * means * scale)[:, None] ** 2] = 0  # as of a list with a single pair
-        return found
-
-
 @dataclass(eq=False)
 class Walked:
     """What was found in a walk over all pairs for the errors of lists."""
@@ -456,47 +452,18 @@ class Grouped:
         The comparisons.
     sizes : (lists,) ndarray of int64
         Number of comparisons in each list; list 0 holds all.
-    n_units : int
-        Number of rows of weights.
     words : (n, 2 or 3) ndarray of uint32
         Costs of partners in words of 32 bits, the lowest first; (0, 2) where comparisons were grouped without.
     """
 
     runs: Runs
     sizes: NDArray[np.int64]
-    n_units: int
     words: NDArray[np.uint32]
 
     @property
     def n_comparisons(self) -> int:
         """Number of comparisons that are grouped."""
         return int(self.runs.repeats.sum() or self.runs.partner.size)
-
-    def total_weights(self, weights: NDArray[np.uint8], largest: int, totals: NDArray[np.int64]) -> None:
-        """Write the total weight of the comparisons of each list in 64 replicates into `totals`, (lists, 64)."""
-        from fastfair.kernels import row_sums
-
-        row_sums.total_weights(self.runs, weights, largest, totals)
-
-    def total_costs(self, weights: NDArray[np.uint8], words: NDArray[np.int64]) -> None:
-        """Write the weighted costs of the first lists in 64 replicates into `words`, (n_lists, words, 64)."""
-        from fastfair.kernels import cost_sums
-
-        cost_sums.total_costs(self.runs, self.words, weights, words)
-
-    def cost_words(self, n_lists: int) -> NDArray[np.int64]:
-        """Return the total costs of the first lists in words of 32 bits, (words, n_lists)."""
-        from fastfair.kernels import cost_sums
-
-        words = np.empty((cost_sums.WORDS, n_lists), np.int64)
-        cost_sums.sum_costs(self.runs, self.words, words)
-        return words
-
-    def any_varies(self, varies: NDArray[np.bool_]) -> bool:
-        """Tell whether any comparison has two units that vary."""
-        from fastfair.kernels import partners as kernels
-
-        return bool(kernels.any_varies(self.runs, varies))
 
     def runs_of_list(self, k: int) -> Integers:
         """Return the runs of a list, in the order of units."""
@@ -544,11 +511,15 @@ class ListedSide(PairSide):
     @cached_property
     def two_way(self) -> bool:
         """As in `PairSide`."""
-        return self.grouped.any_varies(self.varies)
+        from fastfair.kernels import partners as kernels
+
+        return bool(kernels.any_varies(self.grouped.runs, self.varies))
 
     def weigh(self, block: int, weights: NDArray[np.uint8], largest: int, totals: NDArray[np.int64]) -> None:
         """As in `PairSide`."""
-        self.grouped.total_weights(weights, largest, totals)
+        from fastfair.kernels import row_sums
+
+        row_sums.total_weights(self.grouped.runs, weights, largest, totals)
 
     def cost(self, block: int, weights: NDArray[np.uint8], n_lists: int) -> Floats:
         """As in `PairSide`."""
@@ -556,7 +527,7 @@ class ListedSide(PairSide):
 
         assert self.exact is not None
         words = np.empty((n_lists, cost_sums.WORDS, BLOCK), np.int64)
-        self.grouped.total_costs(weights, words)
+        cost_sums.total_costs(self.grouped.runs, self.grouped.words, weights, words)
         return np.asarray(self.exact.nats(words.swapaxes(0, 1)))
 
     def unit_counts(self, k: int) -> NDArray[np.int64]:
@@ -643,7 +614,11 @@ class ListedSide(PairSide):
 
     def cost_words(self, n_lists: int) -> NDArray[np.int64]:
         """As in `PairSide`."""
-        return self.grouped.cost_words(n_lists)
+        from fastfair.kernels import cost_sums
+
+        words = np.empty((cost_sums.WORDS, n_lists), np.int64)
+        cost_sums.sum_costs(self.grouped.runs, self.grouped.words, words)
+        return words
 
     def cost_variances(self, means: Floats, scale: float) -> Floats:
         """As in `PairSide`."""
@@ -797,7 +772,7 @@ def group_comparisons(
 
     in_threads(n, write, range(len(blocks)), n_threads)
     merged, words = _merged(runs, words, n_units)
-    return Grouped(merged, sizes, n_units, words)
+    return Grouped(merged, sizes, words)
 
 
 def _merged(runs: Runs, words: NDArray[np.uint32], n_units: int) -> tuple[Runs, NDArray[np.uint32]]:

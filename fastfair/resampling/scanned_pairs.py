@@ -154,64 +154,41 @@ def _narrow(array: NDArray[Any]) -> NDArray[Any]:
     return array.astype(np.uint16 if largest < 2**16 else np.uint32)
 
 
-class GroupedBuckets:
-    """Comparisons in buckets, each grouped by one of their units; units are numbered as in `SpilledPairs`.
+class ScannedSide(CountedSide):
+    """The mated, or the non-mated, comparisons of a scan, bucket by bucket, where they are grouped with their costs.
 
-    Parameters
-    ----------
-    pairs : SpilledPairs
-        The comparisons.
-    source : SortedComparisons
-        Those that are kept, with the lists that they are in.
-    group : (subjects,) ndarray of uint16
-        The group of each subject.
-    workers : Workers
-        Who groups and sums: threads of this process, or the workers of an executor.
-    exact : ExactCosts, optional
-        What comparisons cost, to be grouped with them.
+    Units are numbered as in `SpilledPairs`. Threads of this process, or the workers of an executor, group and sum.
     """
 
+    in_passes = True
+
     def __init__(
-        self,
-        pairs: SpilledPairs,
-        source: SortedComparisons,
-        group: NDArray[np.uint16],
-        workers: Workers,
-        exact: ExactCosts | None = None,
+        self, pairs: SpilledPairs, kept: SortedComparisons, workers: Workers, exact: ExactCosts | None = None
     ) -> None:
+        super().__init__(kept, workers, exact)
         if workers.executor is not None:
             pairs.spill()
-        readers, self._n_threads = pairs.buckets(count_threads(workers.n_threads))
-        n_rows = source.units.n_rows
-        self._grouping = _Grouping(readers, group, source.list_of_cell, source.sizes, n_rows, exact)
+        readers, self._n_buckets_at_once = pairs.buckets(count_threads(workers.n_threads))
+        self._grouping = _Grouping(readers, self.group, kept.list_of_cell, kept.sizes, kept.units.n_rows, exact)
         self._workers = workers
         self._most_bytes, self._n_bytes, self._lock = pairs.most_bytes, 0, threading.Lock()
         # Files that are removed with this object.
         self._folder = Folder(pairs.folder)
         self._grouped: dict[int, Grouped | ArrayFile] = {}
         # Where a thread works on a bucket alone, it groups it alone.
-        self._inner = 1 if self._n_threads > 1 and len(readers) > 1 else workers.n_threads
+        self._inner = 1 if self._n_buckets_at_once > 1 and len(readers) > 1 else workers.n_threads
 
-    def sum(self, work: Pass, told: Callable[[int], None] = lambda _: None) -> Arrays:
-        """Sum over the comparisons of all buckets.
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out the comparisons, whose total weights are summed before others draw replicates."""
+        return {"sizes": self.sizes, "n_threads": self.n_threads}
 
-        Parameters
-        ----------
-        work : Pass
-            What is summed.
-        told : callable, optional
-            Called with how many comparisons more are done.
-
-        Returns
-        -------
-        dict of ndarray
-            By their names in `Pass.shapes`.
-        """
+    def _sum(self, work: Pass, told: Callable[[int], None] = lambda _: None) -> Arrays:
+        """Sum over the comparisons of all buckets; told: called with how many comparisons more are done."""
         n = len(self._grouping.readers)
         if self._workers.executor is not None:
             return self._sum_in_tasks(work, n, told)
         arrays, add = work.adding(self._workers.n_threads)
-        for n_more in in_order(lambda k: add(self._get(k)), range(n), self._n_threads):
+        for n_more in in_order(lambda k: add(self._get(k)), range(n), self._n_buckets_at_once):
             told(n_more)
         return arrays
 
@@ -234,10 +211,6 @@ class GroupedBuckets:
         do_job(job, n, -(-n // _MOST_TASKS), workers, "comparisons", take)
         return arrays
 
-    def any_varies(self, varies: NDArray[np.bool_]) -> bool:
-        """Tell whether any comparison has two units that vary."""
-        return any(self._get(k).any_varies(varies) for k in range(len(self._grouping.readers)))
-
     def _get(self, k: int) -> Grouped:
         kept, grouping = self._grouped.get(k), self._grouping
         if isinstance(kept, Grouped):
@@ -246,7 +219,7 @@ class GroupedBuckets:
             from fastfair.kernels.partners import Runs
 
             *runs, words = kept
-            return Grouped(Runs(*runs), grouping.sizes, grouping.n_rows, words)
+            return Grouped(Runs(*runs), grouping.sizes, words)
         found = grouping.group(k, self._inner)
         arrays = *found.runs, found.words
         n_bytes = sum(array.nbytes for array in arrays)
@@ -261,26 +234,13 @@ class GroupedBuckets:
             self._grouped[k] = file
         return found
 
-
-class ScannedSide(CountedSide):
-    """The mated, or the non-mated, comparisons of a scan, bucket by bucket, where they are grouped with their costs."""
-
-    in_passes = True
-
-    def __init__(
-        self, pairs: SpilledPairs, kept: SortedComparisons, workers: Workers, exact: ExactCosts | None = None
-    ) -> None:
-        super().__init__(kept, workers, exact)
-        self._buckets = GroupedBuckets(pairs, kept, self.group, workers, exact)
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Leave out the comparisons, whose total weights are summed before others draw replicates."""
-        return {"sizes": self.sizes, "n_threads": self.n_threads}
-
     @cached_property
     def two_way(self) -> bool:
         """As in `PairSide`."""
-        return self._buckets.any_varies(self.varies[self._row])
+        from fastfair.kernels import partners as kernels
+
+        varies = self.varies[self._row]
+        return any(kernels.any_varies(self._get(k).runs, varies) for k in range(len(self._grouping.readers)))
 
     def weigh(self, block: int, weights: NDArray[np.uint8], largest: int, totals: NDArray[np.int64]) -> None:
         """As in `PairSide`; only what `totals` returns does so."""
@@ -300,7 +260,7 @@ class ScannedSide(CountedSide):
         n = len(starts)
         totals, costs = (n, self.sizes.size, BLOCK), (n, n_costs, cost_sums.WORDS, BLOCK)
         shapes = {"totals": (totals, np.int64), "costs": (costs, np.int64)}
-        found = self._buckets.sum(Pass(n, shapes, partial(_add_totals, units, starts, key, self._row)), told)
+        found = self._sum(Pass(n, shapes, partial(_add_totals, units, starts, key, self._row)), told)
         if not n_costs:
             return SummedBlocks(found["totals"], None)
         for block in found["costs"]:
@@ -329,7 +289,7 @@ class ScannedSide(CountedSide):
             "repeats": ((int((stops - start).sum()),), np.int32),  # those of a pair are found in one bucket alone
         }
         add_pairs = partial(_add_pairs, grouped, self.stratum_of_numbers, self.varies[self._row])
-        found = self._buckets.sum(Pass(n_lists, shapes, add_pairs))
+        found = self._sum(Pass(n_lists, shapes, add_pairs))
         comparisons, repeats_squared = (
             self.in_order_of_rows(found[name].T).T.copy() for name in ("comparisons", "repeats_squared")
         )
@@ -341,7 +301,7 @@ class ScannedSide(CountedSide):
         from fastfair.kernels import cost_sums
 
         shapes = {"words": ((cost_sums.WORDS, n_lists), np.int64)}
-        words = self._buckets.sum(Pass(1, shapes, partial(_add_costs, n_lists)))["words"]
+        words = self._sum(Pass(1, shapes, partial(_add_costs, n_lists)))["words"]
         cost_sums.carry(words)
         return words
 
@@ -358,7 +318,7 @@ class ScannedSide(CountedSide):
         of_list = *pair_walk.new_sums(1, n_units, self.stratum_size.size), *cost_sums.new_costs(n_units)
         shapes = {str(k): ((means.size, *array.shape), array.dtype) for k, array in enumerate(of_list)}
         begin = partial(_add_pair_costs, means, scale, self.stratum_of_numbers, self.varies[self._row])
-        arrays = self._buckets.sum(Pass(means.size, shapes, begin))
+        arrays = self._sum(Pass(means.size, shapes, begin))
         for k in range(means.size):
             counts, costs = pair_and_cost_sums([array[k] for array in arrays.values()])
             counts = counts._replace(
@@ -391,6 +351,8 @@ def _add_totals(units: Units, starts: range, key: NDArray[np.uint32], row: Integ
 
     row: that of the weights of each unit, as buckets number units.
     """
+    from fastfair.kernels import cost_sums, row_sums
+
     blocks = []
     for start in starts:
         drawn = units.new_weights()
@@ -400,9 +362,9 @@ def _add_totals(units: Units, starts: range, key: NDArray[np.uint32], row: Integ
     def add(grouped: Grouped, k: int, sums: Arrays, lock: threading.Lock) -> None:
         weights, largest = blocks[k]
         totals, costs = np.empty_like(sums["totals"][k]), np.empty_like(sums["costs"][k])
-        grouped.total_weights(weights, largest, totals)
+        row_sums.total_weights(grouped.runs, weights, largest, totals)
         if costs.size:
-            grouped.total_costs(weights, costs)
+            cost_sums.total_costs(grouped.runs, grouped.words, weights, costs)
         with lock:
             sums["totals"][k] += totals
             sums["costs"][k] += costs
@@ -432,9 +394,11 @@ def _add_pairs(errors: list[tuple[Any, ...]], stratum: Integers, varies: NDArray
 
 def _add_costs(n_lists: int) -> Add:
     """Sum the costs of lists, in words."""
+    from fastfair.kernels import cost_sums
 
     def add(grouped: Grouped, k: int, sums: Arrays, lock: threading.Lock) -> None:
-        words = grouped.cost_words(n_lists)
+        words = np.empty((cost_sums.WORDS, n_lists), np.int64)
+        cost_sums.sum_costs(grouped.runs, grouped.words, words)
         with lock:
             sums["words"] += words
 

@@ -96,7 +96,7 @@ def test_replicates_are_means_of_costs_shrunk(seed, n, n_subjects, repeated, lar
 @pytest.mark.parametrize("unit", ["comparison", "sample", "subject+sample"])
 def test_estimates_are_means_whatever_is_drawn(unit):
     c = population()
-    means = [costs.means for costs in Resampler(c, [], unit=unit, metrics=CLLR).ratio_costs]
+    means = Resampler(c, [], unit=unit, metrics=CLLR).mean_costs
     estimate = ff.evaluate(c, [], metrics="cllr", measures=[], n_resamples=0)
     for k, group in enumerate((None, *c.groups)):
         assert (means[0] + means[1])[k] / (2 * math.log(2)) == estimate.value("cllr", group)

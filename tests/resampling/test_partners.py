@@ -6,6 +6,7 @@ import itertools
 
 import numpy as np
 import pytest
+from fastfair.kernels import partners, row_sums
 from hypothesis import given
 from hypothesis import strategies as st
 from oracles import pair_sums as slow
@@ -87,6 +88,6 @@ def test_more_units_than_16_bits_can_number_are_kept_apart():
     weights = np.arange(64, dtype=np.uint8) * np.ones((2 * n + 1, 1), np.uint8)
     weights[-1] = 1
     totals = np.empty((1, 64), np.int64)
-    found.total_weights(weights, 63, totals)
+    row_sums.total_weights(found.runs, weights, 63, totals)
     assert (totals == n * np.arange(64)).all()
-    assert not found.any_varies(np.append(np.ones(2 * n, bool), False))
+    assert not partners.any_varies(found.runs, np.append(np.ones(2 * n, bool), False))
