@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from fastfair._lib import validation
 from fastfair._lib.arguments import AnyNumber, Array, checked
 from fastfair._lib.label_codes import Coded, Labels, look_up
-from fastfair._lib.notebook import Shown
 from fastfair._lib.warnings import gathered
 from fastfair.errors import DroppedWarning, InputError
 
@@ -47,7 +46,7 @@ if TYPE_CHECKING:
     from narwhals.typing import IntoDataFrame
 
 
-class Comparisons(Shown):
+class Comparisons:
     """Comparison scores, with the subjects and samples compared and their groups; checked and sorted once.
 
     Parameters
@@ -516,17 +515,6 @@ class Comparisons(Shown):
         """Turn a threshold on the scale of the scores into the lowest key that it accepts."""
         similarity = -threshold if self.score_kind == "distance" else threshold
         return score_keys.first_key_at_least(similarity, self.mated.keys)
-
-    def _shown(self) -> tuple[Sequence[str], Mapping[str, Sequence[Any]]]:
-        said = [repr(self), *(f"Left out: {text}" for text in self.left_out)]
-        if not self.groups:
-            return said, {}
-        columns: dict[str, Sequence[Any]] = {"group": self.groups}
-        for name, side in (("mated", self.mated_by_group), ("non-mated", self.nonmated_by_group)):
-            columns[name] = np.diagonal(side.cells).tolist()
-            if side.subjects is not None:
-                columns[f"subjects of {name}"] = np.diagonal(side.subjects).tolist()
-        return said, columns
 
     def __repr__(self) -> str:
         parts = [f"{len(self.mated)} mated", f"{len(self.nonmated)} non-mated", self.score_kind]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from fastfair._lib import validation
 from fastfair._lib.arguments import Array, Probability, checked
 from fastfair._lib.label_codes import Coded, Labels, encode, encode_together
-from fastfair._lib.notebook import Shown
 from fastfair._lib.threads import run_blocks
 from fastfair._lib.warnings import gathered, warn
 from fastfair._lib.workers import Workers
@@ -136,7 +135,7 @@ FailuresOfVectors = Literal["error", "exclude"]
 
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
-class Embeddings(Shown):
+class Embeddings:
     """Vectors that a model computed from samples, with the subject of each vector and the group of each subject.
 
     Every two vectors are a comparison, which is mated if they are of the same subject; with roles, each reference with
@@ -526,17 +525,6 @@ class Embeddings(Shown):
         of_vectors = Pairing.of(self.subject[self.template], self.subject_group, self.is_probe[self.template])
         number = np.argsort(self.pairing.order).astype(np.int32)[self.template[of_vectors.order]]
         return PairFinder(self.vectors, self.similarity, of_vectors, workers, number=number)
-
-    def _shown(self) -> tuple[Sequence[str], Mapping[str, Sequence[Any]]]:
-        said = [repr(self), *(f"Left out: {text}" for text in self.left_out)]
-        if not self.groups:
-            return said, {}
-        columns: dict[str, Sequence[Any]] = {"group": self.groups}
-        inside = self.subject_group == np.arange(len(self.groups))[:, None]
-        columns["subjects"] = inside.sum(axis=1).tolist()
-        columns["vectors" if self.template is None else "templates and probes"] = (inside @ self.n_samples).tolist()
-        columns["mated pairs"] = (inside @ self.pairs[0].of_subjects()).tolist()
-        return said, columns
 
     def _choose_groups(self, names: tuple[str, ...]) -> None:
         groups, codes = group_labels.intersections(names, self.attributes, [self._subject_codes])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from pathlib import Path
@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 from fastfair._lib import arrays
 from fastfair._lib.arguments import checked
 from fastfair._lib.label_codes import encode_together, look_up, smallest_integers
-from fastfair._lib.notebook import Shown
 from fastfair._lib.threads import count_threads, in_order
 from fastfair.errors import InputError
 
@@ -99,7 +98,7 @@ class KeptComparisons(Comparisons):
         return replace(found, counted=(cells, subjects))
 
 
-class ScannedComparisons(Shown):
+class ScannedComparisons:
     """Comparisons of which few are kept, those near the errors.
 
     `evaluate`, `claim`, `fnmr_test` and `margin_of_error` take them; `compare` and `fmr_test` those of vectors.
@@ -154,11 +153,6 @@ class ScannedComparisons(Shown):
         kept = self.kept.by(*attributes)
         assert isinstance(kept, KeptComparisons)
         return ScannedComparisons(kept)
-
-    def _shown(self) -> tuple[Sequence[str], Mapping[str, Sequence[Any]]]:
-        sentences, columns = self.kept._shown()
-        kept = f"kept: the {self.kept.mated.keys.size:,} lowest mated and the {self.kept.nonmated.keys.size:,} highest "
-        return [repr(self), f"{kept}non-mated scores", *sentences[1:]], columns
 
     def __repr__(self) -> str:
         return f"Scanned{self.kept!r}"

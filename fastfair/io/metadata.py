@@ -229,18 +229,18 @@ class Metadata:
         for name, pair in told.items():
             for column, side, by_name in zip(pair, sides, found, strict=True):
                 texts, codes = columns.texts(column)
-                known = by_name[name]
-                position = {str(label): k for k, label in enumerate(known.labels)}
-                told_codes = np.array([-1 if text is None else position.get(text, -2) for text in texts])[codes]
-                wrong = (told_codes != known.codes) & (told_codes != -1) & keep
+                own, known = (
+                    np.array(labels, object)[of_rows]
+                    for labels, of_rows in ((texts, codes), (list(map(str, by_name[name].labels)), by_name[name].codes))
+                )
+                wrong = (own != known) & np.array([text is not None for text in texts])[codes] & keep
                 if policy == "raise" and wrong.any():
                     row = int(wrong.argmax())
                     raise InputError(
-                        f"column {column!r} has {texts[codes[row]]!r} for {str(side.labels[side.codes[row]])!r} in row "
-                        f"{row} (counted from 0), but {name!r} of the metadata is "
-                        f"{str(known.labels[known.codes[row]])!r} ({int(wrong.sum())} such rows); correct one of them, "
-                        'or pass label_conflicts="drop" to leave these comparisons out, or label_conflicts="keep" to '
-                        "take the metadata's labels",
+                        f"column {column!r} has {own[row]!r} for {str(side.labels[side.codes[row]])!r} in row {row} "
+                        f"(counted from 0), but {name!r} of the metadata is {known[row]!r} ({int(wrong.sum())} such "
+                        'rows); correct one of them, or pass label_conflicts="drop" to leave these comparisons out, or '
+                        'label_conflicts="keep" to take the metadata\'s labels',
                         row=row,
                     )
                 contradicted |= wrong

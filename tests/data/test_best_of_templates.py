@@ -126,7 +126,7 @@ def test_groups_and_what_was_left_out_stay():
     found = e._changed(e.grouping, left_out=("two rows",)).enrolled(score="max")
     assert (found.groups, found.grouping, found.left_out) == (("x", "y"), ("eyes",), ("two rows",))
     assert found.by("sex").groups == ("f", "m")
-    assert "templates and probes" in found._shown()[1]
+    assert "2 templates, 2 probes" in repr(found)
 
 
 def test_what_cannot_be_enrolled_is_refused():
