@@ -315,48 +315,44 @@ def match(first: Comparisons, second: Comparisons, *, one_by_one: bool) -> Compa
         if comparisons.subjects is None:
             raise InputError(f"{name} has no subjects: comparisons are matched by reference and probe")
     _require_the_same_groups(first, second)
-    by_sample = first.samples is not None and second.samples is not None
-    labels = first.samples if by_sample else first.subjects
-    others = second.samples if by_sample else second.subjects
-    assert labels is not None
-    assert others is not None
-    what = "samples" if by_sample else "subjects"
-    _require_the_same_labels(what, labels, others)
+    what = "subjects" if first.samples is None or second.samples is None else "samples"
+    labels: NDArray[Any] = getattr(first, what)
+    _require_the_same_labels(what, labels, getattr(second, what))
     if isinstance(first, KeptComparisons) or isinstance(second, KeptComparisons):
         _require_scans_of_the_same_vectors(first, second)
         return second
     sides = []
     for kind in ("mated", "nonmated"):
         pair = [getattr(comparisons, kind) for comparisons in (first, second)]
-        codes = [_codes(side, by_sample, labels.size) for side in pair]
-        by_group = [getattr(comparisons, f"{kind}_by_group") for comparisons in (first, second) if first.groups]
-        columns = [codes, *([getattr(side, name) for side in by_group] for name in _GROUPS if by_group)]
+        columns = [_columns(comparisons, kind, what) for comparisons in (first, second)]
         if not one_by_one and _are_numbered_alike(pair, columns):
             sides.append(pair[1])
             continue
         # Of comparisons with the same labels, those with the same groups belong together.
-        orders = [np.lexsort(of_side[::-1]) for of_side in zip(*columns, strict=True)]
-        ordered, *groups = ([of_side[order] for of_side, order in zip(both, orders, strict=True)] for both in columns)
-        if not np.array_equal(*ordered):
-            _refuse(kind, ordered, labels, (first, second))
-        if one_by_one and (ordered[0][1:] == ordered[0][:-1]).any():
+        orders = [np.lexsort(of_side[::-1]) for of_side in columns]
+        (codes, *groups), (other_codes, *other_groups) = (
+            [column[order] for column in of_side] for of_side, order in zip(columns, orders, strict=True)
+        )
+        if not np.array_equal(codes, other_codes):
+            _refuse(kind, [codes, other_codes], labels, (first, second))
+        if one_by_one and (codes[1:] == codes[:-1]).any():
             raise InputError(
                 f'unit="comparison" matches comparisons one to one, but some {_SPOKEN[kind]} comparisons have the '
                 f"same reference and probe {what}: "
-                + ("" if by_sample else "give reference_sample and probe_sample, or ")
+                + ("give reference_sample and probe_sample, or " if what == "subjects" else "")
                 + 'use unit="subject"'
             )
-        for one, other in groups:
+        for one, other in zip(groups, other_groups, strict=True):
             apart = np.flatnonzero(one != other)
             if apart.size:
                 here, there = (first.groups[group[apart[0]]] for group in (one, other))
                 raise InputError(
-                    f"the groups of {apart.size} comparisons differ, such as "
-                    f"{_compared(ordered[0][apart[0]], labels)}: {here!r} in first and {there!r} in second"
+                    f"the groups of {apart.size} comparisons differ, such as {_compared(codes[apart[0]], labels)}: "
+                    f"{here!r} in first and {there!r} in second"
                 )
         # A comparison has the number it has in `first`, so that both are drawn together.
         rows = np.empty(len(pair[1]), np.int64)
-        rows[orders[1]] = _rows(pair[0])[orders[0]]
+        rows[orders[1]] = pair[0].rows[orders[0]]
         sides.append(replace(pair[1], rows=rows))
     if sides[0] is second.mated and sides[1] is second.nonmated:
         return second
@@ -441,31 +437,29 @@ def _require_the_same_rows(
             )
 
 
-def _are_numbered_alike(pair: list[SortedSide], columns: list[list[NDArray[Any]]]) -> bool:
-    """Tell whether the comparisons of each number are of the same labels and groups, as where lists have one order.
+def _columns(comparisons: Comparisons, kind: str, what: str) -> list[NDArray[Any]]:
+    """Return a number for the two labels of each comparison, and the groups of its reference and probe, if any."""
+    side, end = getattr(comparisons, kind), "_sample" if what == "samples" else ""
+    reference, probe = (getattr(side, f"{role}{end}").astype(np.int64) for role in ("reference", "probe"))
+    codes = reference * getattr(comparisons, what).size + probe
+    if not comparisons.groups:
+        return [codes]
+    by_group = getattr(comparisons, f"{kind}_by_group")
+    return [codes, by_group.reference_group, by_group.probe_group]
 
-    columns: (n,) codes of both sides' labels, and then of their groups.
-    """
-    rows = [_rows(side) for side in pair]
+
+def _are_numbered_alike(pair: list[SortedSide], columns: list[list[NDArray[Any]]]) -> bool:
+    """Tell whether comparisons of one number have the same labels and groups, as where lists have one order."""
+    rows: list[Any] = [side.rows for side in pair]
     if rows[0].size != rows[1].size:
         return False
     n = 1 + max(int(of_side.max(initial=0)) for of_side in rows)
-    for one, other in columns:
+    for one, other in zip(*columns, strict=True):
         of_number = np.full(n, -1, np.int64)
         of_number[rows[0]] = one
         if not np.array_equal(of_number[rows[1]], other):
             return False
     return True
-
-
-def _rows(side: SortedSide) -> NDArray[Any]:
-    assert side.rows is not None  # subjects come with them
-    return side.rows
-
-
-def _codes(side: SortedSide, by_sample: bool, n: int) -> NDArray[np.int64]:
-    reference, probe = (side.reference_sample, side.probe_sample) if by_sample else (side.reference, side.probe)
-    return np.asarray(reference, np.int64) * n + np.asarray(probe, np.int64)
 
 
 def _compared(code: int, labels: NDArray[Any]) -> str:
