@@ -48,15 +48,9 @@ class Policies:
         What to do with comparisons of a sample with itself, where some subject has several samples, and with the
         diagonal of a symmetric matrix all of whose entries are the best scores: leave them out with a warning, or keep
         them.
-    look_alikes : {"warn", "unite"}
-        What to do with names of subjects that differ in the form of Unicode, in invisible characters or in the kind of
-        blanks, and with labels of groups that differ in these or in letter case: warn, or take them for one.
     missing_labels : {"error", "drop", "unknown"}
         What to do with comparisons that lack a label, in the score file or in the metadata: raise an error, leave them
         out, with a warning that says how many, or take "unknown" for it.
-    unmatched : {"error", "drop"}
-        What to do with trials of a list that have no score, and scores that have no trial: raise an error, or leave
-        them out with a warning that counts them.
 
     Examples
     --------
@@ -71,9 +65,7 @@ class Policies:
     failure_score: float | None = None
     label_conflicts: Literal["raise", "drop", "keep"] = "raise"
     self_comparisons: Literal["drop", "keep"] = "drop"
-    look_alikes: Literal["warn", "unite"] = "warn"
     missing_labels: MissingLabels = "error"
-    unmatched: Literal["error", "drop"] = "error"
 
     def _find_failed(self, values: Floats) -> NDArray[np.bool_] | None:
         """Tell which scores are those of failed comparisons; None where failures are refused.
@@ -142,10 +134,9 @@ def checked_columns(
     samples = code_sides("samples", ("reference_sample", "probe_sample"), sides)
     attributes = code_attributes(sides.get("reference_group"), sides.get("probe_group"))
     if subjects is not None:
-        subjects = without_look_alikes("subject", subjects, policies.look_alikes)
-    attributes = {
-        name: without_look_alikes(f"group {name!r}", sides, policies.look_alikes) for name, sides in attributes.items()
-    }
+        warn_of_look_alikes("subject", subjects[0].tolist())
+    for name, (labels, *_) in attributes.items():
+        warn_of_look_alikes(f"group {name!r}", labels.tolist())
     if mated is None:
         if subjects is None:
             raise InputError("mated is None: it can be left out only where reference and probe are given")
@@ -304,8 +295,7 @@ def rows_without_conflicts(
         f"mated contradicts the subjects in {conflicts.size} comparisons ({kinds}); the first is {where(row)}: "
         f"{pair[0]!r} with {pair[1]!r} marked {'mated' if flags[row] else 'non-mated'}. "
         + (
-            f'{one!a} and {other!a} look alike: write both alike, or pass look_alikes="unite" where they differ in '
-            "forms of Unicode or invisible characters"
+            f"{one!a} and {other!a} look alike: write both alike"
             if by_case
             else advice()
             or checks.advice_on_samples(labels)
@@ -359,54 +349,27 @@ def plain_label(label: str) -> str:
     return plain_name(label).casefold()
 
 
-def without_look_alikes(what: str, sides: BothSides, policy: str) -> BothSides:
-    """Look for names that look alike, and warn of them or unite them.
+def warn_of_look_alikes(what: str, names: list[Any]) -> None:
+    """Warn of distinct names that look alike: that differ in invisible characters, or labels of groups in letter case.
 
-    Parameters
-    ----------
-    what : str
-        What the names are, for messages: "subject", or "group 'sex'" of an attribute.
-    sides : tuple of ndarray
-        Distinct names, and for each comparison their positions for the reference and the probe.
-    policy : {"warn", "unite"}
-        What to do with names that look alike. United, they have the spelling that comes first in the alphabet.
-
-    Returns
-    -------
-    tuple of ndarray
-
-    Warns
-    -----
-    LookAlikeWarning
-        Names both spellings, and labels that programs write where there is none.
+    what: "subject", or "group 'sex'" of an attribute, of which labels that programs write where there is none are told,
+    too.
     """
-    names = sides[0].tolist()
     form: Callable[[str], str] = plain_name if what == "subject" else plain_label
     if not all(isinstance(name, str) for name in names) or (what == "subject" and all(map(str.isascii, names))):
-        return sides
-    first: dict[str, int] = {}
-    to = np.array([first.setdefault(form(name), k) for k, name in enumerate(names)])
-    alike = np.flatnonzero(to != np.arange(to.size))
+        return
+    first: dict[str, str] = {}
+    alike = [(first[form(name)], name) for name in names if first.setdefault(form(name), name) != name]
     if what != "subject" and (odd := [name for name in names if plain_label(name) in _AS_IF_MISSING]):
         warn(
             f"{what} has the label {odd[0]!r}, which is taken for a group of its own; where it says that there is no "
             "label, leave the field blank",
             LookAlikeWarning,
         )
-    if not alike.size:
-        return sides
-    if policy == "warn":
-        one, other = (ascii(names[k]) for k in (to[alike[0]], alike[0]))
-        more = f" (and {alike.size - 1} more)" if alike.size > 1 else ""
-        warn(
-            f"{what} {one} and {other} look alike and are taken for two{more}: write both alike, or pass "
-            'look_alikes="unite"',
-            LookAlikeWarning,
-        )
-        return sides
-    kept, position = np.unique(to, return_inverse=True)
-    reference, probe = (position[codes].astype(codes.dtype) for codes in sides[1:])
-    return sides[0][kept], reference, probe
+    if alike:
+        more = f" (and {len(alike) - 1} more)" if len(alike) > 1 else ""
+        one, other = map(ascii, alike[0])
+        warn(f"{what} {one} and {other} look alike and are taken for two{more}: write both alike", LookAlikeWarning)
 
 
 def columns_of_matrix(

@@ -22,7 +22,6 @@ from fastfair.data.columns import (
     Policies,
     checked_columns,
     without_diagonal,
-    without_look_alikes,
 )
 from fastfair.data.comparisons import Comparisons
 from fastfair.data.embeddings import NamedVectors
@@ -258,11 +257,6 @@ def _subjects_and_samples(table: ScoreTable, how: HowToRead) -> tuple[BothSides 
     if looked_up and how.described is not None:
         samples = samples or subjects
         subjects = how.described.subjects_of(samples)
-    if how.policies.look_alikes == "unite":  # before labels are held against subjects
-        labels, *codes = without_look_alikes(
-            "subject", (subjects[0].labels, subjects[0].codes, subjects[1].codes), "unite"
-        )
-        subjects = Coded(labels, codes[0]), Coded(labels, codes[1])
     return subjects, samples
 
 

@@ -16,12 +16,11 @@ from numpy.typing import NDArray
 from fastfair._lib import arrays, memory, validation
 from fastfair._lib.arguments import checked
 from fastfair._lib.frames import FrameColumns
-from fastfair._lib.warnings import warn
 from fastfair.data import checks, side_columns
 from fastfair.data.checks import ScoreKind
 from fastfair.data.columns import Policies
 from fastfair.data.embeddings import NamedVectors
-from fastfair.errors import DroppedWarning, FileFormatError, InputError
+from fastfair.errors import FileFormatError, InputError
 
 from . import files, tables
 from . import text as texts
@@ -246,7 +245,7 @@ class Format:
     @property
     def of_trials(self) -> bool:
         """Whether its rows name the samples of trials, and neither subjects nor columns."""
-        return bool(self.fields or self.listed) and self.sides == ("enrol", "test") and self.fields != _MATRIX
+        return bool(self.fields or self.listed) and self.sides == ("enrol", "test")
 
 
 @dataclass(frozen=True)
@@ -303,7 +302,7 @@ def _recognised(text: Text, trials: Text | None, how: HowToRead) -> Format:
     numeric = all(map(is_number, fields))
     if which == "fields" and not found:
         if numeric and len(fields) > 5:
-            return FORMATS["matrix"]
+            raise FileFormatError(f"{path} has rows of {len(fields)} numbers: save a matrix of scores as .npy")
         if separator in (",", ";") and not numeric:
             raise FileFormatError(
                 f"{path}: the first line names no columns: {line[:_SHOWN]!r}; give the file such a line"
@@ -337,7 +336,7 @@ def _readings(text: Text, which: str, how: HowToRead) -> dict[str, str]:
     """Return the formats that all rows may be read as, with their fields: "fields" of scores, or those "listed"."""
     n = len(fields_of(text.first))
     known = {name: getattr(kind, which) for name, kind in FORMATS.items()}
-    possible = {name: what for name, what in known.items() if what == _MATRIX or len(what.split()) == n}
+    possible = {name: what for name, what in known.items() if len(what.split()) == n}
     rows, _ = text.rows
     possible = {name: what for name, what in possible.items() if _fits(rows, what, how.layout.mated_value)}
     if len(possible) > 1:
@@ -358,8 +357,6 @@ def _has_label_words(rows: pl.DataFrame, fields: str) -> bool:
 
 
 def _fits(rows: pl.DataFrame, fields: str, mated_value: object) -> bool:
-    if fields == _MATRIX:
-        return all(map(_are_numbers, rows))
     return all(
         _are_numbers(column) if name == "score" else _are_labels(column, mated_value)
         for name, column in zip(fields.split(), rows, strict=True)
@@ -379,9 +376,7 @@ def _are_labels(column: pl.Series, mated_value: object) -> bool:
 
 
 def _has_both_classes(rows: pl.DataFrame, fields: str, kind: Format) -> bool:
-    """Return whether a reading has mated and non-mated comparisons; of a matrix, whether it is square."""
-    if fields == _MATRIX:
-        return rows.height == rows.width
+    """Return whether a reading has mated and non-mated comparisons."""
     columns = dict(zip(fields.split(), rows, strict=True))
     label = next((columns[name] for name in _LABELS if name in columns), None)
     if label is None and not kind.of_trials:
@@ -485,8 +480,7 @@ def read_rows(file: ScoreFile, how: HowToRead) -> ScoreTable:
     if label and kind.of_trials:
         _refuse_contradictions(listing.path, frame, lines)
     if trials is not None:
-        frame, keep = _with_scores(text, frame, trials.path, how.policies.unmatched)
-        lines = lines if keep is None else lines[keep]
+        frame = _with_scores(text, frame, trials.path)
     samples = kind.samples if kind.samples and _have_one_subject(frame, kind) else None
     return ScoreTable(
         listing.path, frame, "score" if how.scored else None, label, *kind.sides, kind.subject_pattern,
@@ -534,17 +528,8 @@ def _is_matrix(path: Path, how: HowToRead) -> bool:
 def _read_matrix(file: ScoreFile, how: HowToRead) -> ScoreTable:
     """Read a square matrix of scores: row i and column i are one subject."""
     pl = files.polars()
-    _require_no_columns(file, how, "score" if file.text is None else "")
-    text, lines = file.text, None
-    if text is None:
-        scores = arrays.numbers_in("scores", _array(file.path, how.score))
-    else:
-        flat, lines = texts.split(text, "," if "," in text.first else None, flat=True)
-        n_columns = flat.height // lines.size
-        _refuse_data_in_comments(text, n_columns, lambda fields: all(map(is_number, fields)))
-        lines = np.repeat(lines, n_columns)
-        values = texts.numbers(text.path, "a score", flat.to_series(), lines, text.failures)
-        scores = values.reshape(-1, n_columns)
+    _require_no_columns(file, how, "score")
+    scores = arrays.numbers_in("scores", _array(file.path, how.score))
     if scores.ndim != 2 or scores.shape[0] != scores.shape[1]:
         raise FileFormatError(
             f"{file.path}: a score matrix is square, but this array's shape is {scores.shape}; give other matrices to "
@@ -554,22 +539,17 @@ def _read_matrix(file: ScoreFile, how: HowToRead) -> ScoreTable:
     memory.require((scores.itemsize + 24) * n * n, f"the comparisons of {n:,} x {n:,} scores", "give fewer rows")
     subjects = np.arange(n, dtype=np.int32)
     frame = pl.DataFrame({"score": scores.ravel(), "reference": np.repeat(subjects, n), "probe": np.tile(subjects, n)})
-    return ScoreTable(file.path, frame, "score", None, "reference", "probe", lines=lines, is_matrix=True)
+    return ScoreTable(file.path, frame, "score", None, "reference", "probe", is_matrix=True)
 
 
-def _with_scores(
-    text: Text, listed: pl.DataFrame, trials: Path, unmatched: str
-) -> tuple[pl.DataFrame, NDArray[np.bool_] | None]:
-    """Add a score to each trial; score files have them in the order of the trial list, or beside the trials' names.
-
-    Returns the trials, and which were kept, None for all.
-    """
+def _with_scores(text: Text, listed: pl.DataFrame, trials: Path) -> pl.DataFrame:
+    """Add a score to each trial; score files have them in the order of the trial list, or beside the trials' names."""
     path, first = text.path, fields_of(text.first)
     if len(first) == 1:
         scores, _ = _fields(text, "score")
         if scores.height != listed.height:
             raise FileFormatError(f"{path} has {scores.height} scores, but {trials} has {listed.height} trials")
-        return listed.hstack(scores), None
+        return listed.hstack(scores)
     if len(first) != 3:
         raise FileFormatError(
             f"{path}: line {text.number}: a score file has 'score' or 'enrol test score', not {' '.join(first)!r}"
@@ -578,7 +558,7 @@ def _with_scores(
     scores, lines = _fields(text, "score enrol test" if score_first else "enrol test score")
     pairs = _pairs(listed)
     if scores.height == listed.height and (pairs == _pairs(scores)).all() and pairs.n_unique() == pairs.len():
-        return listed.hstack([scores["score"]]), None
+        return listed.hstack([scores["score"]])
     scores = scores.with_columns(line=lines).unique([*_TRIAL, "score"], keep="first", maintain_order=True)
     several = _of_several(scores)
     if several is not None:
@@ -587,27 +567,18 @@ def _with_scores(
             f"{several['line'][0]} and {several['score'][1]} in line {several['line'][1]}"
         )
     found = listed.join(scores, on=_TRIAL, how="left", maintain_order="left")
-    keep = found["line"].is_not_null()
-    unscored, unlisted = listed.filter(~keep), scores.join(listed, on=_TRIAL, how="anti", maintain_order="left")
-    if unmatched == "drop" and unscored.height + unlisted.height:
-        warn(
-            f"{unscored.height} of {listed.height} trials of {trials} have no score in {path}, and {unlisted.height} "
-            "scores no trial: these are left out",
-            DroppedWarning,
-        )
-        if not keep.any():
-            raise FileFormatError(f"no trial of {trials} has a score in {path}")
-        return found.filter(keep).drop("line"), keep.to_numpy()
+    unscored, unlisted = (
+        listed.filter(found["line"].is_null()),
+        scores.join(listed, on=_TRIAL, how="anti", maintain_order="left"),
+    )
     for rows, message in (
         (unscored, f"{unscored.height} of {listed.height} trials of {trials} have no score in {path}"),
         (unlisted, f"{unlisted.height} scores of {path} have no trial in {trials}"),
     ):
         if rows.height:
             line = f" in line {rows['line'][0]}" if "line" in rows.columns else ""
-            raise FileFormatError(
-                f'{message}, first {rows["enrol"][0]} {rows["test"][0]}{line}; unmatched="drop" leaves them out'
-            )
-    return found.drop("line"), None
+            raise FileFormatError(f"{message}, first {rows['enrol'][0]} {rows['test'][0]}{line}")
+    return found.drop("line")
 
 
 def _fields(text: Text, names: str, mated_value: object = None) -> tuple[pl.DataFrame, NDArray[np.int64]]:
@@ -691,7 +662,6 @@ def _refuse_data_in_comments(text: Text, n_fields: int, is_data: Callable[[list[
             )
 
 
-_MATRIX = "a score matrix"
 _SCORE_LAST = "fields, the last numbers"
 _WHAT_IT_SAYS = "what the name says"
 FORMATS: dict[str, Format] = {
@@ -733,9 +703,8 @@ FORMATS: dict[str, Format] = {
             listed="enrol test target",
         ),
         Format(
-            "matrix", "a row of scores",
-            "`.npy`; `.npz` of two dimensions; text with more than five numbers a line", _read_matrix,
-            fields=_MATRIX, suffixes=(".npy", ".npz"), fits=_is_matrix,
+            "matrix", "a row of scores", "`.npy`; `.npz` of two dimensions", _read_matrix,
+            suffixes=(".npy", ".npz"), is_text=False, fits=_is_matrix,
         ),
         Format(
             "arrays", "one array for each column", "`.npz` of one dimension", _read_named, suffixes=(".npz",),

@@ -148,8 +148,6 @@ def scan_comparisons(
     for name, given in (("quality", layout.quality), ("keep", how.keep), ("impostor", layout.impostor)):
         if given:
             raise InputError(f"a scan has no {name}=: leave it out, or use read_comparisons")
-    if policies.look_alikes == "unite":
-        raise InputError('a scan reads names in parts, and cannot unite them: leave look_alikes="unite" out')
     cllr, memory_limit = storage.cllr, storage.memory_limit
     limit = memory.available() // 2 if memory_limit is None else int(memory_limit)
     if limit < LEAST_MEMORY:

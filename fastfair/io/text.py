@@ -93,8 +93,6 @@ def read(path: Path, failures: bool | None = None) -> Text:
 def split(
     text: Text,
     separator: str | None,
-    *,
-    flat: bool = False,
     columns: list[int] | None = None,
 ) -> tuple[pl.DataFrame, NDArray[np.int64]]:
     """Split text into rows with as many fields as the first line has.
@@ -106,8 +104,6 @@ def split(
     separator : str or None
         The character between fields, which may then be in quotes. None means any number of blanks and tabs, and no
         quotes.
-    flat : bool, default False
-        Return one column of all fields, row after row.
     columns : list of int, optional
         Positions of the fields to return.
 
@@ -133,17 +129,16 @@ def split(
     if quoted:
         _require_quotes(text, data, mark)
     n = len(fields_of(text.first) if separator is None else header(text, separator))
-    n_columns = 1 if flat else n
 
     def parsed(data: bytes) -> Any:
         with files.reading(text.path):
             return pl.read_csv(
-                data.replace(mark.encode(), b"\n") if flat else data,
+                data,
                 separator=mark,
                 quote_char='"' if quoted else None,
                 has_header=False,
                 infer_schema=False,
-                schema={f"column_{k + 1}": pl.String for k in range(n_columns)},
+                schema={f"column_{k + 1}": pl.String for k in range(n)},
                 columns=columns,
             )
 
@@ -160,10 +155,10 @@ def split(
         data = _with_single_blanks(data)
         frame = parsed_if_regular(data)
     if frame is not None:
-        return frame.fill_null(""), text.number + np.arange(frame.height * n_columns // n)
+        return frame.fill_null(""), text.number + np.arange(frame.height)
     data, lines = _rows(text, data, mark, n, quoted)
     frame = parsed(data).fill_null("")
-    if frame.height * n_columns != lines.size * n:
+    if frame.height != lines.size:
         raise FileFormatError(f"{text.path} has {lines.size} rows, but {frame.height} could be read")
     return frame, lines
 

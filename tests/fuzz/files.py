@@ -183,11 +183,6 @@ def archived(rng: random.Random, **arrays: np.ndarray) -> bytes:
     return written(rng.choice([np.savez, np.savez_compressed]), **arrays)
 
 
-def in_text_matrix(rng: random.Random) -> Files:
-    by = rng.choice([" ", ",", "\t", ", "])
-    return {"m.txt": top(rng) + "".join(by.join(map(str, row)) + "\n" for row in square(rng).tolist()).encode()}
-
-
 def vectors_and_subjects(rng: random.Random) -> tuple[np.ndarray, list[str]]:
     who = people(rng)
     subjects = [*who, *who]
@@ -363,7 +358,6 @@ CASES = {
         8,
         score="a",
     ),
-    "matrix text": scores_case("m.txt", in_text_matrix, slow.of_text_matrix, 8, format="matrix"),
     "embeddings npz": vectors_case("v.npz", in_npz_vectors, expected_npz),
     "embeddings npy": Case(
         in_npy_and_table, lambda f: ff.read_embeddings(f / "v.npy", samples=f / "who.csv"), expected_table

@@ -209,12 +209,6 @@ def of_square(matrix: list[list[float]]) -> list[tuple]:
     return comparisons([s for row in matrix for s in row], None, [w for w in who for _ in who], who * n)
 
 
-def of_text_matrix(path: Path) -> list[tuple]:
-    text = body(text_of(path))
-    rows = rows_by_separator(path, ",") if "," in re.split(r"[\r\n]", text)[0] else rows_by_blanks(path)
-    return of_square([[number(t) for t in row] for row in rows])
-
-
 def array_of(data: bytes) -> np.ndarray:
     """Read NumPy's format by its description."""
     try:

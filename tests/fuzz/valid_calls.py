@@ -153,7 +153,7 @@ def calls() -> dict[str, dict[str, Any]]:
         "Costs": {"p_target": 0.3, "c_miss": 1, "c_fa": 10, "normalize": True},
         "Policies": {
             "failures": "exclude", "failure_score": -1, "label_conflicts": "drop", "self_comparisons": "keep",
-            "look_alikes": "unite", "missing_labels": "drop", "unmatched": "drop",
+            "missing_labels": "drop",
         },
         "Layout": {
             "format": "csv", "mated_value": "yes", "quality": "quality", "keep": "id", "metadata_id": "id",

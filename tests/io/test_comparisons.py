@@ -284,11 +284,8 @@ def test_matrices(tmp_path, write):
     np.savez(tmp_path / "m.npz", face=matrix, finger=2 * matrix)
     is_the_same(read_comparisons(tmp_path / "m.npy"), subjects=(0, 1))
     is_the_same(read_comparisons(tmp_path / "m.npz", score="face"), subjects=(0, 1))
-    is_the_same(read_comparisons(write("m.txt", "0.9 0.1\n0.2 0.8\n"), format="matrix"), subjects=(0, 1))
-    is_the_same(read_comparisons(write("m.csv", "0.9,0.1\n0.2,0.8\n"), format="matrix"), subjects=(0, 1))
-    big = np.eye(7) + 0.01 * np.arange(7)
-    wide = write("wide.txt", "\n".join(" ".join(map(str, row)) for row in big))
-    assert len(read_comparisons(wide).mated) == 7
+    rows = "\n".join(" ".join(map(str, row)) for row in np.eye(7))
+    refused("rows of 7 numbers: save a matrix of scores as .npy", read_comparisons, write("wide.txt", rows))
     refused("face, finger: say which", read_comparisons, tmp_path / "m.npz")
     refused("did you mean 'face'", read_comparisons, tmp_path / "m.npz", score="fac")
     who = write("who.csv", "id,sex\n0,f\n1,m\n")
@@ -365,11 +362,8 @@ FAILED_NAMED = "score,mated,reference,probe\n0.9,1,a,a\n,0,a,b\n0.8,1,b,b\nnan,1
         ("s.txt", "a b 0.1\n", {}, FileFormatError, "nothing says which are mated"),
         ("s.txt", "1 a b\n", {}, FileFormatError, "without scores"),
         ("s.txt", "a b target\n", {}, FileFormatError, "without scores"),
-        ("s.txt", "a b\n", {"format": "matrix"}, FileFormatError, "line 1: a score must be a number, not 'a'"),
         ("s.txt", "1 2 3 0.5\n", {}, FileFormatError,
-         "may be bob-4 .* or voxceleb .* or matrix.*; say which with format="),
-        ("s.txt", "7 2 3 0.5\n", {}, FileFormatError, "may be bob-4 .* or matrix.*; say which with format="),
-        ("s.txt", "7 2 3 4 5\n", {}, FileFormatError, "may be bob-5 .* or matrix.*; say which with format="),
+         "may be bob-4 .* or voxceleb .*; say which with format="),
     ],
 )  # fmt: skip
 def test_files_that_cannot_be_read_say_why(write, name, content, options, error, message):
@@ -486,8 +480,9 @@ def test_failed_comparisons_have_an_empty_score_or_nan(write, name, text, option
 
 
 def test_matrices_with_failed_samples(write):
-    path = write("m.txt", "0.9 nan 0.1\n0.2 nan 0.3\n0.1 nan 0.8\n")
-    assert read_comparisons(path, format="matrix", failures="non-match").failed.n == 3
+    path = write("m.npy", b"")
+    np.save(path, [[0.9, np.nan, 0.1], [0.2, np.nan, 0.3], [0.1, np.nan, 0.8]])
+    assert read_comparisons(path, failures="non-match").failed.n == 3
     np.save(path.with_suffix(".npy"), [[9, -1, 1], [2, -1, 3], [1, -1, 8]])
     c = read_comparisons(path.with_suffix(".npy"), failures="non-match", failure_score=-1)
     assert (len(c.failed.mated), len(c.failed.nonmated)) == (1, 2)

@@ -77,8 +77,6 @@ def test_every_line_end_ends_a_line(write, end, top, quoted):
         assert sizes(read_comparisons(write("s.csv", text))) == (2, 1)
     fields = [*top, "a a f 0.9", "b b f 0.8", "a b f 0.1"]
     assert sizes(read_comparisons(write("s.txt", end.join(fields)))) == (2, 1)
-    matrix = write("m.txt", end.join([*top, "9 1 1", "2 9 1", "", "1 1 9"]))
-    assert sizes(read_comparisons(matrix, format="matrix")) == (3, 6)
     with pytest.raises(FileFormatError, match=f"line {len(top) + 5}: column 'score' must be a number, not 'x'"):
         read_comparisons(write("s.csv", end.join([*top, *rows, "x,1"])))
 
@@ -125,7 +123,6 @@ def test_whole_numbers_that_float64_would_merge_are_refused(write, number):
     for name, text, options in (
         ("s.csv", f"score,mated\n9007199254740992,1\n{number},0\n", {}),
         ("s.txt", f"a a f 9007199254740992\na b f {number}\n", {}),
-        ("m.txt", f"1 2\n{number} 3\n", {"format": "matrix"}),
     ):
         with pytest.raises(FileFormatError, match=r"line [23]: .* a whole number above 2\^53"):
             read_comparisons(write(name, text), **options)
@@ -139,7 +136,6 @@ def test_numbers_that_are_not_finite_are_refused_with_their_line(write, number):
     for name, text, options in (
         ("s.csv", f"score,mated\n\n0.5,1\n{number},0\n", {}),
         ("s.txt", f"a a f 0.5\n\n\na b f {number}\n", {}),
-        ("m.txt", f"1 2\n\n\n{number} 3\n", {"format": "matrix"}),
         ("o.txt", f"\n\n0.5\n{number}\n", {"trials": trials}),
         ("k.txt", f"\n\na/1 a/2 0.5\na/1 b/1 {number}\n", {"trials": trials}),
     ):

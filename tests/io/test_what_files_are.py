@@ -74,7 +74,7 @@ JOSE = "José", unicodedata.normalize("NFD", "José")
 
 
 @each("other", [JOSE[1], "Jose\u200b\u0301", "Jo\u00adsé"])
-def test_names_that_look_alike_are_told_or_united(other):
+def test_names_that_look_alike_are_told(other):
     columns = {
         "scores": [0.9, 0.2, 0.8, 0.1],
         "reference": [other, "b", "b", JOSE[0]],
@@ -83,12 +83,10 @@ def test_names_that_look_alike_are_told_or_united(other):
     with pytest.warns(LookAlikeWarning, match="subject .* look alike and are taken for two"):
         c = make(mated=None, **columns)
     assert len(c.mated) == 1
-    united = make(mated=None, **columns, look_alikes="unite")
-    assert (len(united.mated), len(united.subjects)) == (2, 3)
     assert plain_name(other) == JOSE[0]
 
 
-def test_labels_of_groups_that_look_alike_are_told_or_united():
+def test_labels_of_groups_that_look_alike_are_told():
     columns = {
         "scores": [0.9, 0.2, 0.8, 0.1],
         "mated": [1, 0, 1, 0],
@@ -96,17 +94,15 @@ def test_labels_of_groups_that_look_alike_are_told_or_united():
     }
     with pytest.warns(LookAlikeWarning, match=r"group 'group' 'Female' and 'female' look alike .* \(and 1 more\)"):
         assert len(make(**columns).groups) == 4
-    assert make(**columns, look_alikes="unite").groups == ("Female", "M")
     assert plain_label("Straße") == "strasse"
     with pytest.warns(LookAlikeWarning, match="has the label 'NA'"):
         make(**columns | {"reference_group": ["NA", "f", "f", "NA"]})
 
 
-def test_labels_contradict_no_names_that_are_united(tmp_path):
+def test_a_mated_comparison_of_names_that_look_alike_is_refused(tmp_path):
     (tmp_path / "s.csv").write_text(f"reference,probe,mated,score\n{JOSE[0]},{JOSE[1]},1,0.9\nb,{JOSE[1]},0,0.2\n")
     with pytest.warns(ff.errors.LookAlikeWarning, match="look alike and are taken for two"):
         refused("look alike: write both alike", read_comparisons, tmp_path / "s.csv")
-    assert len(read_comparisons(tmp_path / "s.csv", look_alikes="unite").mated) == 1
 
 
 def test_columns_of_pandas_with_other_indices_are_refused():
@@ -242,15 +238,11 @@ def test_decimal_commas_are_read_where_nothing_else_can_be_meant(write):
         read_comparisons(write("s.csv", "reference;probe;score\na;a;0,9\na;b;0.2\n"))
 
 
-def test_trials_and_scores_that_do_not_match_are_dropped_on_purpose(tmp_path):
+def test_trials_and_scores_that_do_not_match_are_refused(tmp_path):
     (tmp_path / "t.txt").write_text("1 a/1 a/2\n0 a/1 b/1\n1 b/1 b/2\n0 b/1 c/1\n")
     (tmp_path / "s.txt").write_text("a/1 a/2 0.9\na/1 b/1 0.2\nb/1 c/1 0.1\nz/1 b/1 0.2\n")
-    with pytest.raises(FileFormatError, match=r'1 of 4 trials .* unmatched="drop" leaves them out'):
+    with pytest.raises(FileFormatError, match=r"1 of 4 trials of .* have no score in .*, first b/1 b/2"):
         read_comparisons(tmp_path / "s.txt", trials=tmp_path / "t.txt")
-    with pytest.warns(DroppedWarning, match="1 of 4 trials of .* have no score in .*, and 1 scores no trial"):
-        c = read_comparisons(tmp_path / "s.txt", trials=tmp_path / "t.txt", unmatched="drop")
-    assert (c.mated.similarities.tolist(), c.nonmated.similarities.tolist()) == ([0.9], [0.1, 0.2])
-    assert c.origin["line"].tolist() == [1, 2, 4]
 
 
 def test_scores_of_genuine_and_of_impostors_are_read_from_two_files(tmp_path):
