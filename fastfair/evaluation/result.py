@@ -19,7 +19,6 @@ from fastfair.errors import InputError
 from fastfair.intervals import MethodOfEvaluations
 from fastfair.results.result import Printed, Result
 from fastfair.uncertainty.interval_maker import (
-    IntervalsAsRead,
     require_method,
     two_sided_level,
 )
@@ -270,17 +269,6 @@ class Evaluation(Evaluated, Result):
 
         return printed_tables(self)
 
-    def _as_read(self) -> Evaluation:
-        """Give an evaluation that was read the intervals of its file."""
-        if not self.together:
-            return self
-        of_groups = tuple(
-            one if ends is None else replace(one, low=ends[0], high=ends[1])
-            for one, ends in zip(self.quantities, self.together, strict=True)
-        )
-        asked = tuple(self.settings[name] for name in ("confidence_level", "method", "alternative"))
-        return replace(self, uncertainty=IntervalsAsRead(asked, self.quantities, of_groups))
-
     @checked
     def summary(self) -> str:
         """Describe the most important numbers in sentences, and all groups in a table for each operating point.
@@ -313,7 +301,13 @@ class Evaluation(Evaluated, Result):
 
     @cached_property
     def _together(self) -> Evaluation:
-        """The evaluation with intervals that hold in all groups together."""
+        """The evaluation with intervals that hold in all groups together; of a page, those that it has of groups."""
+        if self.together:
+            of_groups = tuple(
+                one if ends is None else replace(one, low=ends[0], high=ends[1])
+                for one, ends in zip(self.quantities, self.together, strict=True)
+            )
+            return replace(self, quantities=of_groups, settings=self.settings | {"simultaneous": True})
         return self.with_intervals(simultaneous=True) if self.groups and self.uncertainty is not None else self
 
     def _chapter_beside(self, beside: Beside) -> Chapter:

@@ -731,21 +731,3 @@ def families(quantities: Sequence[Quantity]) -> Iterator[list[int]]:
         if quantity.group is not None and HELD not in quantity.note:
             found.setdefault((quantity.name, quantity.at), []).append(k)
     yield from (rows for rows in found.values() if len(rows) > 1)
-
-
-class IntervalsAsRead(IntervalMaker):
-    """The intervals that a file has; there are no others, as it has no replicates."""
-
-    def __init__(
-        self, asked: tuple[Any, ...], quantities: tuple[Quantity, ...], together: tuple[Quantity, ...]
-    ) -> None:
-        super().__init__(quantities)
-        self._asked, self._together = asked, together
-
-    def with_intervals(
-        self, confidence_level: float, method: str, alternative: str = "two-sided", simultaneous: bool = False
-    ) -> tuple[Quantity, ...]:
-        """Return the quantities with the intervals read, or those for all groups together."""
-        if (confidence_level, method, alternative) != self._asked:
-            raise InputError("an evaluation that is read has the intervals of its file only, as that has no replicates")
-        return self._together if simultaneous else self.quantities
