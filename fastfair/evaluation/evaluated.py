@@ -56,8 +56,6 @@ class Traces:
 
     Attributes
     ----------
-    score_kind : str
-        As that of `Comparisons`.
     edges : (bins + 1,) ndarray
         Edges of the histograms, on the scale of the scores.
     curves : mapping of DetCurve
@@ -67,7 +65,6 @@ class Traces:
         beyond.
     """
 
-    score_kind: str
     edges: Floats
     curves: dict[str | None, DetCurve]
     distributions: dict[str | None, Integers]
@@ -124,11 +121,6 @@ class Evaluated:
             )
         return self.comparisons
 
-    @property
-    def score_kind(self) -> str:
-        """The kind of the scores."""
-        return self.known_comparisons.score_kind if self.traces is None else self.traces.score_kind
-
     def _curve(self, group: str | None) -> DetCurve:
         """Return the DET curve of all comparisons, or of those within a group."""
         if self.traces is not None:
@@ -176,7 +168,7 @@ class Evaluated:
         curves, distributions = (
             {group: draw(group) for group in groups} for draw in (self._curve, self._distributions)
         )
-        return Traces(self.score_kind, self.edges, curves, distributions)  # type: ignore[arg-type]
+        return Traces(self.edges, curves, distributions)  # type: ignore[arg-type]
 
     def _sorted_keys(self, group: str | None) -> tuple[score_keys.Keys, score_keys.Keys]:
         """Return the sorted keys of mated and non-mated scores, of all comparisons or those within a group."""

@@ -115,7 +115,7 @@ def draw_scores(evaluation: Evaluated, group: str | None, ax: Axes | None, **kwa
     edges = evaluation.edges  # before axes are made, as it may be refused
     ax = axes_or_new(ax)
     _distributions(ax, evaluation, group, edges, **kwargs)
-    ax.set(xlabel=f"Score ({evaluation.score_kind})", ylabel="Density")
+    ax.set(xlabel=f"Score ({evaluation.settings['score_kind']})", ylabel="Density")
     _legend_above(ax)
     return ax
 

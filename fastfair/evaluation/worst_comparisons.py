@@ -142,6 +142,7 @@ class _Found(NamedTuple):
 
     side: SortedSide
     by_group: GroupedSide | None  # None without groups
+    inside: NDArray[np.bool_] | None  # which comparisons are within the group asked for; None without one
     positions: NDArray[np.intp]  # of the errors, the worst first
     error: str
     counted: Errors
@@ -150,14 +151,6 @@ class _Found(NamedTuple):
         """Return the codes of references or probes, or of their samples or groups, of all comparisons."""
         codes: NDArray[Any] = getattr(self.by_group if name.endswith("group") else self.side, name)
         return codes
-
-    def within(self, code: int | None, positions: NDArray[np.intp]) -> NDArray[np.intp]:
-        """Return the comparisons whose reference and probe are both in a group; all without one."""
-        if code is None:
-            return positions
-        assert self.by_group is not None
-        reference, probe = self.by_group.reference_group[positions], self.by_group.probe_group[positions]
-        return positions[(reference == code) & (probe == code)]
 
 
 @checked
@@ -252,7 +245,7 @@ def worst_comparisons(
         distance=np.abs(score - rates.threshold),
         row=None if rows is None else tuple(map(int, rows)),
         labels=labels,
-        subjects={} if comparisons.subjects is None else _by_subject(comparisons, found, code),
+        subjects={} if comparisons.subjects is None else _by_subject(comparisons, found),
         errors={"mated" if one.error == FALSE_NONMATCH else "non-mated": one.counted for one in found},
         left_out=comparisons.left_out,
     )
@@ -273,15 +266,16 @@ def _errors(comparisons: Comparisons, rates: Rates, mated: bool, code: int | Non
     if comparisons.subjects is not None and n_errors:
         overall, cells = concentration(comparisons, rates, mated)
         share = overall if code is None else float(cells[code, code])
-    found = _Found(side, by_group, positions, FALSE_NONMATCH if mated else FALSE_MATCH, Errors(n, n_errors, 0, share))
-    if code is not None:
-        assert by_group is not None
-        positions, n = found.within(code, positions), int(by_group.cells[code, code])
+    inside = None
+    if code is not None and by_group is not None:
+        inside = (by_group.reference_group == code) & (by_group.probe_group == code)
+        positions, n = positions[inside[positions]], int(by_group.cells[code, code])
     n_failed = int(np.count_nonzero(positions < score_keys.count_failed(side.keys))) if mated else 0
-    return found._replace(positions=positions, counted=Errors(n, positions.size, n_failed, share))
+    error = FALSE_NONMATCH if mated else FALSE_MATCH
+    return _Found(side, by_group, inside, positions, error, Errors(n, positions.size, n_failed, share))
 
 
-def _by_subject(comparisons: Comparisons, found: list[_Found], code: int | None) -> dict[str, tuple[Any, ...]]:
+def _by_subject(comparisons: Comparisons, found: list[_Found]) -> dict[str, tuple[Any, ...]]:
     """Count the errors, and the comparisons, that each subject is involved in, in those of both kinds asked for."""
     assert comparisons.subjects is not None
     n_all = comparisons.subjects.size
@@ -295,7 +289,9 @@ def _by_subject(comparisons: Comparisons, found: list[_Found], code: int | None)
         names = ("false_nonmatches", "mated") if one.error == FALSE_NONMATCH else ("false_matches", "nonmated")
         columns[names[0]] = involved(one, one.positions)
         if one.side.not_kept is None:
-            columns[names[1]] = involved(one, one.within(code, np.arange(one.side.keys.size)))
+            columns[names[1]] = involved(
+                one, np.flatnonzero(np.ones(one.side.keys.size) if one.inside is None else one.inside)
+            )
     of_errors = sum((columns[name] for name in columns if name.startswith("false")), np.zeros(n_all, np.int64))
     order = np.argsort(-of_errors, kind="stable")[: np.count_nonzero(of_errors)]
     labels = comparisons.subjects.tolist()

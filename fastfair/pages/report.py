@@ -48,7 +48,6 @@ def report(
     *,
     title: str | None = None,
     inputs: str | Path | Sequence[str | Path] = (),
-    labels: Mapping[str, str] | None = None,
 ) -> None:
     """Write results as one page: an HTML file that needs no other file, no network and no JavaScript.
 
@@ -66,13 +65,11 @@ def report(
         The title of the page; by default one that says what kind of result it is of.
     inputs : path or sequence of path
         Files that the results were computed from; the page names them with their SHA-256.
-    labels : mapping of str to str, optional
-        Names of groups on the page by their labels in the data, as in {"f": "female"}; see `Result.with_labels`.
 
     Raises
     ------
     InputError
-        For an object that is no such result, an input that is not there, and a label that no group has.
+        For an object that is no such result, and an input that is not there.
     MissingDependencyError
         Where matplotlib or jinja2 is not installed.
     OutputError
@@ -95,11 +92,6 @@ def report(
     files = [inputs] if isinstance(inputs, str | Path) else inputs
     digests = {str(name): _sha256(name) for name in files}
     require("jinja2", "cli", "a report")
-    if labels:
-        renamed = [result._renamed(labels) for result in results]
-        if unknown := set(labels).difference(*(known for _, known in renamed)):
-            raise InputError(f"labels: no group is called {min(unknown)!r}")
-        results = [result for result, _ in renamed]
     title = title or (results[0]._page_title if len(results) == 1 else TITLE)
     whole_files.write_text(path, _page(results, title, digests))
 

@@ -206,7 +206,6 @@ class Result(Shown):
         *,
         title: str | None = None,
         inputs: Sequence[str | Path] = (),
-        labels: Mapping[str, str] | None = None,
     ) -> None:
         """Write the result as one page; see `fastfair.report`.
 
@@ -218,10 +217,8 @@ class Result(Shown):
             The title of the page; by default one that says what kind of result it is.
         inputs : sequence of path
             Files that the comparisons were read from; the page names them with their SHA-256.
-        labels : mapping of str to str, optional
-            Names of groups on the page by their labels in the data, as in {"f": "female"}.
         """
-        report([self], path, title=title, inputs=inputs, labels=labels)
+        report([self], path, title=title, inputs=inputs)
 
     def _drawn(self) -> Self:
         """Return the result with what its page draws, from which the page is made again."""
@@ -254,18 +251,13 @@ class Result(Shown):
         >>> found.with_labels({"f": "female", "m": "male"}).groups
         ('female', 'male')
         """
-        renamed, known = self._renamed(labels)
-        if unknown := sorted(set(labels) - known):
-            raise InputError(f"labels: no group is called {unknown[0]!r}")
-        return renamed
-
-    def _renamed(self, labels: Mapping[str, str]) -> tuple[Self, set[str]]:
-        """Return the result with other names of groups, and the labels that it has."""
         if len(set(labels.values())) < len(labels):
             raise InputError("labels: two groups have one name")
         known: set[str] = set()
         content = _with_names(json.loads(self._drawn().to_json()), labels, known)
-        return self._read(content), known
+        if unknown := sorted(set(labels) - known):
+            raise InputError(f"labels: no group is called {unknown[0]!r}")
+        return self._read(content)
 
     def _question(self) -> str:
         """Return the title of the result's chapter."""
