@@ -70,38 +70,22 @@ class Subjects:
         The different numbers of attempts, and the share of subjects who make so many.
     fnmr, correlation : float
         As in `plan_margin`.
-    goats : float
-        The share of subjects who fail often, all others being alike; 0 where failures are beta-binomial.
     """
 
     numbers: Counts
     shares: Floats
     fnmr: float
     correlation: float
-    goats: float = 0.0
 
     @property
     def mean_attempts(self) -> float:
         """Attempts of a subject, on average."""
         return float(self.shares @ self.numbers)
 
-    def rates(self) -> tuple[float, float]:
-        """Return the FNMRs of goats and of others, with the FNMR and the correlation of all."""
-        spread = math.sqrt(self.correlation * self.fnmr * (1 - self.fnmr))
-        odds = math.sqrt((1 - self.goats) / self.goats)
-        return self.fnmr + spread * odds, self.fnmr - spread / odds
-
-    def law(self, m: int) -> Floats:
-        """Return the probabilities of 0 to m failures of a subject with m attempts."""
-        if not self.goats:
-            return beta_binomial_pmf(m, self.fnmr, self.correlation)
-        often, seldom = (beta_binomial_pmf(m, rate, 0.0) for rate in self.rates())
-        return self.goats * often + (1 - self.goats) * seldom
-
     @cached_property
     def kinds(self) -> tuple[Counts, Counts, Floats]:
         """(kinds,) failures and attempts of subjects, and how probable they are."""
-        laws = [self.law(int(m)) for m in self.numbers]
+        laws = [beta_binomial_pmf(int(m), self.fnmr, self.correlation) for m in self.numbers]
         failures = np.concatenate([np.arange(law.size) for law in laws])
         share = np.concatenate([part * law for part, law in zip(self.shares, laws, strict=True)])
         return failures, np.repeat(self.numbers, self.numbers + 1), share
@@ -125,7 +109,7 @@ class Subjects:
             80 * n * m, f"the exact law of the failures of {n:,} subjects with {m:,} attempts each",
             "plan for fewer attempts or subjects",
         )  # fmt: skip
-        pmf = law_of_failures(n, self.law(m))
+        pmf = law_of_failures(n, beta_binomial_pmf(m, self.fnmr, self.correlation))
         distance = np.abs(np.arange(pmf.size) - n * m * self.fnmr)
         order = np.argsort(distance)
         wanted = probability ** (1 / n_groups) - _SHORT
@@ -438,8 +422,6 @@ class GroupsPlan(Result):
         "simulation" or "exact".
     attempts : dict of int to float, or None
         Share of subjects with each number of attempts, where it varies; `n_attempts` is then its mean.
-    goats : float or None
-        Share of subjects who fail often, all others being alike; None where failures are beta-binomial.
     n_simulations : int or None
         Number of studies drawn for each setting; None where the margin is exact.
     seed : int or str or None
@@ -462,7 +444,6 @@ class GroupsPlan(Result):
     quantile: str
     method: str = "simulation"
     attempts: dict[int, float] | None = None
-    goats: float | None = None
     n_simulations: int | None = None
     seed: Any = None
     _around: _Around | None = field(default=None, repr=False, metadata=UNWRITTEN)
@@ -624,7 +605,6 @@ def plan_margin(
     n_attempts: ArrayLike | FailureCounts,
     fnmr: ArrayLike,
     correlation: ArrayLike,
-    goats: Probability | None = None,
     assurance: Probability | None = None,
     n_simulations: Natural = 1000,
     confidence_level: float = 0.95,
@@ -649,9 +629,6 @@ def plan_margin(
         True FNMR of every group, in (0, 1).
     correlation : array_like of float
         Intra-class correlation of the decisions on one subject, in [0, 1].
-    goats : float, optional
-        Share of subjects, in (0, 1), who fail often while all others are alike, which makes the correlation. By default
-        failures are beta-binomial: the subjects' own rates vary without a gap.
     assurance : float, optional
         Share of studies whose own margin is to be at most the one returned, in (0, 1). By default the margin is that
         for a known FNMR and correlation, as in the paper; the margin that a study estimates is larger in about half of
@@ -754,7 +731,6 @@ def plan_power(
     n_attempts: ArrayLike | FailureCounts,
     fnmr: ArrayLike,
     correlation: ArrayLike,
-    goats: Probability | None = None,
     difference: ArrayLike,
     n_simulations: Natural = 2000,
     confidence_level: float = 0.95,
@@ -765,7 +741,7 @@ def plan_power(
 
     Parameters
     ----------
-    n_groups, n_subjects, n_attempts, fnmr, correlation, goats
+    n_groups, n_subjects, n_attempts, fnmr, correlation
         As in `plan_margin`; `fnmr` is the FNMR of all groups but one.
     difference : array_like of float
         FNMR of the remaining group minus `fnmr`; above or below 0.
@@ -815,7 +791,6 @@ def plan_subjects(
     n_attempts: ArrayLike | FailureCounts,
     fnmr: ArrayLike,
     correlation: ArrayLike,
-    goats: Probability | None = None,
     margin: ArrayLike | None = None,
     assurance: ArrayLike = 0.8,
     difference: ArrayLike | None = None,
@@ -830,7 +805,7 @@ def plan_subjects(
 
     Parameters
     ----------
-    n_groups, n_attempts, fnmr, correlation, goats
+    n_groups, n_attempts, fnmr, correlation
         As in `plan_margin`.
     margin : array_like of float, optional
         The largest margin allowed; either this or `difference`.
@@ -944,26 +919,18 @@ def _planned(
         ) from None
     settings = {name: np.broadcast_to(array, shape) for name, array in settings.items()}
     probability = share_inside(given["confidence_level"], given["quantile"])
-    goats, n_simulations = given["goats"] or 0.0, given["n_simulations"]
+    n_simulations = given["n_simulations"]
     key, seed = seeds.stream(given["rng"])
 
     def study(k: int) -> Study:
         one = {name: array.flat[k].item() for name, array in settings.items()}
-        alike = Subjects(*(pilot or attempts_of(one["n_attempts"])), one["fnmr"], one["correlation"], goats)
+        alike = Subjects(*(pilot or attempts_of(one["n_attempts"])), one["fnmr"], one["correlation"])
         first = replace(alike, fnmr=alike.fnmr + one["difference"]) if "difference" in one else alike
         if not 0 < first.fnmr < 1 or one.get("difference") == 0:
             raise InputError(
                 f"difference must be other than 0, with fnmr + difference in (0, 1), not {one['difference']:g} at "
                 f"fnmr {alike.fnmr:g}"
             )
-        for subjects in (alike, first) if goats else ():
-            often, seldom = subjects.rates()
-            if seldom <= 0 or often >= 1:
-                raise InputError(
-                    f"goats={goats:g} cannot cause a correlation of {alike.correlation:g} at an FNMR of "
-                    f"{subjects.fnmr:g}: they would fail with a probability of {often:.3g} and the others with "
-                    f"{seldom:.3g}"
-                )
         return Study(one["n_groups"], first, alike, probability, n_simulations, key)
 
     attempts = pilot and dict(zip(pilot[0].tolist(), pilot[1].tolist(), strict=True))
@@ -972,7 +939,7 @@ def _planned(
         again = {name: given[name] for name in signature(plan).parameters if name in given} | {"rng": seed}
         again |= {name: settings[f"wanted_{name}"].item() for name in wanted if name in again}
         around = int(settings.get("n_subjects", np.zeros(1)).item()), partial(plan, **again)
-    about = {name: given[name] for name in ("confidence_level", "quantile", "n_simulations", "goats")}
+    about = {name: given[name] for name in ("confidence_level", "quantile", "n_simulations")}
     return (
         settings,
         [study(k) for k in range(math.prod(shape))],

@@ -11,13 +11,13 @@ import numpy as np
 import pytest
 from helpers.each import each
 from helpers.refusals import refused
-from hypothesis import assume, given
+from hypothesis import given
 from hypothesis import strategies as st
 from oracles import planned_studies
 from scipy.special import ndtr
 
 import fastfair as ff
-from fastfair.errors import InputError, OutOfReachWarning
+from fastfair.errors import OutOfReachWarning
 from fastfair.planning import fnmr as studies
 from fastfair.planning.fnmr import Subjects, attempts_of
 
@@ -71,31 +71,6 @@ def test_the_first_number_from_which_on_all_are_enough(enough, start):
     found = studies._first(lambda k: enough[k - low], low, low + len(enough) - 1, len(enough))
     last = max((k for k, is_enough in enumerate(enough) if not is_enough), default=-1)
     assert found == low + min(last + 1, len(enough) - 1)
-
-
-@given(st.integers(1, 6), st.sampled_from([0.05, 0.2]), st.sampled_from([0.0, 0.1, 0.3]), st.sampled_from([0.1, 0.5]))
-def test_goats_cause_the_correlation(m, pi, rho, goats):
-    """Their failures have the mean and the variance of beta-binomial ones."""
-    subjects = Subjects(*attempts_of(m), pi, rho, goats)
-    often, seldom = subjects.rates()
-    assume(seldom > 0 and often < 1)
-    law = subjects.law(m)
-    e = np.arange(m + 1)
-    assert law.sum() == pytest.approx(1)
-    assert law @ e == pytest.approx(m * pi)
-    assert law @ (e - m * pi) ** 2 == pytest.approx(m * pi * (1 - pi) * (1 + (m - 1) * rho))
-
-
-@pytest.mark.jit
-def test_goats_are_planned_for():
-    plan = ff.plan_power(**SETTING, goats=0.2, difference=0.1)
-    assert plan.goats == 0.2
-    assert plan.power != ff.plan_power(**SETTING, difference=0.1).power
-    few = SETTING | {"n_subjects": 20, "n_attempts": 10, "correlation": 0.2}
-    exact = {"method": "exact", "confidence_level": 0.9999}
-    assert ff.plan_margin(**few, **exact, goats=0.1).margin > ff.plan_margin(**few, **exact).margin
-    with pytest.raises(InputError, match=r"goats=0.01 cannot cause a correlation of 0.3 at an FNMR of 0.1: they would"):
-        ff.plan_power(**SETTING, goats=0.01, difference=0.1)
 
 
 # Whole studies.

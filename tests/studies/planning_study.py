@@ -68,7 +68,6 @@ class Setting:
             correlation=self.correlation,
             **asked,
             rng=0,
-            goats=self.goats or None,
         )
 
     def draw(self, n: int, differs: bool, rng: np.random.Generator) -> ff.FailureCounts:

@@ -9,10 +9,9 @@ from studies.planning_study import FMR_SETTINGS, SETTINGS, study, study_of_claim
 pytestmark = [pytest.mark.study, pytest.mark.jit]
 DATA_SETS = 400
 LOGNORMAL = [setting for setting in FMR_SETTINGS if not setting.hubs]
-BETA_BINOMIAL = [setting for setting in SETTINGS if not setting.goats]
 
 
-@pytest.mark.parametrize("setting", BETA_BINOMIAL, ids=lambda setting: setting.name)
+@pytest.mark.parametrize("setting", SETTINGS, ids=lambda setting: setting.name)
 def test_margins_are_met_and_groups_named_as_often_as_promised(setting, data_sets):
     n = data_sets(DATA_SETS)
     _, _, shares = study(setting, n)
