@@ -61,11 +61,3 @@ def pack_with_rows(bits, flip, magnitude, mated, row, nonmated_at, mated_at, out
         step = np.int64(mated[k])
         mated_at += step
         nonmated_at += 1 - step
-
-
-@jit
-def unpack_rows(packed, keys, rows):
-    """Undo the packing of `pack_with_rows`. packed: (n,) uint64; keys: (n,) int32, out; rows: (n,) uint32, out."""
-    for k in range(packed.size):
-        keys[k] = np.int32(np.int64(packed[k] >> np.uint64(32)) - np.int64(2**31))
-        rows[k] = np.uint32(packed[k] & np.uint64(2**32 - 1))

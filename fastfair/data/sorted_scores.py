@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
@@ -386,11 +387,14 @@ def _sort_rows(packed: NDArray[np.uint64]) -> tuple[NDArray[np.uint64], NDArray[
 
 
 def _unpack(packed: NDArray[np.uint64], free: NDArray[np.uint64]) -> Sorted:
-    from fastfair.kernels import sorting as kernels
-
     keys, rows = free.view(np.int32)[: packed.size], free.view(np.uint32)[packed.size :]
-    parts = slices(packed.size, count_threads(None))
-    in_threads(packed.size, lambda part: kernels.unpack_rows(packed[part], keys[part], rows[part]), parts)
+    low, high = packed.view(np.uint32).reshape(-1, 2).T[:: 1 if sys.byteorder == "little" else -1]
+
+    def unpack(part: slice) -> None:
+        rows[part] = low[part]
+        np.bitwise_xor(high[part], np.uint32(2**31), out=keys[part].view(np.uint32))
+
+    in_threads(packed.size, unpack, slices(packed.size, count_threads(None)))
     return keys, rows
 
 
