@@ -20,17 +20,17 @@ from fastfair._lib.workers import Workers, reporting
 from fastfair.data.comparisons import Comparisons
 from fastfair.data.embeddings import Embeddings
 from fastfair.data.scans import ScannedComparisons
-from fastfair.error_rates.operating_points import OperatingPoint, at_threshold, threshold_key, with_enough_pairs
+from fastfair.error_rates.operating_points import OperatingPoint, at_threshold, threshold_key
 from fastfair.error_rates.rates import rates_at_key
-from fastfair.errors import FewResamplesWarning, InputError, NotComputableWarning
-from fastfair.measures._registry import METRICS
+from fastfair.errors import FewResamplesWarning, NotComputableWarning
 from fastfair.resampling.dependence import pooled, share_of
 from fastfair.resampling.units import require_units
 from fastfair.results.result import Printed, Result, printed
 from fastfair.results.written import UNWRITTEN, nothing
 
 from .failure_counts import (
-    FAILURE_RATES,
+    ATTEMPTS,
+    RATE_TITLES,
     FailureCounts,
     GroupRates,
     IncompleteGroups,
@@ -40,6 +40,7 @@ from .failure_counts import (
     counts_to_test,
     draw_groups,
     of_counts,
+    of_kept_pairs,
     replicate,
     require_subjects,
     squared_deviations,
@@ -232,7 +233,7 @@ class GroupTest(Result):
         }
 
     def _question(self) -> str:
-        return f"Do {rate_title(self.rate_name).lower()}s differ between groups?"
+        return f"Do {RATE_TITLES[self.rate_name].lower()}s differ between groups?"
 
     def _sentences(self) -> list[str]:
         """Return the sentences of the summary."""
@@ -302,12 +303,7 @@ class GroupTest(Result):
             for row, rate in enumerate(self.group_rate)
         ]
         bars += rate_marks(self.groups, self.group_rate, self.different, "differs from the others")
-        return draw_rows(ax, self.groups, bars, [Line(self.rate, color="0.3")], xlabel=rate_title(self.rate_name))
-
-
-def rate_title(error: str) -> str:
-    """Name a rate of errors in full."""
-    return METRICS["fmr"].long_title if error == "fmr" else FAILURE_RATES[error].title
+        return draw_rows(ax, self.groups, bars, [Line(self.rate, color="0.3")], xlabel=RATE_TITLES[self.rate_name])
 
 
 def rate_marks(groups: Sequence[str], rates: Floats, apart: Sequence[str], label: str) -> list[Bar]:
@@ -542,16 +538,8 @@ def fmr_test(
     """
     settings = _settings(at, statistic, n_resamples, confidence_level, incomplete_groups)
     workers = Workers(n_threads, progress)
-    if not isinstance(data, Embeddings):
-        return _test_of_false_matches(data, at, settings, rng, workers)
-    if not data.groups:
-        raise InputError("the embeddings have no groups to compare: give group")
-    seed = seeds.fixed(rng)  # the same one however often more pairs are kept
-
-    def of_scan(scans: list[ScannedComparisons]) -> GroupTest:
-        return _test_of_false_matches(scans[0], at, settings, seed, workers)
-
-    return with_enough_pairs([data], [at], False, of_scan, Workers(n_threads))
+    seed = seeds.fixed(rng) if isinstance(data, Embeddings) else rng  # the same one however often more pairs are kept
+    return of_kept_pairs(data, at, lambda kept: _test_of_false_matches(kept, at, settings, seed, workers), n_threads)
 
 
 def _test_of_false_matches(
@@ -752,13 +740,13 @@ class MarginOfError(Result):
     _per_group = "n_subjects n_attempts n_failures"
 
     def _question(self) -> str:
-        return f"Do {rate_title(self.rate_name).lower()}s of groups differ by more than the margin of error?"
+        return f"Do {RATE_TITLES[self.rate_name].lower()}s of groups differ by more than the margin of error?"
 
     def _sentences(self) -> list[str]:
         """Return the sentences of the summary."""
         if np.isnan(self.margin):
             return ["There is no margin of error: see the warnings."]
-        n, rate, attempt = len(self.groups), self.rate_name.upper(), FAILURE_RATES[self.rate_name].attempt
+        n, rate, attempt = len(self.groups), self.rate_name.upper(), ATTEMPTS[self.rate_name]
         text = [
             f"The overall {rate} is {per_cent(self.rate)}: {self.n_failures.sum():,} of "
             f"{self.n_attempts.sum():,} {attempt}s of {self.n_subjects.sum():,} people failed.",
@@ -801,7 +789,7 @@ class MarginOfError(Result):
         bounds = [Line(max(0.0, self.low), "margin of error", ":", "0.3"), Line(min(1.0, self.high), "", ":", "0.3")]
         lines = [Line(self.rate, "overall", "--", "0.3"), *bounds]
         marks = rate_marks(self.groups, self.group_rate, self.outside, "outside")
-        return draw_rows(ax, self.groups, marks, lines, xlabel=rate_title(self.rate_name))
+        return draw_rows(ax, self.groups, marks, lines, xlabel=RATE_TITLES[self.rate_name])
 
 
 @checked

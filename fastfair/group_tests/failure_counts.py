@@ -12,7 +12,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal, Self
+from typing import Any, Literal, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,41 +40,11 @@ Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]
 
 
-@dataclass(frozen=True)
-class FailureRate:
-    """What results say of a rate of failure.
-
-    Attributes
-    ----------
-    name : str
-        As in tables and JSON.
-    title : str
-        The name in full.
-    attempt : str
-        What can fail.
-    trials : str
-        The same of several subjects, as errors name it.
-    repeated : bool
-        Whether subjects have several attempts as a rule.
-    """
-
-    name: str
-    title: str
-    attempt: str
-    trials: str
-    repeated: bool = True
-
-
 RateOfFailure = Literal["fnmr", "fta", "fte"]
-FAILURE_RATES = {
-    one.name: one
-    for one in (
-        FailureRate("fnmr", METRICS["fnmr"].long_title, "attempt", "mated comparisons"),
-        FailureRate("fta", "Failure-to-acquire rate", "acquisition", "acquisitions"),
-        FailureRate("fte", "Failure-to-enrol rate", "enrolment", "enrolments", repeated=False),
-    )
-}
-
+ATTEMPTS: dict[str, str] = {"fnmr": "attempt", "fta": "acquisition", "fte": "enrolment"}
+RATE_TITLES = {name: METRICS[name].long_title for name in ("fmr", "fnmr")} | {
+    "fta": "Failure-to-acquire rate", "fte": "Failure-to-enrol rate"
+}  # fmt: skip
 
 GroupLabels = Labels | Mapping[str, Labels]
 
@@ -374,7 +344,7 @@ class FailureCounts(Shown):
         }
         attempts = np.bincount(who.codes, minlength=who.labels.size)
         failures = np.bincount(who.codes[decisions == 1], minlength=who.labels.size)
-        if not FAILURE_RATES[rate].repeated:
+        if rate == "fte":
             failures, attempts = (failures == attempts).astype(np.int64), np.ones_like(attempts)
         return cls(failures, attempts, groups, rate=rate)
 
@@ -426,14 +396,12 @@ class FailureCounts(Shown):
         >>> counts.failures, counts.attempts
         (array([1, 0]), array([2, 2]))
         """
-        if isinstance(comparisons, Embeddings):
-            if not comparisons.groups:
-                raise InputError("the embeddings have no groups to compare: give group")
-            return with_enough_pairs(
-                [comparisons], [at], False, lambda scans: cls.from_comparisons(scans[0], at), Workers(n_threads)
-            )
-        counted = comparisons.kept if isinstance(comparisons, ScannedComparisons) else comparisons
-        return cls._of(*_count_rejected(counted, at), comparisons.groups, comparisons.grouping)
+
+        def count(given: Comparisons | ScannedComparisons) -> FailureCounts:
+            counted = given.kept if isinstance(given, ScannedComparisons) else given
+            return cls._of(*_count_rejected(counted, at), given.groups, given.grouping)
+
+        return of_kept_pairs(comparisons, at, count, n_threads)
 
     def _set(
         self, failures: Counts, attempts: Counts, code: NDArray[Any], groups: tuple[str, ...],
@@ -451,9 +419,9 @@ class FailureCounts(Shown):
         return made
 
     @property
-    def called(self) -> FailureRate:
-        """What results say of the rate."""
-        return FAILURE_RATES[self.rate_name]
+    def attempt(self) -> str:
+        """What can fail: an attempt, an acquisition or an enrolment."""
+        return ATTEMPTS[self.rate_name]
 
     @cached_property
     def kinds(self) -> SubjectKinds:
@@ -559,14 +527,14 @@ class FailureCounts(Shown):
         >>> ff.FailureCounts([1, 0, 0, 0], [1, 1, 2, 2], group=list("ffmm")).remarks()[0]
         'f: no subject has two attempts, so that their correlation is not known; 0 is used.'
         """
-        pairs, failures, called = self.sums[4] - self.n_attempts, self.n_failures, self.called
-        alone = f"no subject has two {called.attempt}s, so that their correlation is not known; 0 is used."
-        ends = f"failed; the interval is Clopper and Pearson's, for independent {called.attempt}s."
+        pairs, failures, attempt = self.sums[4] - self.n_attempts, self.n_failures, self.attempt
+        alone = f"no subject has two {attempt}s, so that their correlation is not known; 0 is used."
+        ends = f"failed; the interval is Clopper and Pearson's, for independent {attempt}s."
         said = []
         for without, what in (
-            ((pairs == 0) & called.repeated, alone),
-            (failures == 0, f"no {called.attempt} {ends}"),
-            (failures == self.n_attempts, f"all {called.attempt}s {ends}"),
+            ((pairs == 0) & (self.rate_name != "fte"), alone),
+            (failures == 0, f"no {attempt} {ends}"),
+            (failures == self.n_attempts, f"all {attempt}s {ends}"),
         ):
             if without.any():
                 named = ", ".join(group for group, is_so in zip(self.groups, without, strict=True) if is_so)
@@ -614,10 +582,25 @@ class FailureCounts(Shown):
 
     def __repr__(self) -> str:
         parts = (
-            (self.failures.size, "subject"), (int(self.n_attempts.sum()), self.called.attempt),
+            (self.failures.size, "subject"), (int(self.n_attempts.sum()), self.attempt),
             (int(self.n_failures.sum()), "failure"), (len(self.groups), "group"),
         )  # fmt: skip
         return f"{type(self).__name__}({', '.join(f'{n} {what}{chr(115) * (n != 1)}' for n, what in parts)})"
+
+
+_Found = TypeVar("_Found")
+
+
+def of_kept_pairs(
+    data: Comparisons | ScannedComparisons | Embeddings, at: OperatingPoint,
+    compute: Callable[[Comparisons | ScannedComparisons], _Found], n_threads: int | None,
+) -> _Found:  # fmt: skip
+    """Compute on comparisons, or on as many pairs of vectors as are needed."""
+    if not isinstance(data, Embeddings):
+        return compute(data)
+    if not data.groups:
+        raise InputError("the embeddings have no groups to compare: give group")
+    return with_enough_pairs([data], [at], False, lambda scans: compute(scans[0]), Workers(n_threads))
 
 
 _OF_TWO = "some mated comparisons are of two subjects and cannot be attempts of one: leave them out"
@@ -726,7 +709,7 @@ def counts_to_test(
         raise InputError("at is missing: say where failures are counted, as with at=at_fmr(1e-3)")
     else:
         counts = FailureCounts.from_comparisons(data, at, n_threads=n_threads)
-    lacking = require_subjects(counts.groups, counts.n_subjects.tolist(), 2, counts.called.trials, policy)
+    lacking = require_subjects(counts.groups, counts.n_subjects.tolist(), 2, f"{counts.attempt}s", policy)
     return counts.without(lacking) if lacking else counts
 
 
