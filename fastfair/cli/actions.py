@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import json
 import os
 import sys
 import time
@@ -19,7 +18,7 @@ import numpy as np
 import polars as pl
 
 import fastfair as ff
-from fastfair._lib.tables import records, write_json
+from fastfair._lib.tables import records
 from fastfair._lib.text import number_with_interval
 from fastfair._lib.warnings import warn
 from fastfair.claims import MET, NOT_MET, UNDECIDED, Check, Requirement, check_evaluation, requirements_of
@@ -86,10 +85,7 @@ def _evaluate(run: Run, data: Any, wanted: Sequence[Requirement], show: Callable
         show(evaluation)
 
     run.deliver(
-        "evaluation",
-        evaluation,
-        json={name: one.to_json for name, one in results.items()},
-        tables={name: partial(one.to_frame, "polars") for name, one in results.items()},
+        results,
         show=show_all,
         page=lambda: [*_with_each_attribute(run, data, evaluation, more), *list(results.values())[1:]],
     )
@@ -147,7 +143,7 @@ def compare(run: Run) -> None:
         raise click.UsageError(f"--baseline is {baseline!r}, but the systems are {', '.join(map(repr, names))}")
     systems = [run.read(file, **(of_second if k == 1 else {})) for k, file in enumerate(files)]
     given = dict(zip(names, systems, strict=True))
-    run.deliver("comparison", run.call(ff.compare, given, None, **arguments_for(ff.evaluate, run.options)))
+    run.deliver({"comparison": run.call(ff.compare, given, None, **arguments_for(ff.evaluate, run.options))})
 
 
 def _names_of(files: Sequence[Path]) -> list[str]:
@@ -167,22 +163,16 @@ def check(run: Run) -> None:
     found = run.call(ff.check, data)
     listed = _worst_of(data, found, run.take("worst", 0))
 
-    def text() -> str:
-        worst = {"worst": [{"of": title} | json.loads(one.to_json()) for title, one in listed]} if listed else {}
-        return write_json(json.loads(found.to_json()) | worst, None)
-
     def show() -> None:
         print_result(found)
         for title, one in listed:
             print_result(one, f"The worst comparisons behind the {title}")
 
     names = [f"worst_{k}" if len(listed) > 1 else "worst" for k in range(1, len(listed) + 1)]
-    of_worst = {name: partial(one.to_frame, "polars") for name, (_, one) in zip(names, listed, strict=True)}
+    worst = dict(zip(names, (one for _, one in listed), strict=True))
     junit = run.take("junit")
-    run.deliver(
-        "check", found, json={"check": text}, tables={"check": partial(found.to_frame, "polars"), **of_worst},
-        show=show, files={} if junit is None else {junit: found.to_junit},
-    )  # fmt: skip
+    files = {} if junit is None else {junit: found.to_junit}
+    run.deliver({"check": found, **worst}, show=show, page=lambda: [found], files=files)
     if run.take("github", os.environ.get("GITHUB_ACTIONS") == "true"):
         for line in _annotations(found):
             click.echo(line, err=True)
@@ -221,7 +211,7 @@ def _annotations(found: Check) -> list[str]:
 def apply(run: Run) -> None:
     """Apply a threshold that development data give."""
     data, development = run.read(run.context.params["scores"]), run.read(run.take("development"))
-    run.deliver("applied", run.call(ff.apply_threshold, data, run.take("at"), development))
+    run.deliver({"applied": run.call(ff.apply_threshold, data, run.take("at"), development)})
 
 
 def calibration(run: Run) -> None:
@@ -229,13 +219,13 @@ def calibration(run: Run) -> None:
     data, method = run.read(run.context.params["scores"]), run.take("method")
     if method is not None:
         data = run.call(ff.calibrate, data, method).comparisons
-    run.deliver("calibration", run.call(ff.evaluate_calibration, data))
+    run.deliver({"calibration": run.call(ff.evaluate_calibration, data)})
 
 
 def claim(run: Run) -> None:
     """Judge a claim."""
     data = run.read(run.context.params["scores"])
-    run.deliver("claim", run.call(ff.claim, data, run.context.params["statement"]))
+    run.deliver({"claim": run.call(ff.claim, data, run.context.params["statement"])})
 
 
 def discard(run: Run) -> None:
@@ -245,20 +235,20 @@ def discard(run: Run) -> None:
         raise click.UsageError("give --quality, or both of --reference-quality and --probe-quality")
     named = tuple(sides) if sides[0] else quality or "quality"
     data = run.read(run.context.params["scores"], quality=named)
-    run.deliver("discard", run.call(ff.discard_curve, data))
+    run.deliver({"discard": run.call(ff.discard_curve, data)})
 
 
 def model(run: Run) -> None:
     """Model errors by all attributes."""
     data = run.read(run.context.params["scores"])
     more = {"baseline": dict(run.take("baseline"))} if "baseline" in run.options else {}
-    run.deliver("model", run.call(ff.error_model, data, list(data.attributes), **more))
+    run.deliver({"model": run.call(ff.error_model, data, list(data.attributes), **more)})
 
 
 def strata(run: Run) -> None:
     """Compare rates within strata."""
     data, by = run.read(run.context.params["scores"]), run.take("by")
-    run.deliver("strata", run.call(ff.stratified_rates, data, by, [name for name in data.attributes if name != by]))
+    run.deliver({"strata": run.call(ff.stratified_rates, data, by, [name for name in data.attributes if name != by])})
 
 
 def shrink(run: Run) -> None:
@@ -266,7 +256,7 @@ def shrink(run: Run) -> None:
     data = run.read(run.context.params["scores"])
     run.options["incomplete_groups"] = "nan"
     evaluation = run.call(ff.evaluate, data, run.take("at"), [], metrics=[])
-    run.deliver("shrunken", run.call(ff.shrunken_rates, evaluation))
+    run.deliver({"shrunken": run.call(ff.shrunken_rates, evaluation)})
 
 
 def warm_up(run: Run) -> None:
@@ -298,7 +288,7 @@ def embeddings(run: Run) -> None:
 
     found = run.call(bands_of, data, levels, **arguments_for(ff.roc_band, run.options))
     shown = replace(found, asked=tuple(asked.tolist()))
-    run.deliver("bands", found, show=partial(print_result, shown), page=lambda: [shown])
+    run.deliver({"bands": found}, show=partial(print_result, shown), page=lambda: [shown])
 
 
 def _curve_to(asked: Any, data: Any, n: int) -> Any:
@@ -368,15 +358,7 @@ def _deliver_tests(run: Run, found: Mapping[str, Any], at: OperatingPoint | None
                 result, "By more than the margin of error?" if name == "margin" else f"Do {symbol} differ{where}?"
             )
 
-    run.write(
-        "group_test",
-        json={name: result.to_json for name, result in found.items()},
-        tables={name: partial(result.to_frame, "polars") for name, result in found.items()},
-        show=show,
-        figures=lambda: {name: result.plot() for name, result in found.items()},
-        page=lambda: list(found.values()),
-        in_all=lambda: json.dumps({name: json.loads(result.to_json()) for name, result in found.items()}),
-    )
+    run.deliver(found, show=show)
 
 
 # measures
@@ -389,9 +371,8 @@ def measures(run: Run) -> None:
     by, group = list(run.take("by", ())), run.options.get("group")
     found = run.call(ff.measures.table, read_rates(run.context.params["rates"], [*by, *([group] if group else [])]),
                      by=by)  # fmt: skip
-    text = write_json({"measures": records(found.to_dict(as_series=False))}, None)
-    run.write("measures", json={"measures": lambda: text}, tables={"measures": lambda: found},
-              show=partial(_print_measures, found, by))  # fmt: skip
+    content = {"measures": records(found.to_dict(as_series=False))}
+    run.write({"measures": lambda: content}, {"measures": lambda: found}, partial(_print_measures, found, by))
 
 
 def _print_measures(found: pl.DataFrame, by: Sequence[str]) -> None:
@@ -444,7 +425,7 @@ def plan(run: Run) -> None:
     gridded = (*SETTINGS, "margin", "assurance", "difference", "power")
     grid = {name: run.options.pop(name) for name in gridded if name in run.options}  # every combination is planned
     arrays = dict(zip(grid, np.ix_(*map(np.array, grid.values())), strict=True))
-    run.deliver("plan", run.call(function, **arrays | more))
+    run.deliver({"plan": run.call(function, **arrays | more)})
 
 
 def _flags(run: Run, names: Iterable[str]) -> list[str]:
@@ -468,7 +449,7 @@ def plan_fmr(run: Run) -> None:
     """Plan how many subjects support a claimed FMR."""
     pilot = run.take("pilot")
     more = {} if pilot is None else {"pilot": run.read(pilot)}
-    run.deliver("plan_fmr", run.call(ff.plan_fmr, **more))
+    run.deliver({"plan_fmr": run.call(ff.plan_fmr, **more)})
 
 
 # synthesize
@@ -507,10 +488,9 @@ def synthesize(run: Run) -> None:
     suffix = run.options.get("suffix", "csv")
     output = run.options.get("output")
     run.write(
-        "synthesis",
-        json={"synthesis": lambda: write_json(content, None)},
-        tables={"measures": lambda: pl.DataFrame(columns)} if measures else {},
-        show=partial(_print_made, sets, measures),
+        {"synthesis": lambda: content},
+        {"measures": lambda: pl.DataFrame(columns)} if measures else {},
+        partial(_print_made, sets, measures),
         files={} if output is None else {
             output / f"{name}.{suffix}": partial(ff.write_comparisons, one) for name, one in scores.items()
         },

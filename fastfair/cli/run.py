@@ -155,41 +155,44 @@ class Run:
                 names += map(Path, value if isinstance(value, tuple) else (value,))
         return [file for name in names for file in (files.files_of(name, "rows") if files.is_pattern(name) else [name])]
 
-    def with_inputs(self, text: str) -> str:
-        """Add the files that the verb reads to a result's JSON."""
-        return write_json(json.loads(text) | {"inputs": [str(file) for file in self.input_files()]}, None)
+    def deliver(
+        self,
+        results: Mapping[str, Result],
+        *,
+        show: Callable[[], None] | None = None,
+        page: Callable[[], list[Result]] | None = None,
+        files: Mapping[Path, Writer] | None = None,
+    ) -> None:
+        """Write and print results, which have the names of their files, as `write` does."""
 
-    def deliver(self, name: str, result: Result, **changes: Any) -> None:
-        """Write and print a result, as `write` does with `changes` in the place of what every result has."""
-        usual: dict[str, Any] = {
-            "json": {name: result.to_json},
-            "tables": {name: partial(result.to_frame, "polars")},
-            "show": partial(print_result, result),
-            "figures": result._figures,
-            "page": lambda: [result],
-        }
-        self.write(name, **usual | changes)
+        def print_all() -> None:
+            for result in results.values():
+                print_result(result)
+
+        self.write(
+            {name: partial(_content, result) for name, result in results.items()},
+            {name: partial(result.to_frame, "polars") for name, result in results.items()},
+            show or print_all,
+            lambda: {key or name: one for name, result in results.items() for key, one in result._figures().items()},
+            page or (lambda: list(results.values())),
+            files,
+        )
 
     def write(
         self,
-        name: str,
-        *,
-        json: Mapping[str, Callable[[], str]],
+        contents: Mapping[str, Callable[[], dict[str, Any]]],
         tables: Mapping[str, Callable[[], Any]],
         show: Callable[[], None],
         figures: Callable[[], Mapping[str, Any]] = dict,
         page: Callable[[], list[Result]] = list,
         files: Mapping[Path, Writer] | None = None,
-        in_all: Callable[[], str] | None = None,
     ) -> None:
         """Write all files before printing, so that nothing is lost if the output is no longer read.
 
         Parameters
         ----------
-        name : str
-            The name of the figure that has none.
-        json, tables : mapping of str to callable
-            By names of files: what JSON and what data frames they hold.
+        contents, tables : mapping of str to callable
+            By names of files: what JSON and what data frames they hold. Several contents are printed as one object.
         show : callable
             Prints the results.
         figures : callable
@@ -198,23 +201,22 @@ class Run:
             Returns the results of the page.
         files : mapping of path to callable, optional
             Further files, and the functions that write them.
-        in_all : callable, optional
-            Returns the JSON to print; by default that of the first file.
         """
         written: list[Path] = []
-        output = self.options.get("output")
-        in_all = in_all or next(iter(json.values()))
+        output, as_json = self.options.get("output"), self.options.get("as_json")
+        inputs = {"inputs": [str(file) for file in self.input_files()]}
+        made = {name: content() for name, content in contents.items()} if as_json or output is not None else {}
         if output is not None:
             whole_files.ready_folder(output)
-            names = {f"{name}.json": text for name, text in json.items()}
-            for file, text in names.items():
-                whole_files.write_text(output / file, self.with_inputs(text()) + "\n")
-            for file, frame in tables.items():
-                write_csv(frame(), output / f"{file}.csv")
+            for name, content in made.items():
+                write_json(content | inputs, output / f"{name}.json")
+            for name, frame in tables.items():
+                write_csv(frame(), output / f"{name}.csv")
             whole_files.write_text(output / "config.toml", configuration(self.context, self.options.get("rng")))
-            written += [output / file for file in (*names, *(f"{file}.csv" for file in tables), "config.toml")]
+            written += [output / f"{name}.json" for name in made] + [output / f"{name}.csv" for name in tables]
+            written.append(output / "config.toml")
             if self.options.get("plots"):
-                written += self._draw(name, figures, output)
+                written += self._draw(figures, output)
         for path, write in (files or {}).items():
             write(path)
             written.append(path)
@@ -222,8 +224,8 @@ class Run:
             title = {"title": self.options["title"]} if "title" in self.options else {}
             write_report(page(), self.options["report"], inputs=self.input_files(), **title)
             written.append(self.options["report"])
-        if self.options.get("as_json"):
-            say_json(self.with_inputs(in_all()))
+        if as_json:
+            say_json(write_json((made if len(made) > 1 else next(iter(made.values()))) | inputs, None))
         else:
             show()
             is_random = "rng" in self.options and self.options.get("n_resamples") != 0
@@ -232,15 +234,20 @@ class Run:
         if written:
             say(f"Written: {', '.join(map(str, written))}", err=True)
 
-    def _draw(self, name: str, figures: Callable[[], Mapping[str, Any]], output: Path) -> list[Path]:
+    def _draw(self, figures: Callable[[], Mapping[str, Any]], output: Path) -> list[Path]:
         written = []
         with off_screen():
-            for given, figure in figures().items():
+            for name, figure in figures().items():
                 for kind in self.options["plots"]:
-                    written.append(output / f"{given or name}.{kind}")
+                    written.append(output / f"{name}.{kind}")
                     with whole_files.written(written[-1]) as file:
                         save(figure.get_figure(root=True), file, kind, _DOTS)
         return written
+
+
+def _content(result: Result) -> dict[str, Any]:
+    content: dict[str, Any] = json.loads(result.to_json())
+    return content
 
 
 def watched(progress: bool | None) -> bool:

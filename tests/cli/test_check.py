@@ -90,7 +90,8 @@ def test_json_is_that_of_the_library_with_the_worst_comparisons():
     printed = json.loads(run("check", SCORES, *asked(MET, NOT_MET), "--json", "--worst", 2).output)
     comparisons = ff.read_comparisons(SCORES, groups=["group"])
     worst = ff.worst_comparisons(comparisons, ff.at_threshold(0.5), n=2, rate="fnmr")
-    assert printed["worst"] == [{"of": "FNMR at threshold=0.5"} | json.loads(worst.to_json())]
+    assert printed["worst"] == json.loads(worst.to_json())
+    assert printed["check"] == json.loads(checked(MET, NOT_MET).to_json())
 
 
 def test_the_worst_comparisons_of_what_is_not_met_are_printed():
@@ -108,7 +109,7 @@ def test_files_are_written(tmp_path):
     places = ["--output", tmp_path, "--junit", tmp_path / "junit.xml", *PLOTS]
     run("check", SCORES, *asked(NOT_MET, MET), "--worst", 3, *places)
     assert {path.name for path in tmp_path.iterdir()} == {
-        "config.toml", "check.json", "check.csv", "worst.csv", "junit.xml", "check.png", "check.svg",
+        "config.toml", "check.json", "check.csv", "worst.json", "worst.csv", "junit.xml", "check.png", "check.svg",
     }  # fmt: skip
     assert pl.read_csv(tmp_path / "check.csv")["verdict"].to_list() == ["not met", "met"]
     assert pl.read_csv(tmp_path / "worst.csv")["error"].unique().to_list() == ["false non-match"]

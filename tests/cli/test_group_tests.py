@@ -87,9 +87,8 @@ def test_one_rate_alone(folder, tmp_path):
     words = [folder / "scores.csv", "--group", "sex", "--at", "threshold=0.5", *FEW_REPLICATES, "--json"]
     both = json.loads(run("group-test", *words).stdout)
     assert list(both) == ["fastfair", "fnmr_test", "margin", "fmr_test", "inputs"]
-    assert json.loads(run("group-test", *words, "--rate", "fmr").stdout) == {
-        k: both[k] for k in ("fastfair", "fmr_test", "inputs")
-    }
+    alone = json.loads(run("group-test", *words, "--rate", "fmr").stdout)
+    assert alone == both["fmr_test"] | {"inputs": both["inputs"]}
     assert "Do FMRs differ at" in run("group-test", *words[:-1], "--rate", "fmr", "--output", tmp_path).output
     assert {path.name for path in tmp_path.iterdir()} == {"config.toml", "fmr_test.json", "fmr_test.csv"}
     counts = [folder / "counts.tsv", "--input", "counts", *FEW_REPLICATES]

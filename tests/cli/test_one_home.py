@@ -72,9 +72,7 @@ def verbs(monkeypatch):
     module = ModuleType("fastfair.toys")
     module.toy = toy
     monkeypatch.setitem(sys.modules, "fastfair.toys", module)
-    monkeypatch.setattr(
-        actions, "toy", lambda run: run.deliver("toy", run.call(toy), figures=dict), raising=False
-    )  # fmt: skip
+    monkeypatch.setattr(actions, "toy", lambda run: run.deliver({"toy": run.call(toy)}), raising=False)
     verb = Verb("Make a toy.", "Make a toy of SCORES.", EXAMPLES, "sweetness c_box output", "toys.toy")
     return VERBS | {"toy": verb}
 
