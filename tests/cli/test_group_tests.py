@@ -149,10 +149,10 @@ def test_subjects_and_power(tmp_path):
     done = plan("--difference", 0.05, "--power", 0.9, *drawn, "--output", tmp_path, *PLOTS)
     expected = ff.plan_subjects(difference=0.05, power=0.9, **settings)
     assert pl.read_csv(tmp_path / "plan.csv")["n_subjects"].to_list() == expected.n_subjects.tolist()
-    assert [row[-2] for row in rows_of(done.stdout)] == [f"{n:g}" for n in expected.n_subjects]
+    assert [row[1] for row in rows_of(done.stdout)] == [f"{n:g}" for n in expected.n_subjects]
     of_margin = plan("--margin", "0.03,0.04", "--assurance", 0.7, *drawn, "--output", tmp_path, *PLOTS)
     expected = ff.plan_subjects(margin=0.03, assurance=0.7, **settings)
-    assert [row[-2] for row in rows_of(of_margin.stdout)][::2] == [f"{n:g}" for n in expected.n_subjects]
+    assert [row[1] for row in rows_of(of_margin.stdout)][::2] == [f"{n:g}" for n in expected.n_subjects]
     power = plan("--subjects", 200, "--difference", 0.05, *drawn)
     expected = ff.plan_power(n_subjects=200, difference=0.05, **settings)
     assert [row[-1] for row in rows_of(power.stdout)] == [f"{100 * value:.3g}%" for value in expected.power]
@@ -161,7 +161,7 @@ def test_subjects_and_power(tmp_path):
     assert np.ravel(json.loads(done.stdout)["n_subjects"]).tolist() == [None, None]
     with pytest.warns(OutOfReachWarning, match="not enough"):
         done = plan("--margin", 0.01, "--max-subjects", 50, *drawn)
-    assert [row[-2] for row in rows_of(done.stdout)] == ["–", "–"]
+    assert [row[1] for row in rows_of(done.stdout)] == ["–", "–"]
 
 
 @pytest.mark.slow
