@@ -10,28 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fastfair._lib import seeds, validation
+from fastfair._lib import plots, seeds, text, validation
 from fastfair._lib.arguments import Resamples, checked
-from fastfair._lib.plots import (
-    USUAL,
-    axes_or_new,
-    draw_lines,
-    draw_ranges,
-    legend_below,
-    new_axes,
-    probit_axes,
-    rate_ticks,
-    roc_axes,
-)
-from fastfair._lib.text import (
-    cell,
-    drawn,
-    interval_of_rate,
-    number_with_interval,
-    per_cent,
-    rate_with_interval,
-    shortened,
-)
 from fastfair._lib.warnings import require, warn
 from fastfair._lib.workers import Checkpoint, Executor, Workers
 from fastfair.data.comparisons import Comparisons
@@ -161,15 +141,17 @@ class Curve(Result):
         name, values, groups = self._values()
         title = self._question()
         size = _SIZE if values.ndim == 1 else (_SIZE[0], _SIZE[1] + _LEGEND_LINE * min(len(groups), _MOST_SHOWN))
-        ax = self.plot(new_axes(size), **({"color": USUAL} if values.ndim == 1 else {}))
+        ax = self.plot(plots.new_axes(size), **({"color": plots.USUAL} if values.ndim == 1 else {}))
         for axis in (ax.xaxis, ax.yaxis) if name == "FNMR" else (ax.xaxis,):
-            rate_ticks(axis)
+            plots.rate_ticks(axis)
         alt = f"{title} over FMR, with intervals and a band. The table below has the numbers."
         caption = "Darker: the interval at each FMR on its own; lighter: the band that holds the whole curve."
         picture = Picture(svg_of(ax.figure), alt, caption)
         places = self._places(_MOST_ON_PAGES) if levels is None else np.flatnonzero(np.isin(self.fmr, levels))
         heads = [title, "Band of the whole curve"] if values.ndim == 1 else list(map(visible, groups))
-        rows = [[per_cent(self.fmr[k]), cell(float(self.threshold[k])), *self._cells(name, k)] for k in places]
+        rows = [
+            [text.per_cent(self.fmr[k]), text.cell(float(self.threshold[k])), *self._cells(name, k)] for k in places
+        ]
         caption = f"{title} at FMRs, with {100 * self.confidence_level:g} % intervals in brackets"
         table = Table(caption, ["FMR", "Threshold", *heads], rows)
         return Section(title, [visible(self.note)] if self.note else [], [picture], [table])
@@ -179,13 +161,16 @@ class Curve(Result):
         values = self._values()[1]
         if values.ndim > 1:
             each = zip(values[k].tolist(), self.low[k].tolist(), self.high[k].tolist(), strict=True)
-            return [number_with_interval(*one) for one in each]
+            return [text.number_with_interval(*one) for one in each]
         value, low, high, *band = (
             float(array[k]) for array in (values, self.low, self.high, self.band_low, self.band_high)
         )
         if name == "FNMR":
-            return [rate_with_interval(value, low, high), interval_of_rate(*band)]
-        return [number_with_interval(value, low, high), number_with_interval(value, *band).partition(" ")[2] or "–"]
+            return [text.rate_with_interval(value, low, high), text.interval_of_rate(*band)]
+        return [
+            text.number_with_interval(value, low, high),
+            text.number_with_interval(value, *band).partition(" ")[2] or "–",
+        ]
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -240,11 +225,11 @@ class RocBand(Curve):
         -------
         matplotlib Axes
         """
-        ax, place = axes_or_new(ax), _deviates if det else np.asarray
+        ax, place = plots.axes_or_new(ax), _deviates if det else np.asarray
         (line,) = ax.plot(place(self.fmr), place(self.fnmr), **kwargs)
         limits = [place(end) for end in (self.low, self.high, self.band_low, self.band_high)]
-        draw_ranges(ax, place(self.fmr), limits, line.get_color())
-        return probit_axes(ax) if det else roc_axes(ax)
+        plots.draw_ranges(ax, place(self.fmr), limits, line.get_color())
+        return plots.probit_axes(ax) if det else plots.roc_axes(ax)
 
 
 @checked
@@ -413,18 +398,20 @@ class FairnessBand(Curve):
         parts = self.value, self.low, self.high, self.band_low, self.band_high
         if self.value.ndim > 1:
             curves = {visible(group): [part[:, k] for part in parts] for k, group in enumerate(self.groups)}
-            ax, lines = draw_lines(self.fmr, curves, ax, **kwargs)
+            ax, lines = plots.draw_lines(self.fmr, curves, ax, **kwargs)
         else:
-            ax, lines = draw_lines(self.fmr, {"": parts}, axes_or_new(ax), **{"label": None, "color": None} | kwargs)
+            ax, lines = plots.draw_lines(
+                self.fmr, {"": parts}, plots.axes_or_new(ax), **{"label": None, "color": None} | kwargs
+            )
         if np.isfinite(self.value).any():
             ax.set_xscale("log")
-            rate_ticks(ax.xaxis)
+            plots.rate_ticks(ax.xaxis)
         else:
             ax.text(0.5, 0.5, "not computable: a group has no errors", transform=ax.transAxes, ha="center")
         ax.grid(alpha=0.3)
         ax.set(xlabel=METRICS["fmr"].long_title, ylabel=self._question())
         if self.value.ndim > 1:
-            legend_below(ax, lines)
+            plots.legend_below(ax, lines)
         if FAIR_OUTSIDE in self.note:
             ax.set_title("No test of fairness: fair systems lie outside, too", fontsize="small")
         return ax
@@ -589,7 +576,8 @@ class Bands(Result):
 
     def _tables(self) -> list[Printed]:
         points = [at_fmr(level) for level in self._levels()]
-        shown = [q for q in self.quantities if q.at in points and measure_of(q.name) is None]
+        at_points = [q for q in self.quantities if q.at in points]
+        shown = [q for q in at_points if measure_of(q.name) is None]
         star = [replace(q, group=f"{q.group or 'all'}{'*' * (FEW in q.note)}") for q in shown]
         tables = []
         for name, title in (("threshold", "Thresholds"), ("fnmr", "FNMR"), ("fmr", "FMR inside groups")):
@@ -600,7 +588,7 @@ class Bands(Result):
         if any(FEW in q.note for q in shown):
             tables.append((f"* {FEW} behind the number (Doddington's rule of {ENOUGH_ERRORS})", [], []))
         if self.fairness:
-            of_all = table_of([q for q in self.quantities if measure_of(q.name) is not None and q.group is None])
+            of_all = table_of([q for q in at_points if measure_of(q.name) is not None and q.group is None])
             title = f"Fairness over {len(self.groups)} groups"
             tables.append((title, *printed(of_all, ("name", "operating_point", "estimate"))[1:]))
         return tables
@@ -628,7 +616,7 @@ class Bands(Result):
         for level in self._levels():
             rows = [q for q in self.quantities if q.name == "fnmr" and q.at == at_fmr(level)]
             known = [q for q in rows if q.group is not None and (q.n_errors or 0) >= ENOUGH_ERRORS]
-            told = f"At FMR {per_cent(level)} the FNMR is {_rate(rows[0])}"
+            told = f"At FMR {text.per_cent(level)} the FNMR is {_rate(rows[0])}"
             if len(known) > 1:
                 least, most = (end(known, key=lambda q: q.estimate) for end in (min, max))
                 told += f"; of groups with {ENOUGH_ERRORS} errors or more it is lowest in {visible(str(least.group))}, "
@@ -670,7 +658,9 @@ class Bands(Result):
             cells += ["–"] * (len(levels) if group is None else 0)
             rows.append([visible(group or "all"), f"{found[0].n_comparisons or 0:,}", *cells])
         columns = ["Group", "Mated pairs"]
-        columns += [f"{name} at FMR {per_cent(level)} of all" for name in ("FNMR", "FMR inside") for level in levels]
+        columns += [
+            f"{name} at FMR {text.per_cent(level)} of all" for name in ("FNMR", "FMR inside") for level in levels
+        ]
         level = f"{100 * self.roc.confidence_level:g} %"
         table = Table(f"Rates of groups at the same thresholds, with {level} intervals; * {FEW}", columns, rows)
         return Section("Rates of groups", (), [Picture(svg_of(figure), alt, caption)], [table])
@@ -751,7 +741,7 @@ def bands_of(
 
 
 def _rate(quantity: Quantity) -> str:
-    return rate_with_interval(quantity.estimate, quantity.low, quantity.high)
+    return text.rate_with_interval(quantity.estimate, quantity.low, quantity.high)
 
 
 def _rates_of(measure: str) -> tuple[str, ...]:
@@ -781,13 +771,13 @@ def draw_roc_panels(of_all: RocBand, of_groups: Mapping[str, RocBand]) -> Figure
     axes = figure.subplots(rows, columns, sharex=True, sharey=True, squeeze=False).ravel()
     for ax, (group, band) in zip(axes, of_groups.items(), strict=False):
         ax.plot(of_all.fmr, of_all.fnmr, color="0.6", linewidth=1)
-        band.plot(ax, color=USUAL)
-        ax.set_title(drawn(shortened(visible(group), _LONGEST_TITLE)), fontsize="small", loc="left")
+        band.plot(ax, color=plots.USUAL)
+        ax.set_title(text.drawn(text.shortened(visible(group), _LONGEST_TITLE)), fontsize="small", loc="left")
         ax.set(xlabel="", ylabel="")
         ax.tick_params(labelsize="x-small")
     axes[0].set_ylim(bottom=0)
-    rate_ticks(axes[0].xaxis)
-    rate_ticks(axes[0].yaxis)
+    plots.rate_ticks(axes[0].xaxis)
+    plots.rate_ticks(axes[0].yaxis)
     for ax in axes[len(of_groups) :]:
         ax.set_visible(False)
     for ax in axes[max(0, len(of_groups) - columns) : len(of_groups)]:  # the last of each column has the numbers

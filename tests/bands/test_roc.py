@@ -197,7 +197,7 @@ def test_intervals_and_notes_are_those_of_evaluate(c):
 
 
 def test_evaluate_warns_of_a_threshold_that_few_subjects_hold():
-    with pytest.warns(ff.errors.NarrowIntervalsWarning, match="few subjects hold"):
+    with pytest.warns(ff.errors.NarrowIntervalsWarning, match="few subjects cause 70"):
         ff.evaluate(hubs(2.0), ff.at_fmr(0.02), [], metrics=[], n_resamples=200, rng=0)
 
 
