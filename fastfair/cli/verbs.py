@@ -271,8 +271,7 @@ VERBS: dict[str, Verb] = {
     ),
     "embeddings": Verb(
         "Measure vectors: FNMR at false match rates, groups, fairness.",
-        "Measure the vectors in the file PATH: FNMR at false match rates, of groups too, and fairness, with intervals. "
-        "PATH may be a pattern in quotes, such as 'vectors/*.npy', of files with parts of the vectors.",
+        "Measure the vectors in the file PATH: FNMR at false match rates, of groups too, and fairness, with intervals.",
         (
             "fastfair embeddings faces.npz --group sex --output results --plots png --report report.html",
             "fastfair embeddings faces.npy --samples images.csv --subject file --subject-pattern '^([^/]+)/'",

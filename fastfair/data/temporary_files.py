@@ -9,7 +9,6 @@ import threading
 import weakref
 import zlib
 from collections.abc import Iterator
-from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any
 
@@ -149,20 +148,6 @@ class ArrayFile:
                 content = np.ascontiguousarray(array)
                 file.write(content.data)
                 self._written.append((array.dtype.str, array.shape, zlib.crc32(content.data)))
-
-    def mapped(self) -> NDArray[Any]:
-        """Return all arrays, which have one type and one number of columns, as one that lies in the file.
-
-        The file stays as long as that array, which cannot be written to.
-        """
-        kind, shape, _ = self._written[0]
-        n = sum(shape[0] for _, shape, _ in self._written)
-        path = self._folder.path / self._name
-        found = np.memmap(path, kind, "r", shape=(n, *shape[1:]))
-        with suppress(OSError):  # as on Windows
-            path.unlink()  # nobody can change it any more
-        weakref.finalize(found, lambda _: None, self._folder)
-        return found
 
     def __iter__(self) -> Iterator[NDArray[Any]]:
         """Read all arrays.

@@ -7,12 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from fastfair._lib import arrays
 from fastfair._lib.arguments import checked
 from fastfair._lib.frames import FrameColumns
-from fastfair._lib.label_codes import Coded, Labels, encode, encode_together
+from fastfair._lib.label_codes import Coded, Labels, encode
 from fastfair._lib.warnings import gathered
 from fastfair.data import checks, side_columns
 from fastfair.data.checks import Similarity
@@ -26,7 +24,6 @@ from fastfair.data.embeddings import (
     TemplateScore,
     rows_of_vectors,
 )
-from fastfair.data.temporary_files import ArrayFile, Folder
 from fastfair.errors import DroppedWarning, InputError
 
 from . import files, tables
@@ -41,7 +38,7 @@ WITHOUT_SUBJECTS = "pass subject_pattern='' to take the list without subjects"
 @files.from_unchanged_files
 @checked
 def read_embeddings(
-    path: str | Path | Sequence[str | Path] | IntoDataFrame,
+    path: str | Path | IntoDataFrame,
     vectors: str | None = None,
     subject: str | Labels | None = None,
     subject_pattern: str | None = None,
@@ -61,11 +58,10 @@ def read_embeddings(
 
     Parameters
     ----------
-    path : path, sequence of paths, or data frame
+    path : path or data frame
         ``.npy`` (in a temporary file if large), ``.npz``, ``.parquet`` with a column of lists, or HDF5 (``.h5``,
         ``.hdf5``); where each dataset of the latter is one vector, these are its "vectors", and their paths its "name".
-        A data frame is taken as Parquet. Several files, or a pattern such as ``"vectors/*.npy"`` whose
-        files are taken by name, are parts of one set: read one after another into a temporary file, memory-mapped.
+        A data frame is taken as Parquet.
     vectors : str, optional
         The array or column with one vector for each sample; by default the one called "vectors". A ``.npy`` has no
         names.
@@ -109,11 +105,9 @@ def read_embeddings(
     ------
     FileFormatError
         For a file that is missing, empty, or not what its suffix says, and for pickled objects, which are never loaded.
-    OutputError
-        Where parts cannot be written to a temporary file.
     InputError
         For arrays or columns that do not exist (the message suggests the nearest names), subjects without metadata,
-        parts whose vectors differ in type or length, and as `Embeddings` does.
+        and as `Embeddings` does.
     MissingDependencyError
         Where the package that reads the file is not installed.
 
@@ -180,7 +174,7 @@ def read_embeddings(
 @files.from_unchanged_files
 @checked
 def read_named_vectors(
-    path: str | Path | Sequence[str | Path] | IntoDataFrame,
+    path: str | Path | IntoDataFrame,
     vectors: str | None = None,
     name: str | Labels | None = None,
     *,
@@ -193,7 +187,7 @@ def read_named_vectors(
 
     Parameters
     ----------
-    path : path, sequence of paths, or data frame
+    path : path or data frame
         As in `read_embeddings`.
     vectors : str, optional
         The array or column with one vector for each sample; by default the one called "vectors". A ``.npy`` has no
@@ -256,57 +250,9 @@ def _labels(table: tables.Table, role: str, labels: Any) -> Coded:
 
 
 def _opened(source: Any, vectors: str | None, others: Sequence[Any]) -> tables.Table:
-    """Open one or more files of vectors, or take a data frame; others: columns that are wanted, if they are names."""
-    wanted = list(dict.fromkeys([vectors or "vectors", *(name for name in others if isinstance(name, str))]))
-    if isinstance(source, list) or (isinstance(source, str | Path) and files.is_pattern(source)):
-        parts = files.files_of(source, "vectors")
-        if len(parts) > 1:
-            return _joined(parts, vectors, wanted)
-        source = parts[0]
-    return tables.of_vectors(source, wanted)
-
-
-def _joined(parts: Sequence[Path], vectors: str | None, wanted: list[str]) -> tables.Table:
-    """Make one table of several files, whose vectors are mapped to a temporary file that stays as long as they do.
-
-    Refused are vectors of another type or length than those of the first file, and more or fewer than labels.
-    """
-    gathered, kinds, start = ArrayFile(Folder(), "vectors"), [], [0]
-    columns: dict[str, list[Coded]] = {name: [] for name in wanted[1:]}
-    for file in parts:
-        table = tables.of_vectors(file, wanted)
-        sizes = {}
-        for name, of_files in columns.items():
-            of_files.append(table.labels(name, name))
-            sizes[name] = of_files[-1].codes.size
-        with files.naming(file):
-            part = arrays.numbers_in("vectors", table.vectors(vectors))
-            if part.ndim != 2:
-                raise InputError(
-                    f"vectors must be two-dimensional, one row for each sample, but its shape is {part.shape}"
-                )
-            kinds.append((part.shape[1], part.dtype))
-            if kinds[-1] != kinds[0]:
-                raise InputError(
-                    "its vectors are {} numbers of type {}, and those of {} are {} of type {}; parts of a set must "
-                    "be alike".format(*kinds[-1], parts[0], *kinds[0])
-                )
-            checks.same_length({**sizes, "vectors": len(part)}, "vector")
-        gathered.append(part)
-        start.append(start[-1] + len(part))
-
-    def take(name: str) -> NDArray[Any]:
-        if name not in columns:
-            return gathered.mapped()
-        labels, codes = encode_together([name] * len(parts), columns[name])
-        return np.asarray(labels[np.concatenate(codes)])
-
-    def part_of(row: int) -> str:
-        k = int(np.searchsorted(start, row, side="right")) - 1
-        return f"{parts[k]}, row {row - start[k]} (counted from 0)"
-
-    names = table.names if table.names == [""] else wanted
-    return tables.Table(f"{parts[0]} and {len(parts) - 1} more files", names, table.read, take, table.kind, part_of)
+    """Open a file of vectors, or take a data frame; others: columns that are wanted, if they are names."""
+    wanted = [vectors or "vectors", *(name for name in others if isinstance(name, str))]
+    return tables.of_vectors(source, list(dict.fromkeys(wanted)))
 
 
 def cut_out(columns: Sequence[tuple[str, Coded]], pattern: str) -> list[Coded]:

@@ -91,15 +91,12 @@ class Table(Rows):
         Returns one column as an array, where the columns are arrays.
     kind : {"column", "array", "dataset"}
         What columns are called in messages.
-    part_of : callable, optional
-        Where these are the columns of several files, returns the file of a row and the row in it.
     """
 
     names: list[str]
     read: Callable[[list[str], Sequence[str]], pl.DataFrame]
     take: Callable[[str], Array] | None = None
     kind: str = "column"
-    part_of: Callable[[int], str] | None = None
 
     def columns(self, names: Sequence[str], numbers: Sequence[str] = ()) -> pl.DataFrame:
         """Read columns; in text files, those in `numbers` are converted to numbers."""
@@ -160,10 +157,7 @@ class Table(Rows):
     def told(self, error: InputError, keep: NDArray[np.bool_] | None = None) -> InputError:
         """Return an error about vectors, of which only those of `keep` may have been taken, with the file's name."""
         among = "" if keep is None or keep.all() else " (of those with metadata)"
-        place = str(self.place)
-        if self.part_of is not None and error.row is not None:
-            place = self.part_of(error.row if keep is None else int(np.flatnonzero(keep)[error.row]))
-        return type(error)(f"{place}: {error}{among}", error.row)
+        return type(error)(f"{self.place}: {error}{among}", error.row)
 
 
 def of_source(source: Any, called: str, place: str) -> Table:

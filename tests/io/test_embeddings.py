@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import gc
-import pathlib
 import pickle
 import sys
-import tempfile
 
 import numpy as np
 import pandas as pd
@@ -15,8 +12,6 @@ import pyarrow as pa
 import pytest
 from helpers.refusals import refused
 from helpers.vector_files import in_lists, write_vectors
-from hypothesis import given as for_all
-from hypothesis import strategies as st
 
 import fastfair as ff
 from fastfair._lib import memory
@@ -239,96 +234,3 @@ def test_real_faces(shared_data):
             missing_labels="drop",
         )
     assert (len(e), e.subjects.size, e.groups) == (6297, 2943, ("F", "M"))
-
-
-def write_parts(folder, suffix, cuts):
-    """Write the vectors in parts, with their labels where the format has names."""
-    folder.mkdir(exist_ok=True)
-    for k, rows in enumerate(np.split(np.arange(len(VECTORS)), cuts)):
-        path = folder / f"part-{k}{suffix}"
-        if suffix == ".npy":
-            np.save(path, VECTORS[rows])
-        else:
-            fields = {n: VECTORS[rows] if n == "vectors" else [v[r] for r in rows] for n, v in FIELDS.items()}
-            write_vectors(path, fields)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("suffix", [".npz", ".parquet", ".h5"])
-def test_parts_with_labels_are_one_set(suffix, tmp_path):
-    write_parts(tmp_path / "v", suffix, [1, 3])
-    files = sorted((tmp_path / "v").iterdir())
-    for path in (tmp_path / "v" / "*", files, list(map(str, files))):
-        is_the_same(ff.read_embeddings(path, groups="sex"), ("f", "m"))
-    back = ff.read_embeddings(files[::-1])
-    assert np.array_equal(back.vectors, VECTORS[[3, 4, 1, 2, 0]])
-    assert back.subjects[back.subject].tolist() == [FIELDS["subject"][row] for row in [3, 4, 1, 2, 0]]
-    is_the_same(ff.read_embeddings(files, subject=FIELDS["subject"], groups={"s": FIELDS["sex"]}), ("f", "m"))
-
-
-@for_all(st.lists(st.integers(0, 5), max_size=4).map(sorted), st.sampled_from(["cosine", "negative_euclidean"]))
-def test_parts_of_arrays_have_the_bits_of_one_file(cuts, similarity):
-    with tempfile.TemporaryDirectory() as folder:
-        folder = pathlib.Path(folder)
-        write_parts(folder / "v", ".npy", cuts)
-        table = pd.DataFrame({"subject": FIELDS["subject"], "sex": FIELDS["sex"]})
-        np.save(folder / "all.npy", VECTORS)
-        one, parts = (
-            ff.read_embeddings(path, samples=table, groups="sex", similarity=similarity)
-            for path in (folder / "all.npy", folder / "v" / "*.npy")
-        )
-    is_the_same(parts, ("f", "m"))
-    assert parts.vectors.dtype == one.vectors.dtype
-    scores = [e.comparisons().nonmated.similarities for e in (one, parts)]
-    assert np.array_equal(*scores)
-
-
-def test_parts_lie_in_a_temporary_file_as_long_as_their_vectors(tmp_path, monkeypatch):
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "t"))
-    (tmp_path / "t").mkdir()
-    write_parts(tmp_path / "v", ".npy", [2])
-    e = ff.read_embeddings(tmp_path / "v" / "*", subject=FIELDS["subject"])
-    rows = e.vectors[1:]
-    del e
-    gc.collect()
-    assert len(list((tmp_path / "t").iterdir())) == 1
-    assert np.array_equal(rows, VECTORS[1:])
-    del rows
-    gc.collect()
-    assert not list((tmp_path / "t").iterdir())
-
-
-@pytest.mark.parametrize(
-    ("part", "says"),
-    [
-        (VECTORS[:2].astype(float), r"b.npy: its vectors are 2 numbers of type float64, and those of .*a.npy are 2 of"),
-        (VECTORS[:2, :1], r"b.npy: its vectors are 1 numbers of type float32, and those of .*a.npy are 2 of"),
-        (VECTORS[0], r"b.npy: vectors must be two-dimensional, one row for each sample, but its shape is \(2,\)"),
-        (np.float32([[1, 2], [np.nan, 1]]), r"b.npy, row 1 \(counted from 0\): 1 of 7 vectors are not finite: rows 6 "),
-        (np.float32([[0, 0], [3, 1]]), r"b.npy, row 0 \(counted from 0\): 1 of 7 vectors are zero"),
-        (np.array([["x", "y"]]), r"b.npy: vectors must be numbers, but their type is <U1"),
-        (VECTORS[:1], r"all columns need one value for each vector, but vectors has 6, subject has 7"),
-    ],
-)  # fmt: skip
-def test_a_part_that_is_wrong_is_named(part, says, tmp_path):
-    np.save(tmp_path / "a.npy", VECTORS)
-    np.save(tmp_path / "b.npy", part)
-    refused(says, ff.read_embeddings, tmp_path / "*.npy", subject=[*FIELDS["subject"], "a", "b"])
-
-
-def test_parts_left_out_and_parts_that_do_not_fit_their_labels(tmp_path, who):
-    write_parts(tmp_path / "v", ".npz", [2])
-    np.savez(tmp_path / "v" / "part-2.npz", vectors=np.float32([[1, 2], [np.nan, 1]]), subject=["x", "a"])
-    how = {"metadata": who, "metadata_id": "name", "groups": "sex", "missing_labels": "drop"}
-    says = r"part-2.npz, row 1 \(counted from 0\): 1 of 6 vectors are not finite: rows 5 .*of those with metadata"
-    with pytest.raises(InputError, match=says), pytest.warns(DroppedWarning):
-        ff.read_embeddings(tmp_path / "v" / "*", **how)
-    np.savez(tmp_path / "v" / "part-2.npz", vectors=VECTORS[:2], subject=["x"])
-    with pytest.raises(InputError, match=r"part-2.npz: all columns need one value for each vector, but subject has 1"):
-        ff.read_embeddings(tmp_path / "v" / "*")
-    with pytest.raises(InputError, match=r"part-0.npz and 2 more files: templates are made of references"):
-        ff.read_embeddings(tmp_path / "v" / "*", subject=list("aabbccd"), template=2)
-    with pytest.raises(MissingFileError, match=r"no file matches '.*none\*'"):
-        ff.read_embeddings(tmp_path / "none*")
-    with pytest.raises(InputError, match=r"part-0.npz twice, so that its vectors would count twice"):
-        ff.read_embeddings([tmp_path / "v" / "part-0.npz", tmp_path / "v" / "*"])
