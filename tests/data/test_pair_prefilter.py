@@ -127,9 +127,9 @@ def filtered(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
     monkeypatch.setattr(pair_search, "_FEW", 0)
     monkeypatch.setattr(pair_search, "_LEAST_FILTERED", 0)
     monkeypatch.setattr(pair_search, "_MOST_MARKED", 1)
-    search = PairFinder.new_search
+    search = pair_search.PanelSearch
     monkeypatch.setattr(
-        PairFinder, "new_search", lambda self, *given: (used.append(given[2] is not None), search(self, *given))[1]
+        pair_search, "PanelSearch", lambda *given: (used.append(given[3] is not None), search(*given))[1]
     )
     return used
 
