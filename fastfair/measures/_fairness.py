@@ -99,69 +99,52 @@ class BaseMetric:
             return np.asarray(np.where(total == 0, 0.0, spread / (total * np.float64(n_groups - 1))))
 
 
-def metric_array(name: str, values: ArrayLike) -> Floats:
-    """Make an array of numbers that are not negative."""
+def numbers_of(name: str, values: ArrayLike, largest: float = arrays.LARGEST) -> Floats:
+    """Make an array of numbers that are not negative; the largest of rates is 1."""
     array = arrays.floats(name, values)
-    if array.size and array.min() >= 0 and array.max() <= arrays.LARGEST:
+    if array.size and array.min() >= 0 and array.max() <= largest:
         return array
     if (array < 0).any():
         raise InputError(f"{name} must not be negative, but holds {float(array[array < 0].flat[0]):g}")
-    beyond = (array > arrays.LARGEST) & np.isfinite(array)
-    if beyond.any():
-        raise InputError(
-            f"{name} must not be above 1e150, as its squares overflow, but holds {array[beyond].flat[0]:g}"
-        )
+    beyond = array[(array > largest) & (np.isfinite(array) | (largest == 1))]
+    if beyond.size and largest > 1:
+        raise InputError(f"{name} must not be above 1e150, as its squares overflow, but holds {beyond[0]:g}")
+    if beyond.size:
+        hint = "; divide percentages by 100" if beyond[0] <= 100 else ""
+        raise InputError(f"{name} must hold rates, fractions in [0, 1], but holds {beyond[0]:g}{hint}")
     return array
 
 
-def rate_array(name: str, values: ArrayLike) -> Floats:
-    """Make an array of fractions, refusing percentages."""
-    array = metric_array(name, values)
-    if (array > 1).any():
-        worst = float(array[array > 1].flat[0])
-        hint = "; divide percentages by 100" if worst <= 100 else ""
-        raise InputError(f"{name} must hold rates, fractions in [0, 1], but holds {worst:g}{hint}")
-    return array
-
-
-def group_metric(name: str, values: Any) -> BaseMetric:
-    """Make a metric of values with groups on the last axis; one that several measures share is as it is."""
-    return values if isinstance(values, BaseMetric) else BaseMetric(_with_groups(name, metric_array(name, values)))
-
-
-def _with_groups(name: str, array: Floats) -> Floats:
-    if array.ndim == 0 or array.shape[-1] == 0:
-        raise InputError(f"{name} needs groups on its last axis, but its shape is {array.shape}")
-    return array
-
-
-def group_rates(**rates: Any) -> list[BaseMetric]:
-    """Make metrics of rates of the same groups; those that several measures share are as they are."""
-    if all(isinstance(values, BaseMetric) for values in rates.values()):
-        return list(rates.values())
-    given = [_with_groups(name, rate_array(name, values)) for name, values in rates.items()]
-    if len({array.shape[-1] for array in given}) > 1:
-        found = ", ".join(f"{name} has {array.shape[-1]}" for name, array in zip(rates, given, strict=True))
+def metrics_of(largest: float = arrays.LARGEST, **values: Any) -> list[BaseMetric]:
+    """Make metrics of values with the same groups on their last axes; those that measures share stay as they are."""
+    if all(isinstance(one, BaseMetric) for one in values.values()):
+        return list(values.values())
+    given = {name: numbers_of(name, one, largest) for name, one in values.items()}
+    for name, array in given.items():
+        if array.ndim == 0 or array.shape[-1] == 0:
+            raise InputError(f"{name} needs groups on its last axis, but its shape is {array.shape}")
+    if len({array.shape[-1] for array in given.values()}) > 1:
+        found = ", ".join(f"{name} has {array.shape[-1]}" for name, array in given.items())
         raise InputError(f"rates must be of the same groups, but {found}")
-    _require_one_shape(dict(zip(rates, (array.shape for array in given), strict=True)))
-    return [BaseMetric(array) for array in given]
+    _require_one_shape(given)
+    return [BaseMetric(array) for array in given.values()]
 
 
-def average_of(name: str, values: ArrayLike, groups: Floats, *, a_rate: bool = False) -> Floats:
+def average_of(name: str, values: ArrayLike, groups: Floats, largest: float = arrays.LARGEST) -> Floats:
     """Make an array of averages, one for every set of groups, with a last axis of 1 in place of the groups."""
-    array = rate_array(name, values) if a_rate else metric_array(name, values)
+    array = numbers_of(name, values, largest)
     if array.ndim > groups.ndim - 1:
         raise InputError(f"{name} has one value for all groups, but its shape is {array.shape} against {groups.shape}")
     found = array[..., np.newaxis]
-    _require_one_shape({name: found.shape, "of groups": groups.shape})
+    _require_one_shape({name: found, "of groups": groups})
     return found
 
 
-def _require_one_shape(shapes: dict[str, tuple[int, ...]]) -> None:
+def _require_one_shape(given: Mapping[str, Floats]) -> None:
     try:
-        np.broadcast_shapes(*shapes.values())
+        np.broadcast_shapes(*(array.shape for array in given.values()))
     except ValueError:
-        found = ", ".join(f"{name} {shape}" for name, shape in shapes.items())
+        found = ", ".join(f"{name} {array.shape}" for name, array in given.items())
         raise InputError(f"axes before that of groups must fit together, but the shapes are: {found}") from None
 
 
@@ -210,7 +193,7 @@ def fdr(fmr: ArrayLike, fnmr: ArrayLike, alpha: Share = 0.5) -> Floats:
     >>> float(ff.measures.fdr([0.25, 0.75], [0.5, 0.5]))
     0.75
     """
-    a, b = group_rates(fmr=fmr, fnmr=fnmr)
+    a, b = metrics_of(1, fmr=fmr, fnmr=fnmr)
     return 1 - (alpha * (a.highest - a.lowest) + (1 - alpha) * (b.highest - b.lowest))
 
 
@@ -245,7 +228,7 @@ def inequity_rate(fmr: ArrayLike, fnmr: ArrayLike, alpha: Share = 0.5) -> Floats
     >>> float(ff.measures.inequity_rate([0.01, 0.04], [0.1, 0.1]))
     2.0
     """
-    a, b = group_rates(fmr=fmr, fnmr=fnmr)
+    a, b = metrics_of(1, fmr=fmr, fnmr=fnmr)
     return a.ratio**alpha * b.ratio ** (1 - alpha)
 
 
@@ -279,7 +262,8 @@ def gini(x: ArrayLike) -> Floats:
     >>> float(ff.measures.gini([0.0, 0.0, 0.3]))
     1.0
     """
-    return group_metric("x", x).gini[()]
+    (metric,) = metrics_of(x=x)
+    return metric.gini[()]
 
 
 @measure(
@@ -314,7 +298,7 @@ def garbe(fmr: ArrayLike, fnmr: ArrayLike, alpha: Share = 0.5) -> Floats:
     >>> float(ff.measures.garbe([0.0, 0.1], [0.2, 0.2]))
     0.5
     """
-    a, b = group_rates(fmr=fmr, fnmr=fnmr)
+    a, b = metrics_of(1, fmr=fmr, fnmr=fnmr)
     return alpha * a.gini + (1 - alpha) * b.gini
 
 
@@ -348,7 +332,7 @@ def std(x: ArrayLike) -> Floats:
     0.25
     """
     with np.errstate(invalid="ignore"):
-        return np.std(group_metric("x", x).groups, axis=-1)
+        return np.std(metrics_of(x=x)[0].groups, axis=-1)
 
 
 @measure(
@@ -380,7 +364,7 @@ def skewed_error_ratio(fmr: ArrayLike) -> Floats:
     >>> float(ff.measures.skewed_error_ratio([0.01, 0.04]))
     4.0
     """
-    (a,) = group_rates(fmr=fmr)
+    (a,) = metrics_of(1, fmr=fmr)
     return a.ratio
 
 
@@ -415,8 +399,8 @@ def mape(fmr: ArrayLike, fmr_global: ArrayLike) -> Floats:
     >>> float(ff.measures.mape([0.5, 0.25], 0.25))
     0.5
     """
-    (a,) = group_rates(fmr=fmr)
-    reference = average_of("fmr_global", fmr_global, a.groups, a_rate=True)
+    (a,) = metrics_of(1, fmr=fmr)
+    reference = average_of("fmr_global", fmr_global, a.groups, largest=1)
     return divide(np.abs(a.groups - reference), reference).mean(axis=-1)
 
 
@@ -451,9 +435,9 @@ def sed(fmr: ArrayLike, fnmr: ArrayLike, fmr_global: ArrayLike, fnmr_global: Arr
     >>> ff.measures.sed([0.5, 0.25], [0.5, 0.5], 0.25, 0.5)
     array([1., 0.])
     """
-    a, b = group_rates(fmr=fmr, fnmr=fnmr)
-    a_global = average_of("fmr_global", fmr_global, a.groups, a_rate=True)
-    b_global = average_of("fnmr_global", fnmr_global, b.groups, a_rate=True)
+    a, b = metrics_of(1, fmr=fmr, fnmr=fnmr)
+    a_global = average_of("fmr_global", fmr_global, a.groups, largest=1)
+    b_global = average_of("fnmr_global", fnmr_global, b.groups, largest=1)
     return np.abs(1 - divide(a.groups, a_global)) + np.abs(1 - divide(b.groups, b_global))
 
 
@@ -486,7 +470,7 @@ def group_to_min_difference(x: ArrayLike) -> Floats:
     >>> ff.measures.group_to_min_difference([0.25, 0.75])
     array([0. , 0.5])
     """
-    metric = group_metric("x", x)
+    (metric,) = metrics_of(x=x)
     with np.errstate(invalid="ignore"):
         return np.asarray(metric.groups - metric.lowest[..., np.newaxis])
 
@@ -522,8 +506,8 @@ def group_to_average_ratio(x: ArrayLike, average: ArrayLike) -> Floats:
     >>> ff.measures.group_to_average_ratio([0.25, 0.5], 0.25)
     array([1., 2.])
     """
-    groups = group_metric("x", x).groups
-    return divide(groups, average_of("average", average, groups))
+    (metric,) = metrics_of(x=x)
+    return divide(metric.groups, average_of("average", average, metric.groups))
 
 
 @measure(
@@ -558,7 +542,7 @@ def group_to_average_log_ratio(x: ArrayLike, average: ArrayLike) -> Floats:
     >>> ff.measures.group_to_average_log_ratio([0.25, 0.5], 0.25).round(3)
     array([-0.   , -0.693])
     """
-    return -log_ratio(group_metric("x", x), average)
+    return -log_ratio(*metrics_of(x=x), average)
 
 
 @measure(
@@ -592,7 +576,7 @@ def nrb(x: ArrayLike, average: ArrayLike) -> Floats:
     >>> round(float(ff.measures.nrb([0.25, 0.5], 0.25)), 4)
     0.3466
     """
-    return np.abs(log_ratio(group_metric("x", x), average)).mean(axis=-1)
+    return np.abs(log_ratio(*metrics_of(x=x), average)).mean(axis=-1)
 
 
 @measure(
@@ -624,7 +608,8 @@ def max_min_ratio(x: ArrayLike) -> Floats:
     >>> float(ff.measures.max_min_ratio([0.01, 0.04]))
     4.0
     """
-    return group_metric("x", x).ratio
+    (metric,) = metrics_of(x=x)
+    return metric.ratio
 
 
 @measure(
@@ -656,7 +641,7 @@ def max_geomean_ratio(x: ArrayLike) -> Floats:
     >>> round(float(ff.measures.max_geomean_ratio([0.01, 0.04])), 12)
     2.0
     """
-    metric = group_metric("x", x)
+    (metric,) = metrics_of(x=x)
     return np.maximum(divide(metric.highest, np.exp(metric.mean_log)), 1)  # rounding alone could bring it below
 
 
@@ -689,7 +674,7 @@ def log_geomean_sum(x: ArrayLike) -> Floats:
     >>> round(float(ff.measures.log_geomean_sum([0.001, 0.1])), 12)
     2.0
     """
-    metric = group_metric("x", x)
+    (metric,) = metrics_of(x=x)
     with np.errstate(invalid="ignore"):
         return np.abs(metric.logs - metric.mean_log[..., np.newaxis]).sum(axis=-1) / np.log(10)
 
@@ -835,7 +820,7 @@ def replace_zeros(
     >>> ff.measures.replace_zeros([0.0, 0.1], "clopper-pearson", comparisons=[100, 100]).round(4)
     array([0.0362, 0.1   ])
     """
-    x = rate_array("rates", rates)
+    x = numbers_of("rates", rates, largest=1)
     zero = x == 0
     if not isinstance(policy, str):
         epsilon = validation.fraction("policy", policy, "(0, 1)")
