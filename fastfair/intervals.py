@@ -77,7 +77,7 @@ METHODS_FOR_ANYTHING: dict[str, Callable[..., Ends]] = {}
 METHODS_FOR_SOME: dict[str, Callable[..., Ends]] = {}  # with V-statistics, or for rates
 
 
-def one_of(known: Callable[[], Iterable[str]]) -> Kind:
+def names_of_methods(known: Callable[[], Iterable[str]]) -> Kind:
     """Return the kind of arguments that name one of the methods known when a function is called."""
 
     def read(name: str, value: Any) -> str:
@@ -86,8 +86,8 @@ def one_of(known: Callable[[], Iterable[str]]) -> Kind:
     return Kind("the name of a method", "names of methods", lambda value: isinstance(value, str), read, known)
 
 
-Method = Annotated[str, one_of(lambda: (*METHODS_FOR_ANYTHING, *METHODS_FOR_SOME))]
-MethodOfEvaluations = Annotated[str, one_of(lambda: ("auto", *METHODS_FOR_ANYTHING, "dyadic"))]
+Method = Annotated[str, names_of_methods(lambda: (*METHODS_FOR_ANYTHING, *METHODS_FOR_SOME))]
+MethodOfEvaluations = Annotated[str, names_of_methods(lambda: ("auto", *METHODS_FOR_ANYTHING, "dyadic"))]
 _VERY_LARGE = 2.0**600
 
 

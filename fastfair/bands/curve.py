@@ -75,9 +75,9 @@ def methods_of_embeddings() -> tuple[str, ...]:
     return (*_ABOUT_V_STATISTIC, *(name for name in intervals.METHODS_FOR_ANYTHING if name != "bca"))
 
 
-MethodOfEmbeddings = Annotated[str, intervals.one_of(methods_of_embeddings)]
+MethodOfEmbeddings = Annotated[str, intervals.names_of_methods(methods_of_embeddings)]
 _MethodOfBands = Annotated[
-    str, intervals.one_of(lambda: ("auto", *_ABOUT_V_STATISTIC, *intervals.METHODS_FOR_ANYTHING))
+    str, intervals.names_of_methods(lambda: ("auto", *_ABOUT_V_STATISTIC, *intervals.METHODS_FOR_ANYTHING))
 ]
 
 
@@ -275,10 +275,10 @@ def _of_comparisons(
         name: np.array([counts_behind(rates[0].counts, name == "fnmr", cell) for cell in cells], np.float64)
         for name in ERROR_RATES
     }  # of each row: numbers of comparisons, of errors and of subjects
-    known, estimate = data.subjects is not None, of_rows(estimates(rates, {}, ()), len(cells))
+    known, estimate = data.subjects is not None, first_rows(estimates(rates, {}, ()), len(cells))
     drawn = resampler.replicate(settings.n_resamples, settings.key, settings.workers)
     return RatesOverLevels(
-        levels, settings, groups, estimate, estimate, of_rows(drawn, len(cells)),
+        levels, settings, groups, estimate, estimate, first_rows(drawn, len(cells)),
         comparisons={name: found[:, 0].astype(np.int64) for name, found in behind.items()},
         subjects={name: found[:, 2].astype(np.int64) if known else None for name, found in behind.items()},
         sizes=lambda listed: SampleSizes.of(listed, resampler),
@@ -288,7 +288,7 @@ def _of_comparisons(
     )  # fmt: skip
 
 
-def of_rows(rates: Replicates, n_rows: int) -> Replicates:
+def first_rows(rates: Replicates, n_rows: int) -> Replicates:
     """Keep the rates of all comparisons and of groups, and none of those between groups."""
     return Replicates(rates.threshold, rates.fmr[:, :n_rows], rates.fnmr[:, :n_rows])
 
@@ -459,7 +459,7 @@ class CurveMaker:
         def left_out() -> Floats:
             assert found.resampler is not None
             without = found.resampler.jackknife(settings.workers.n_threads)
-            return found.resampler.influences(values(of_rows(without, 1 + len(groups))))
+            return found.resampler.influences(values(first_rows(without, 1 + len(groups))))
 
         def count_models() -> list[dict[str, CountModel]]:
             of_points = [] if found.resampler is None else found.resampler.count_models()
@@ -480,14 +480,12 @@ class CurveMaker:
         self.sizes = found.sizes(self.entries)
         self._narrow: dict[int, bool] = {}
         self._quantities = tuple(self._described(k, entry) for k, entry in enumerate(self.entries))
-        makers = {
-            id(replicates): IntervalMaker(
-                self._quantities, replicates, sizes=self.sizes, jackknife=left_out,
-                inversion=inversion if measures else None, n_threads=n_threads,
-            )
-            for replicates in (self._centred, self._drawn)
-        }  # fmt: skip
-        self._about_estimate, self._as_drawn = makers[id(self._centred)], makers[id(self._drawn)]
+        make = partial(
+            IntervalMaker, self._quantities, sizes=self.sizes, jackknife=left_out,
+            inversion=inversion if measures else None, n_threads=n_threads,
+        )  # fmt: skip
+        self._about_estimate = make(self._centred)
+        self._as_drawn = self._about_estimate if self._drawn is self._centred else make(self._drawn)
 
     def rate(self, name: str, group: str | None = None) -> Banded:
         """Compute an error rate at every level, with its intervals and its simultaneous band.
@@ -504,7 +502,7 @@ class CurveMaker:
         """
         rows = [k for k, entry in enumerate(self.entries) if (entry.name, entry.group) == (name, group)]
         of_curve = level_of_curve(self._centred[rows], self.values[rows], self.found.settings.confidence_level)
-        ends = ends_of(self._about_estimate.of_rows(rows, of_curve, "auto"))
+        ends = ends_of(self._about_estimate.quantities_at(rows, of_curve, "auto"))
         return self._banded(rows, self._pointwise(rows), _one_way(self.found.levels, *ends, rising=name == "fmr"))
 
     def threshold(self) -> Banded:
@@ -529,7 +527,7 @@ class CurveMaker:
             return self._banded(rows, pointwise, self._band_of_quantiles(rows), facts.per_group)
         known = np.array([quantity.method in (INVERSION, "log") for quantity in pointwise])
         of_curve = level_of_curves(self._centred[rows][known], settings.confidence_level)
-        wider = ends_of(self._about_estimate.of_rows(rows, of_curve, "auto"))
+        wider = ends_of(self._about_estimate.quantities_at(rows, of_curve, "auto"))
         pointwise = [q if is_known else _withheld(q) for q, is_known in zip(pointwise, known, strict=True)]
         band = np.where(known, wider[0], np.nan), np.where(known, wider[1], np.nan)
         return self._banded(rows, pointwise, band, facts.per_group)
@@ -572,11 +570,11 @@ class CurveMaker:
             self.entries[rows[0]].name,
         )
         if method not in _ABOUT_V_STATISTIC:
-            return (self._about_estimate if method == "auto" else self._as_drawn).of_rows(rows, level, method)
+            return (self._about_estimate if method == "auto" else self._as_drawn).quantities_at(rows, level, method)
         value, quantities = self.values[rows], [self._quantities[k] for k in rows]
         inside = np.ones(value.size, np.bool_)
         if name in ERROR_RATES:  # those without errors vary by no method
-            quantities = self._about_estimate.of_rows(rows, level, "auto")
+            quantities = self._about_estimate.quantities_at(rows, level, "auto")
             inside = (value > 0) & (value < 1)
         ends = interval(self._drawn[rows], value, self._expected[rows], level, method)
         low, high = (np.clip(end, *range_of(name)).tolist() for end in ends)
@@ -605,10 +603,10 @@ class CurveMaker:
             uncertainty = error / value
         numbers = dict(zip(ENDS, (*ends_of(pointwise), *band), strict=True))
         numbers |= {"uncertainty": uncertainty, "v_statistic": self._expected[rows]}
-        of_rows = {**numbers, "standard_error": error, "not_computable": 1 - np.isfinite(drawn).mean(axis=-1)}
+        columns = {**numbers, "standard_error": error, "not_computable": 1 - np.isfinite(drawn).mean(axis=-1)}
         quantities = [
-            BandQuantity(**{**vars(quantity), **dict(zip(of_rows, row, strict=True))})
-            for quantity, *row in zip(pointwise, *(array.tolist() for array in of_rows.values()), strict=True)
+            BandQuantity(**{**vars(quantity), **dict(zip(columns, row, strict=True))})
+            for quantity, *row in zip(pointwise, *(array.tolist() for array in columns.values()), strict=True)
         ]
         shape = (found.levels.size, -1) if per_group else (found.levels.size,)
         return quantities, value.reshape(shape), {

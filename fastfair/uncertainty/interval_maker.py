@@ -255,7 +255,7 @@ class IntervalMaker:
         tuple of Quantity
         """
         level = confidence_level if alternative == "two-sided" else two_sided_level(confidence_level)
-        made = self.of_rows(range(len(self.quantities)), level, method)
+        made = self.quantities_at(range(len(self.quantities)), level, method)
         if simultaneous:
             self._widen_to_hold_together(made, level, method)
         found = tuple(_far_within_fmr(made))
@@ -269,13 +269,13 @@ class IntervalMaker:
         """
 
         def excludes(tail: float) -> bool:
-            (quantity,) = self.of_rows([row], 1 - 2 * tail, "auto")
+            (quantity,) = self.quantities_at([row], 1 - 2 * tail, "auto")
             end = quantity.high if upper else quantity.low
             return end is not None and (end <= bound if upper else end >= bound)
 
         return least_between(excludes, 1e-6, 0.499, 1.005) if excludes(0.499) else 1.0
 
-    def of_rows(self, rows: Sequence[int], confidence_level: float, method: str) -> list[Quantity]:
+    def quantities_at(self, rows: Sequence[int], confidence_level: float, method: str) -> list[Quantity]:
         """Return some of the quantities with two-sided intervals of a level."""
         if self._replicates is None:
             if method != "auto":
@@ -400,7 +400,7 @@ class IntervalMaker:
                 drawn = [k for k in rows if made[k].method != "clopper-pearson"]
                 of_drawn = self._replicates[drawn], self._estimates[drawn]
                 level = level_of_groups(*of_drawn, confidence_level, len(rows) - len(drawn))
-            for k, wider in zip(rows, self.of_rows(rows, level, method), strict=True):
+            for k, wider in zip(rows, self.quantities_at(rows, level, method), strict=True):
                 made[k] = replace(made[k], low=wider.low, high=wider.high)
 
     def _is_held(self, quantity: Quantity) -> bool:
