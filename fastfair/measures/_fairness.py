@@ -542,7 +542,7 @@ def group_to_average_log_ratio(x: ArrayLike, average: ArrayLike) -> Floats:
     >>> ff.measures.group_to_average_log_ratio([0.25, 0.5], 0.25).round(3)
     array([-0.   , -0.693])
     """
-    return -log_ratio(*metrics_of(x=x), average)
+    return -log_ratio(metrics_of(x=x)[0], average)
 
 
 @measure(
@@ -576,7 +576,7 @@ def nrb(x: ArrayLike, average: ArrayLike) -> Floats:
     >>> round(float(ff.measures.nrb([0.25, 0.5], 0.25)), 4)
     0.3466
     """
-    return np.abs(log_ratio(*metrics_of(x=x), average)).mean(axis=-1)
+    return np.abs(log_ratio(metrics_of(x=x)[0], average)).mean(axis=-1)
 
 
 @measure(
