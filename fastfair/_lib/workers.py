@@ -295,14 +295,16 @@ def do_job(
         kept = None if workers.checkpoint is None else _KeptParts(Path(workers.checkpoint), job)
         done = 0
 
-        def taken(steps: range, arrays: Arrays, *, is_new: bool = True) -> None:
+        def taken(steps: range, arrays: Arrays) -> None:
             nonlocal done
-            if kept is not None and is_new:
-                kept.save(steps, arrays)
             take(steps, arrays)
             done += len(steps)
             if report is not None:
                 report(done, n)
+
+        def told(inside: int, _: int) -> None:
+            if report is not None:
+                report(done + inside, n)
 
         missing = []
         for steps in parts:
@@ -310,17 +312,13 @@ def do_job(
             if found is None:
                 missing.append(steps)
             else:
-                taken(steps, found, is_new=False)
-        if workers.executor is not None:
-            with closing(results(workers.executor, job, missing, workers.n_threads or 1)) as ended:
-                for steps, arrays in ended:
-                    taken(steps, arrays)
-            return
-        for steps in missing:
-            before = done
-
-            def told(inside: int, _: int, before: int = before) -> None:
-                if report is not None:
-                    report(before + inside, n)
-
-            taken(steps, job.run(steps, workers.n_threads, told))
+                taken(steps, found)
+        if workers.executor is None:
+            made = ((steps, job.run(steps, workers.n_threads, told)) for steps in missing)
+        else:
+            made = results(workers.executor, job, missing, workers.n_threads or 1)
+        with closing(made):
+            for steps, arrays in made:
+                if kept is not None:
+                    kept.save(steps, arrays)
+                taken(steps, arrays)

@@ -23,7 +23,6 @@ from .interrupts import leave_the_end_to_the_interrupt
 from .terminal import guard_streams, say
 from .verbs import VERBS, Table, Verb, table
 
-_COMPILING = "fastfair.compiling"  # set while compiled kernels are told of
 _POINTS = ("fmr", "fnmr", "threshold")
 
 
