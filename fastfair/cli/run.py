@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import importlib
 import inspect
 import json
 import sys
+import threading
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
@@ -98,6 +100,8 @@ class Run:
         """Read comparisons, or vectors all of whose pairs are compared; `instead` are options that replace others."""
         kind = self.options.get("kind", "scores")
         self.refuse_options_of_others(kind)
+        # The compiler is imported while files are read.
+        threading.Thread(target=importlib.import_module, args=("fastfair.kernels._jit",)).start()
         kept, self.options = self.options, self.options | instead
         try:
             return self._vectors(path) if kind == "vectors" else self._comparisons(path)
