@@ -134,10 +134,7 @@ class Run:
         return {}
 
     def _vectors(self, path: Path) -> Any:
-        ids = self.options.get("metadata_id")
-        if isinstance(ids, tuple) and len(ids) > 1:
-            raise click.UsageError("--metadata-id names one column of ids with --input vectors")
-        return self.call(read_embeddings, path, **({"metadata_id": ids[0]} if isinstance(ids, tuple) else {}))
+        return self.call(read_embeddings, path)
 
     def refuse_options_of_others(self, kind: str) -> None:
         """Refuse options that were given and go with other kinds of input than the one chosen."""

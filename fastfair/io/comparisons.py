@@ -60,7 +60,7 @@ def read_comparisons(
     layout: Layout = USUAL_LAYOUT,
     policies: Policies = USUAL,
 ) -> Comparisons:
-    r"""Read a score file, and optionally a table with metadata of its subjects, samples or pairs.
+    r"""Read a score file, and optionally a table with metadata of its subjects or samples.
 
     Parameters
     ----------
@@ -80,8 +80,7 @@ def read_comparisons(
         ``"^([^/]+)/"`` for "id10001/Y8hIVOBuels/00001.wav": its first group, or else the whole match, is the subject
         id. The full text is then the id of the sample.
     metadata : path or data frame, optional
-        Table with one row for each subject, sample or pair, whose id comes first: CSV, TSV or Parquet, or any data
-        frame.
+        Table with one row for each subject or sample, whose id comes first: CSV, TSV or Parquet, or any data frame.
     groups : str or sequence of str or of pairs of str, optional
         Attributes that make the groups: columns of `metadata` if it is given, else of the score file. An attribute x of
         the score file is one column x for reference and probe, or two columns "reference_x" and "probe_x" (bob:
@@ -266,7 +265,7 @@ def _groups(
     """Return the groups of both sides, of the metadata or of columns, and which rows to keep, as they have labels."""
     columns, described = FrameColumns(table.frame), how.described
     if described is not None:
-        per_sample = described.per == "sample" or (described.of_pairs and table.subject_pattern is not None)
+        per_sample = described.per == "sample"
         ids, others = (samples, subjects) if per_sample else (subjects, samples)
         if ids is None:
             raise InputError(_NEEDS_SAMPLES if per_sample else _NEEDS_SUBJECTS)

@@ -138,7 +138,7 @@ def read_embeddings(
     if metadata is not None and isinstance(groups, Mapping):
         raise InputError("with metadata= groups are names of its columns, not labels")
     names = list(groups) if isinstance(groups, Mapping) else side_columns.named(groups)
-    described = None if metadata is None else Metadata(metadata, [metadata_id] if metadata_id else [], names)
+    described = None if metadata is None else Metadata(metadata, metadata_id, names)
     of_file = [] if isinstance(groups, Mapping) or described is not None else names
     wanted = ["subject" if subject is None else subject, role, template, *of_file]
     file = _opened(path, vectors, [] if samples is not None else wanted)

@@ -59,9 +59,8 @@ class Layout:
         pair of columns, that of the references first.
     keep : str or sequence of str
         Columns of the score file to keep, such as your own ids of comparisons; `worst_comparisons` shows them.
-    metadata_id : str or pair of str, optional
-        The column of the metadata with the ids of subjects or of samples, by default the first. A pair of columns says
-        that each row is about one pair: what the score file names in `reference`, and in `probe`.
+    metadata_id : str, optional
+        The column of the metadata with the ids of subjects or of samples, by default the first.
     metadata_per : {"subject", "sample"}
         Whether `metadata_id` has ids of subjects or of samples, such as names of files.
     metadata_subject : str, optional
@@ -84,7 +83,7 @@ class Layout:
     mated_value: str | float | None = None
     quality: str | tuple[str, str] | None = None
     keep: str | Sequence[str] = ()
-    metadata_id: str | Sequence[str] | None = None
+    metadata_id: str | None = None
     metadata_per: MetadataPer = "subject"
     metadata_subject: str | None = None
     impostor: str | Path | None = None
@@ -136,27 +135,16 @@ class HowToRead:
     def _described(self, metadata: Any) -> Metadata | None:
         """Read the table of metadata, if there is one."""
         layout = self.layout
-        ids = [layout.metadata_id] if isinstance(layout.metadata_id, str) else list(layout.metadata_id or [])
         if metadata is None:
-            for name, value in (("metadata_id", ids), ("metadata_subject", layout.metadata_subject)):
-                if value:
+            for name in ("metadata_id", "metadata_subject"):
+                if getattr(layout, name) is not None:
                     raise InputError(f"{name} is given without metadata=")
             return None
-        if len(ids) > 2:
-            raise InputError(f"metadata_id has {len(ids)} columns: name one with ids, or two with those of pairs")
         paired = next((name for name in self.attributes if isinstance(name, tuple)), None)
-        if len(ids) == 2 and layout.metadata_subject is not None:
-            raise InputError(
-                "metadata_subject= goes with a table of samples, but the two columns of metadata_id= say that "
-                "each row is about a pair"
-            )
-        if len(ids) < 2 and paired is not None:
-            raise InputError(
-                f"with metadata= groups are names of its columns, not pairs such as {paired}; in a table with one row "
-                "for each pair of samples, name both columns of ids with metadata_id="
-            )
+        if paired is not None:
+            raise InputError(f"with metadata= groups are names of its columns, not pairs such as {paired}")
         per = layout.metadata_per if layout.metadata_subject is None else "sample"
-        return Metadata(metadata, ids, self.attributes, per, layout.metadata_subject)
+        return Metadata(metadata, layout.metadata_id, self.attributes, per, layout.metadata_subject)
 
     @property
     def names(self) -> dict[str, str | None]:

@@ -61,10 +61,6 @@ def test_claims_and_tests_take_all_pairs(systems):
         (("compare", "a", "b", *_VECTORS, "--second-score", "s"), "--second-score goes with --input scores"),
         (("group-test", "x.csv", "--input", "counts", "--role", "r"), "--role goes with --input vectors"),
         (("group-test", "x.csv", "--subject", "r"), "--subject goes with --input vectors or decisions"),
-        (
-            ("evaluate", "first.npz", *_VECTORS, *_WHO, "--metadata-id", "b"),
-            "names one column of ids with --input vectors",
-        ),
     ],
 )
 def test_options_that_do_not_fit_are_refused(systems, words, said):

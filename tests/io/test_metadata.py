@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import random
-
 import polars as pl
 import pytest
 from helpers.command_line import run
 from helpers.flat import read_comparisons
 from helpers.refusals import refused
-from hypothesis import given
-from hypothesis import strategies as st
 
 import fastfair as ff
 from fastfair.errors import DroppedWarning, InputError
@@ -127,73 +123,6 @@ def test_conflicts_of_files_are_named_by_line(write):
         )
     assert str(told[-1].message).endswith("line 5, line 6")
     assert (len(c.mated), len(c.nonmated)) == (1, 1)
-
-
-def slow_pairs(trials, table, names):
-    """Return the labels of each trial's two sides, or None, by a search through the table."""
-    found = []
-    for reference, probe in trials:
-        rows = [row for row in table if (row["one"], row["two"]) == (reference, probe)]
-        cells = [row[name] for row in rows[:1] for name in names]
-        found.append(tuple(cells) if cells and all(cells) else None)
-    return found
-
-
-@given(st.randoms(use_true_random=False), st.integers(1, 12))
-def test_labels_of_pairs_are_those_of_a_search(rng: random.Random, n):
-    people = "abcd"
-    trials = [(rng.choice(people), rng.choice(people)) for _ in range(n)] + [("a", "a"), ("a", "b")]
-    table = [
-        {"one": one, "two": two, "sex_1": rng.choice(["f", "m", None]), "sex_2": rng.choice("fm")}
-        for one in people for two in people if rng.random() < 0.8 or (one, two) in [("a", "a"), ("a", "b")]
-    ]  # fmt: skip
-    for row in table:
-        if (row["one"], row["two"]) in [("a", "a"), ("a", "b")]:
-            row["sex_1"] = "f"
-    table += rng.sample(table, min(3, len(table)))  # a pair may be there twice
-    rng.shuffle(table)
-    expected = slow_pairs(trials, table, ["sex_1", "sex_2"])
-    frame = pl.DataFrame(
-        {"score": [rng.random() for _ in trials], "reference": [t[0] for t in trials], "probe": [t[1] for t in trials]}
-    )
-    options = {"metadata": pl.DataFrame(table), "metadata_id": ["one", "two"], "groups": "sex"}
-    lost = expected.count(None)
-    if lost:
-        with pytest.raises(InputError, match=f"have no metadata for sex: .*; {lost} of {len(trials)} comparisons"):
-            read_comparisons(frame, **options)
-        with pytest.warns(DroppedWarning, match=f"{lost} of {len(trials)} comparisons left out"):
-            c = read_comparisons(frame, **options, missing_labels="drop")
-    else:
-        c = read_comparisons(frame, **options)
-    assert labels(c, "sex") == [cells for cells in expected if cells is not None]
-
-
-def test_tables_of_pairs_of_files(tmp_path):
-    pairs = TRIALS.select("reference", "probe", sex_1=pl.Series(list("ffmm")), sex_2=pl.Series(list("fmmf")),
-                         light=pl.Series(["day", "day", "night", "night"]))  # fmt: skip
-    options = {"subject_pattern": PATTERN, "metadata": pairs, "groups": ["sex", "light"]}
-    c = read_comparisons(TRIALS, **options, metadata_id=["reference", "probe"])
-    assert labels(c, "sex") == [("f", "f"), ("f", "m"), ("m", "m"), ("m", "f")]
-    assert labels(c, "light") == [("day", "day")] * 2 + [("night", "night")] * 2
-    assert c.subjects.tolist() == ["a", "b"]
-    twice = pl.concat([pairs, pairs[:1].with_columns(sex_2=pl.lit("m"))])
-    empty, ids = pairs.with_columns(probe=pl.lit(None, pl.String)), ["reference", "probe"]
-    for changed, message in (
-        ({"metadata_id": ids[::-1]}, "the other way round: name the columns of metadata_id= in that order"),
-        ({"metadata": twice}, r"'a/1.png' with 'a/2.png' has different labels in row 0 .* and row 4"),
-        ({"metadata": empty}, "there is no id in column 'probe'"),
-        ({"metadata_id": "reference"}, r"'sex_1' and 'sex_2' .* the two sides of a pair: name both columns of ids"),
-        ({"metadata_id": [*ids, "light"]}, "metadata_id has 3 columns"),
-        ({"metadata_subject": "light"}, "metadata_subject= goes with a table of samples"),
-    ):
-        refused(message, read_comparisons, TRIALS, **options | {"metadata_id": ids} | changed)
-    MORE_TRIALS.write_csv(tmp_path / "s.csv")
-    MORE_TRIALS.select("reference", "probe", SEX_1, SEX_2).write_csv(tmp_path / "p.csv")
-    words = ["evaluate", tmp_path / "s.csv", "--metadata", tmp_path / "p.csv", "--metadata-id", "reference",
-             "--metadata-id", "probe", "--subject-pattern", PATTERN, "--group", "sex", "--n-resamples", 0,
-             "--at", "threshold=0.5"]  # fmt: skip
-    done = run(*words)
-    assert "of 4 people, in 2 groups" in done.output, done.output
 
 
 def test_a_stranger_evaluates_a_table_of_pairs_in_one_command(tmp_path):
