@@ -222,11 +222,8 @@ class Study:
         end = self.first.kinds[0].size * np.arange(1, self.n_groups + 1)
         return SubjectKinds(failures, attempts, share, end)
 
-    def _draw(self, n: int, n_kept: int, use: Callable[[slice, Counts], None]) -> None:
-        """Draw studies with groups of n subjects, and pass on sums over them as `draw_groups` does.
-
-        n_kept: how many numbers of each study are kept, for which there must be memory.
-        """
+    def _require_memory(self, n_kept: int) -> None:
+        """Refuse studies for whose sums, and n_kept numbers of each, there is no memory."""
         numbers, n_studies = self.others.numbers, n_kept * self.n_simulations
         n_kinds = int(numbers.sum()) + numbers.size
         memory.require(
@@ -234,18 +231,22 @@ class Study:
             f"{n_studies:,} studies of {self.n_groups:,} groups with up to {numbers[-1]:,} attempts of each subject",
             "plan for fewer, or margins with the exact method",
         )
+
+    def _draw(self, n: int, use: Callable[[slice, Counts], None]) -> None:
+        """Draw studies with groups of n subjects, and pass on sums over them as `draw_groups` does."""
         draw_groups(self.kinds, np.full(self.n_groups, n), _GROUPS_OF_STUDIES, self.n_simulations, self.key, use)
 
     def margins_of_known_rate(self, n: int, n_groups: Counts) -> Floats:
         """Draw margins of (k,) numbers of alike groups; the first groups of this study are those of a smaller one."""
         numbers, number_of = np.unique(n_groups, return_inverse=True)
+        self._require_memory(numbers.size)
         largest = np.empty((self.n_simulations, numbers.size))
 
         def use(at: slice, sums: Counts) -> None:
             apart = np.abs(sums[1] / sums[0] - self.others.fnmr)
             largest[at] = np.maximum.accumulate(apart, axis=1)[:, numbers - 1]
 
-        self._draw(n, numbers.size, use)
+        self._draw(n, use)
         return np.asarray(np.quantile(largest, self.probability, axis=0, method="inverted_cdf")[number_of])
 
     def simulate(self, n: int) -> Studies:
@@ -254,6 +255,7 @@ class Study:
         Their margins are those of normal laws with the variances that a study estimates, times a factor by which the
         margins of resampled studies differ from it on average.
         """
+        self._require_memory(1)
         margin, apart = np.empty((2, self.n_simulations))
 
         def use(at: slice, sums: Counts) -> None:
@@ -261,7 +263,7 @@ class Study:
             margin[at] = self._normal_margins(sums)
             apart[at] = e[:, 0] / m[:, 0] - e.sum(axis=1) / m.sum(axis=1)
 
-        self._draw(n, 1, use)
+        self._draw(n, use)
         numbers = self.others.numbers
         step = 1 / (n * int(numbers[0])) if numbers.size == 1 else 0.0
         return Studies(n, margin * self._factor(n), apart, self._difference(), step)

@@ -173,7 +173,7 @@ def test_too_many_pairs_are_refused_with_what_they_would_take(monkeypatch: pytes
     monkeypatch.setattr(memory, "_LITTLE", 0)
     monkeypatch.setattr(memory, "available", lambda: 2**20)
     wide = ff.Embeddings(e.vectors.astype(np.float64), e.subject)
-    says = r"non-mated pairs to be kept would take .* and 1 MiB are free: 21,845 pairs would fit; use lower FMRs, or"
+    says = r"non-mated pairs to be kept would take .* and .* GiB are free: 21,845 pairs would fit; use lower FMRs, or"
     refused(says, ff.roc_band, wide, [0.1])
     refused(r"1,276,800 non-mated .* 37,449 pairs would fit; `scanned` and bands keep fewer pairs", e.comparisons)
     monkeypatch.setattr(memory, "available", lambda: 2**10)

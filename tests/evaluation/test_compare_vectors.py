@@ -70,7 +70,7 @@ def test_other_data_are_refused(tmp_path):
         (plain, ff.Embeddings(one.vectors[:-1], labels[:-1]), "220 vectors in first and 219 in second"),
         (plain, ff.Embeddings(one.vectors, labels, role=roles), "roles of the vectors differ"),
         (scan, ff.Embeddings(one.vectors, labels, moved), "of 1 subjects differ, such as 5: '1' in first and '0' in"),
-        (of_files, of_files, "scan of score files, which does not keep which comparison"),
+        (of_files, of_files, "scan of score files, which does not list who was compared"),
     ):
         refused(said, ff.compare, first, second.scanned(0.5) if isinstance(second, ff.Embeddings) else second, rng=0)
     with pytest.raises(InputError, match="no intervals without replicates: give n_resamples of at least 2"):
