@@ -148,7 +148,7 @@ def _sweep() -> Sides:
     n_subjects, n_pairs = 1190, 262_144
     weights = rng.poisson(1, (n_subjects, _BLOCK)).astype(np.uint8)
     a, b = rng.integers(n_subjects, size=(2, n_pairs), dtype=np.int32)
-    largest, totals = sweep.largest_weight(weights), np.zeros(_BLOCK, np.int64)
+    largest, totals = int(weights.max()), np.zeros(_BLOCK, np.int64)
     # Rows of 64 KiB, which the processor's second cache holds.
     x, y, product, added = np.ones((4, 65_536), np.uint8)
 

@@ -99,13 +99,14 @@ def _n_kernels(folder: Path) -> int:
 
 
 def _run_all(n_processes: int, report: Report | None) -> None:
-    """Run jobs in processes, so many at a time after the first one; end all of them at an error or an interrupt."""
+    """Run jobs in processes, so many at a time; end all of them at an error or an interrupt."""
     waiting, total = list(_JOBS), len(_JOBS)
+    first = waiting[0]
     running: dict[str, subprocess.Popen[str]] = {}
     try:
         while waiting or running:
-            # The first compiles what the others need as well, which each of them would compile beside it.
-            while waiting and len(running) < (n_processes if total - len(waiting) > len(running) else 1):
+            # The first compiles what most others need as well, which each of them would compile beside it.
+            while waiting and len(running) < n_processes and (first not in running or waiting[0] in _APART):
                 job = waiting.pop(0)
                 code = f"from fastfair.first_run import run; run({job!r})"
                 running[job] = subprocess.Popen(
@@ -239,13 +240,14 @@ def _plans_and_synthesis() -> None:
 
 _JOBS: dict[str, Callable[[], None]] = {
     "evaluations by subjects": partial(_evaluate, "subject"),
+    "plans and synthesis": _plans_and_synthesis,
+    "curves": _curves,
     "bands": _bands,
     "evaluations by samples": partial(_evaluate, "sample", "subject+sample", "comparison"),
     "tests of groups": _tests_of_groups,
     "comparisons of systems": _compare,
     "evaluations of float64": partial(_evaluate, "subject", narrow=False),
-    "plans and synthesis": _plans_and_synthesis,
-    "curves": _curves,
     "scans": _scans,
     "pairs of vectors": _pairs_of_vectors,
 }
+_APART = ("plans and synthesis", "curves")  # which share little with the first
