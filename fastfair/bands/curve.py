@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from typing import Annotated, Any, Literal, TypeVar
 
 import numpy as np
@@ -213,7 +213,7 @@ class RatesOverLevels:
     concentration: Callable[[int], float] | None = None
     resampler: Resampler | None = None
 
-    @property
+    @cached_property
     def points(self) -> list[OperatingPoint]:
         """The levels as operating points."""
         return _points(self.levels)
