@@ -333,5 +333,6 @@ def test_a_file_format_appears_everywhere(monkeypatch, tmp_path):
     assert (len(c.mated), len(c.nonmated), c.groups) == (1, 1, ("f",))
     choices = options_from(ff.read_comparisons)["format"]["choices"]
     assert choices[-3:] == ["judged", "json-lines", "other-judged"]
+    # The table of the documentation, which the extra `test` does not install Sphinx for.
     format_tables = pytest.importorskip("format_tables", reason="needs Sphinx")
     assert ["`json-lines`", "an object with named values", "`.jsonl`"] in format_tables.Formats.rows(None)

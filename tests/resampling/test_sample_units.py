@@ -117,7 +117,7 @@ def test_vectors_and_their_comparisons_have_the_same_bits_with_any_number_of_thr
 
 @pytest.mark.jit
 @pytest.mark.parametrize("method", ["bca", "percentile"])
-@pytest.mark.filterwarnings("ignore::fastfair.errors.FastfairWarning")
+@pytest.mark.filterwarnings("ignore::fastfair.errors.FastfairWarning")  # of few errors in small data
 def test_every_metric_and_method_has_intervals_around_its_estimate(method: str):
     e = two_systems(7, groups=2)[0]
     found = ff.evaluate(
