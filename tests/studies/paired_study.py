@@ -10,6 +10,7 @@ ones.
 from __future__ import annotations
 
 import functools
+import itertools
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -311,8 +312,8 @@ def _count(found: SystemComparison, name: str, groups: Sequence[str | None], at,
             inside &= one.best_rank <= least and most <= one.worst_rank
             count["width"] += one.worst_rank - one.best_rank + 1
             count["systems"] += 1
-        for first, second in found.contrasts:
-            verdict = found.contrast(first, second, name, group, at).verdict
+        for first, second in itertools.combinations(found.systems, 2):
+            verdict = found.contrast(name, group, at, systems=(first, second)).verdict
             true = np.sign(truth[first][0] - truth[second][0])
             count["pairs"] += true != 0
             count["found"] += true != 0 and verdict == ("first" if true < 0 else "second")
