@@ -181,16 +181,16 @@ def test_the_page_of_vectors_is_made_again(groups, tmp_path):
         "--report", tmp_path / "first.html", "--json",
     )  # fmt: skip
     assert done.exit_code == 0, done.output
-    (back,) = ff.read_results(tmp_path / "first.html")
+    back = ff.read_results(tmp_path / "first.html")
     ff.report(back, tmp_path / "again.html", inputs=tmp_path / "v.npz")
     assert (tmp_path / "again.html").read_text("utf-8") == (tmp_path / "first.html").read_text("utf-8")
     written = json.loads(done.stdout)
-    asked = {"asked": [0.01, 0.1]}  # by the command; the page shows these FMRs of many
-    assert json.loads(back.to_json()) == {name: value for name, value in written.items() if name != "inputs"} | asked
-    assert type(back).__name__ == "Bands"
-    assert back.summary().startswith("Embeddings(")
-    assert back.to_frame("polars").columns[:4] == ["name", "group", "operating_point", "estimate"]
-    assert back.plot().get_xlabel() == "False match rate"
+    del written["inputs"], written["fastfair"]
+    of_each = list(written.values()) if groups else [written]
+    assert [json.loads(one.to_json()) | {"fastfair": None} for one in back] == [
+        one | {"fastfair": None} for one in of_each
+    ]
+    assert back[0].asked == (0.01, 0.1)  # by the command; the page shows these FMRs of many
 
 
 @pytest.fixture(scope="module")

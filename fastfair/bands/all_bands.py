@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,27 +12,23 @@ from numpy.typing import ArrayLike, NDArray
 
 from fastfair._lib import plots, seeds, text, validation
 from fastfair._lib.arguments import Resamples, checked
-from fastfair._lib.warnings import require, warn
+from fastfair._lib.warnings import warn
 from fastfair._lib.workers import Checkpoint, Executor, Workers
 from fastfair.data.comparisons import Comparisons
 from fastfair.data.embeddings import Embeddings
-from fastfair.error_rates.operating_points import ENOUGH_ERRORS, at_fmr
 from fastfair.error_rates.rates import ERROR_RATES, ErrorRate
 from fastfair.errors import FairValueOutsideWarning, InputError, visible
 from fastfair.measures import MEASURES
-from fastfair.measures._registry import METRICS, Measure, at_any_threshold, measure_name, measure_of, printed_name
+from fastfair.measures._registry import METRICS, Measure, at_any_threshold, measure_name, printed_name
 from fastfair.pages.drawings import drawing, svg_of
 from fastfair.pages.parts import Chapter, Picture, Section, Table
 from fastfair.resampling.units import Unit
 from fastfair.results.result import Printed, Result, printed
 from fastfair.results.written import UNWRITTEN, nothing
-from fastfair.uncertainty.quantities import Quantity, table_of
 
 from .curve import (
     ENDS,
     FAIR_OUTSIDE,
-    FEW,
-    BandQuantity,
     BandRequest,
     BandSettings,
     CurveMaker,
@@ -42,7 +38,6 @@ from .curve import (
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 Floats = NDArray[np.float64]
 
@@ -77,6 +72,8 @@ class Curve(Result):
         Confidence level of the interval and the band.
     note : str
         Warnings for the reader; may be empty.
+    asked : tuple of float
+        The FMRs that tables show; empty for some of all.
     """
 
     fmr: Floats
@@ -91,6 +88,7 @@ class Curve(Result):
     n_resamples: int
     confidence_level: float = 0.95
     note: str = ""
+    asked: tuple[float, ...] = ()
 
     @abstractmethod
     def _values(self) -> tuple[str, Floats, Sequence[str]]:
@@ -98,7 +96,7 @@ class Curve(Result):
 
     def _sentences(self) -> list[str]:
         return [
-            f"{self._values()[0]} at {self.fmr.size} FMRs from {self.fmr.min():.3g} to {self.fmr.max():.3g}, with "
+            f"{self._question()} at {self.fmr.size} FMRs from {self.fmr.min():.3g} to {self.fmr.max():.3g}, with "
             f"{100 * self.confidence_level:g} % intervals and a band that holds for all",
             *([self.note] if self.note else []),
         ]
@@ -127,17 +125,13 @@ class Curve(Result):
         return columns
 
     def _places(self, most: int) -> NDArray[np.intp]:
-        """Choose FMRs from the whole range."""
+        """Choose the FMRs asked, or some from the whole range."""
+        if self.asked:
+            return np.flatnonzero(np.isin(self.fmr, self.asked))
         return np.unique(np.linspace(0, self.fmr.size - 1, min(most, self.fmr.size)).round().astype(np.intp))
 
     @drawing()
     def _chapter(self) -> Chapter:
-        settings = {"confidence_level": self.confidence_level, "replicates": self.n_resamples}
-        title = f"{self._question()} over FMR"
-        return Chapter(title, self._shown()[0], [self._section(None)], settings, self.to_json())
-
-    def _section(self, levels: Sequence[float] | None) -> Section:
-        """Write the part of a page about this curve, with a table of the levels given or of some of all."""
         name, values, groups = self._values()
         title = self._question()
         size = _SIZE if values.ndim == 1 else (_SIZE[0], _SIZE[1] + _LEGEND_LINE * min(len(groups), _MOST_SHOWN))
@@ -147,14 +141,16 @@ class Curve(Result):
         alt = f"{title} over FMR, with intervals and a band. The table below has the numbers."
         caption = "Darker: the interval at each FMR on its own; lighter: the band that holds the whole curve."
         picture = Picture(svg_of(ax.figure), alt, caption)
-        places = self._places(_MOST_ON_PAGES) if levels is None else np.flatnonzero(np.isin(self.fmr, levels))
         heads = [title, "Band of the whole curve"] if values.ndim == 1 else list(map(visible, groups))
         rows = [
-            [text.per_cent(self.fmr[k]), text.cell(float(self.threshold[k])), *self._cells(name, k)] for k in places
+            [text.per_cent(self.fmr[k]), text.cell(float(self.threshold[k])), *self._cells(name, k)]
+            for k in self._places(_MOST_ON_PAGES)
         ]
         caption = f"{title} at FMRs, with {100 * self.confidence_level:g} % intervals in brackets"
         table = Table(caption, ["FMR", "Threshold", *heads], rows)
-        return Section(title, [visible(self.note)] if self.note else [], [picture], [table])
+        section = Section(title, [visible(self.note)] if self.note else [], [picture], [table])
+        settings = {"confidence_level": self.confidence_level, "replicates": self.n_resamples}
+        return Chapter(f"{title} over FMR", self._shown()[0], [section], settings, self.to_json())
 
     def _cells(self, name: str, k: int) -> list[str]:
         """Write the value at a level with its interval, and the band; or the value of each group."""
@@ -327,7 +323,7 @@ def roc_band(
         validation.choice("group", group, data.groups)
 
     def made(found: RatesOverLevels) -> RocBand:
-        _, fnmr, curve = CurveMaker(found).rate("fnmr", group)
+        fnmr, curve = CurveMaker(found).fnmr(group)
         return RocBand(fnmr=fnmr, **curve)
 
     return over_levels(data, fmr, request, made, with_groups=group is not None)
@@ -504,7 +500,7 @@ def fairness_band(
     if len(data.groups) < 2:
         raise InputError(f"a fairness measure compares groups, but the data have {len(data.groups)}: give at least 2")
     kinds = frozenset([rate] if MEASURES[measure].of else ["both rates"])
-    _, band = over_levels(
+    band = over_levels(
         data, fmr, request, lambda found: measure_curve(CurveMaker(found, [measure], kinds), measure, rate),
         with_groups=True, with_overall_fmr=needs_average,
     )  # fmt: skip
@@ -521,149 +517,14 @@ def check_measure(measure: str, rate: str) -> bool:
     return bool(facts.of) and facts.global_reference and rate == "fmr"
 
 
-def measure_curve(curves: CurveMaker, measure: str, rate: str) -> tuple[list[BandQuantity], FairnessBand]:
+def measure_curve(curves: CurveMaker, measure: str, rate: str) -> FairnessBand:
     """Compute a measure at each level, with its intervals, and its band."""
-    rows, value, curve = curves.measure(measure, rate)
+    value, curve = curves.measure(measure, rate)
     of = rate if MEASURES[measure].of else None
-    return rows, FairnessBand(measure=measure, rate=of, value=value, groups=curves.found.groups, **curve)
+    return FairnessBand(measure=measure, rate=of, value=value, groups=curves.found.groups, **curve)
 
 
 DEFAULT_MEASURES = ("max_geomean_ratio", "max_min_ratio", "log_geomean_sum", "gini")
-_SETTINGS = ("alpha", "zero_policy", "weighting", "unit", "scheme", "n_resamples", "confidence_level", "method", "rng")
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Bands(Result):
-    """The result of `bands_of`: rates and fairness measures at many FMRs.
-
-    Attributes
-    ----------
-    quantities : tuple of BandQuantity
-        All numbers, FMR by FMR.
-    roc : RocBand
-        FNMR of all pairs.
-    group_roc : dict of str to RocBand
-        FNMR of each group, at the same thresholds.
-    fairness : tuple of FairnessBand
-        Fairness measures, one band for each measure and rate.
-    groups : tuple of str
-        All groups.
-    settings : dict
-        The arguments of the call.
-    description : str
-        A short description of the embeddings.
-    left_out : tuple of str
-        What was left out of the data, and why.
-    asked : tuple of float
-        The FMRs that pages show in tables; empty for all.
-    """
-
-    quantities: tuple[BandQuantity, ...]
-    roc: RocBand
-    group_roc: dict[str, RocBand]
-    fairness: tuple[FairnessBand, ...]
-    groups: tuple[str, ...]
-    settings: dict[str, Any]
-    description: str
-    left_out: tuple[str, ...] = ()
-    asked: tuple[float, ...] = ()
-
-    _page_title = "Error rates and fairness of vectors"
-    _rows = "quantities"
-
-    def _columns(self) -> dict[str, list[Any]]:
-        return table_of(self.quantities)
-
-    def _tables(self) -> list[Printed]:
-        points = [at_fmr(level) for level in self._levels()]
-        at_points = [q for q in self.quantities if q.at in points]
-        shown = [q for q in at_points if measure_of(q.name) is None]
-        star = [replace(q, group=f"{q.group or 'all'}{'*' * (FEW in q.note)}") for q in shown]
-        tables = []
-        for name, title in (("threshold", "Thresholds"), ("fnmr", "FNMR"), ("fmr", "FMR inside groups")):
-            rows = [q for q in star if q.name == name]
-            if rows:
-                names = "group operating_point estimate uncertainty n_comparisons n_errors n_subjects"
-                tables.append((title, *printed(table_of(rows), names.split())[1:]))
-        if any(FEW in q.note for q in shown):
-            tables.append((f"* {FEW} behind the number (Doddington's rule of {ENOUGH_ERRORS})", [], []))
-        if self.fairness:
-            of_all = table_of([q for q in at_points if measure_of(q.name) is not None and q.group is None])
-            title = f"Fairness over {len(self.groups)} groups"
-            tables.append((title, *printed(of_all, ("name", "operating_point", "estimate"))[1:]))
-        return tables
-
-    def _figures(self) -> Mapping[str, Axes | Figure]:
-        figures: dict[str, Axes | Figure] = {"roc": self.roc.plot()}
-        if self.groups:
-            figures["roc_by_group"] = draw_roc_panels(self.roc, self.group_roc)
-        for band in self.fairness:
-            if np.isfinite(band.value).any():
-                figures["_".join(filter(None, ("fairness", band.measure, band.rate)))] = band.plot()
-        return figures
-
-    def plot(self, ax: Axes | None = None, **kwargs: Any) -> Axes:
-        """Draw the FNMR of all pairs over the FMR, as `RocBand.plot` does."""
-        return self.roc.plot(ax, **kwargs)
-
-    def _levels(self) -> list[float]:
-        """Return the FMRs that pages show in tables."""
-        return [level for level in self.roc.fmr.tolist() if level in (self.asked or self.roc.fmr)]
-
-    def summary(self) -> str:
-        """Describe the rates at the FMRs asked in sentences."""
-        said = [self.description]
-        for level in self._levels():
-            rows = [q for q in self.quantities if q.name == "fnmr" and q.at == at_fmr(level)]
-            known = [q for q in rows if q.group is not None and (q.n_errors or 0) >= ENOUGH_ERRORS]
-            told = f"At FMR {text.per_cent(level)} the FNMR is {_rate(rows[0])}"
-            if len(known) > 1:
-                least, most = (end(known, key=lambda q: q.estimate) for end in (min, max))
-                told += f"; of groups with {ENOUGH_ERRORS} errors or more it is lowest in {visible(str(least.group))}, "
-                told += f"{_rate(least)}, and highest in {visible(str(most.group))}, {_rate(most)}"
-            said.append(f"{told}.")
-        return "\n".join(said)
-
-    @drawing()
-    def _chapter(self) -> Chapter:
-        """Return what a page says of all curves, with tables of the FMRs asked."""
-        levels = self._levels()
-        left_out = [visible(f"Left out: {text}.") for text in self.left_out]
-        sections = [Section("Data", left_out)] if left_out else []
-        sections += [replace(self.roc._section(levels), title="Trade-off of the two errors")]
-        if self.groups:
-            sections.append(self._of_groups(levels))
-        sections += [band._section(levels) for band in self.fairness if np.isfinite(band.value).any()]
-        nothing = [band._section(levels).title for band in self.fairness if not np.isfinite(band.value).any()]
-        if nothing:
-            sections.append(Section("Not computable", [f"{title}: a group has no errors." for title in nothing]))
-        remarks: dict[str, list[str]] = {}
-        for q in self.quantities:
-            for note in filter(None, q.note.split("; ")):
-                remarks.setdefault(note, []).append(f"{q.name} at {q.at}: {visible(q.group or 'all')}")
-        return Chapter("Vectors", self.summary().splitlines(), sections, self.settings, self.to_json(), remarks)
-
-    def _of_groups(self, levels: Sequence[float]) -> Section:
-        figure = draw_roc_panels(self.roc, self.group_roc)
-        alt = "A small plot of each group's FNMR over the FMR of all pairs, with its band. The table below has numbers."
-        caption = "Each group (blue) with its interval and band, before all pairs (grey)."
-        rows = []
-        for group in (None, *self.groups):
-            found = [
-                next(q for q in self.quantities if (q.name, q.group, q.at) == (name, group, at_fmr(level)))
-                for name in ("fnmr", "fmr") if group is not None or name == "fnmr"
-                for level in levels
-            ]  # fmt: skip
-            cells = [_rate(q) + ("*" if FEW in q.note else "") for q in found]
-            cells += ["–"] * (len(levels) if group is None else 0)
-            rows.append([visible(group or "all"), f"{found[0].n_comparisons or 0:,}", *cells])
-        columns = ["Group", "Mated pairs"]
-        columns += [
-            f"{name} at FMR {text.per_cent(level)} of all" for name in ("FNMR", "FMR inside") for level in levels
-        ]
-        level = f"{100 * self.roc.confidence_level:g} %"
-        table = Table(f"Rates of groups at the same thresholds, with {level} intervals; * {FEW}", columns, rows)
-        return Section("Rates of groups", (), [Picture(svg_of(figure), alt, caption)], [table])
 
 
 def bands_of(
@@ -676,8 +537,8 @@ def bands_of(
     progress: bool | Callable[[int, int], None] = False,
     executor: Executor | Checkpoint = None,
     **options: Any,
-) -> Bands:
-    """Compute `roc_band` of all pairs and of every group, and `fairness_band` of several measures, in one pass.
+) -> dict[str, Curve]:
+    """Compute `roc_band` of all pairs and `fairness_band` of several measures, in one pass.
 
     Parameters
     ----------
@@ -693,7 +554,8 @@ def bands_of(
 
     Returns
     -------
-    Bands
+    dict of str to RocBand or FairnessBand
+        By names of files: "roc", and such as "fairness_gini_fnmr".
 
     Warns
     -----
@@ -709,39 +571,19 @@ def bands_of(
     needs_average = [check_measure(name, rate) for name, rate in asked]
     request = BandRequest.checked(embeddings, settings, Workers(n_threads, progress, executor), **options)
 
-    def made(found: RatesOverLevels) -> Bands:
+    def made(found: RatesOverLevels) -> dict[str, Curve]:
         curves = CurveMaker(found, names)
-        rocs = {group: curves.rate("fnmr", group) for group in (None, *groups)}
-        fairness = [measure_curve(curves, name, rate) for name, rate in asked]
-        columns = [curves.threshold()[0], *(rows for rows, _, _ in rocs.values())]
-        columns += [curves.rate("fmr", group)[0] for group in groups]
-        for rows, _ in fairness:
-            n_each = len(rows) // found.levels.size
-            columns += [rows[k::n_each] for k in range(n_each)]
-        bands = {group: RocBand(fnmr=value, **curve) for group, (_, value, curve) in rocs.items()}
-        return Bands(
-            quantities=tuple(quantity for at_level in zip(*columns, strict=True) for quantity in at_level),
-            roc=bands[None],
-            group_roc={group: band for group, band in bands.items() if group is not None},
-            fairness=tuple(band for _, band in fairness),
-            groups=groups,
-            settings={
-                "fmr": found.levels.tolist(),
-                "measures": list(names),
-                **{name: getattr(request, name) for name in _SETTINGS},
-            },
-            description=repr(embeddings),
-            left_out=embeddings.left_out,
-        )
+        fnmr, curve = curves.fnmr()
+        bands: dict[str, Curve] = {"roc": RocBand(fnmr=fnmr, **curve)}
+        for name, rate in asked:
+            band = measure_curve(curves, name, rate)
+            bands["_".join(filter(None, ("fairness", name, band.rate)))] = band
+        return bands
 
-    bands = over_levels(embeddings, fmr, request, made, with_groups=True, with_overall_fmr=any(needs_average))
-    if any(FAIR_OUTSIDE in band.note for band in bands.fairness):
+    bands = over_levels(embeddings, fmr, request, made, with_groups=bool(names), with_overall_fmr=any(needs_average))
+    if any(FAIR_OUTSIDE in band.note for band in bands.values()):
         warn(f"fairness measures: {FAIR_OUTSIDE}", FairValueOutsideWarning)
     return bands
-
-
-def _rate(quantity: Quantity) -> str:
-    return text.rate_with_interval(quantity.estimate, quantity.low, quantity.high)
 
 
 def _rates_of(measure: str) -> tuple[str, ...]:
@@ -751,8 +593,6 @@ def _rates_of(measure: str) -> tuple[str, ...]:
 
 
 _EDGE = 1e-6
-_PANEL, _COLUMNS = 1.75, 3  # inches of a small plot, and how many stand side by side
-_LONGEST_TITLE = 24  # characters of a group's name above a small plot
 
 
 def _deviates(rates: Floats) -> Floats:
@@ -760,28 +600,3 @@ def _deviates(rates: Floats) -> Floats:
     from scipy.special import ndtri
 
     return np.asarray(ndtri(np.clip(rates, _EDGE, 1 - _EDGE)))
-
-
-def draw_roc_panels(of_all: RocBand, of_groups: Mapping[str, RocBand]) -> Figure:
-    """Draw a small plot of each group's band, before the curve of all, all on the same scales."""
-    figures = require("matplotlib.figure", "cli", "drawing")
-    columns = min(_COLUMNS, len(of_groups))
-    rows = -(-len(of_groups) // columns)
-    figure: Figure = figures.Figure(figsize=(_PANEL * columns + 0.7, _PANEL * rows + 0.6), layout="constrained")
-    axes = figure.subplots(rows, columns, sharex=True, sharey=True, squeeze=False).ravel()
-    for ax, (group, band) in zip(axes, of_groups.items(), strict=False):
-        ax.plot(of_all.fmr, of_all.fnmr, color="0.6", linewidth=1)
-        band.plot(ax, color=plots.USUAL)
-        ax.set_title(text.drawn(text.shortened(visible(group), _LONGEST_TITLE)), fontsize="small", loc="left")
-        ax.set(xlabel="", ylabel="")
-        ax.tick_params(labelsize="x-small")
-    axes[0].set_ylim(bottom=0)
-    plots.rate_ticks(axes[0].xaxis)
-    plots.rate_ticks(axes[0].yaxis)
-    for ax in axes[len(of_groups) :]:
-        ax.set_visible(False)
-    for ax in axes[max(0, len(of_groups) - columns) : len(of_groups)]:  # the last of each column has the numbers
-        ax.tick_params(labelbottom=True)
-    figure.supxlabel(f"{METRICS['fmr'].long_title} of all pairs", fontsize="small")
-    figure.supylabel(METRICS["fnmr"].long_title, fontsize="small")
-    return figure

@@ -396,30 +396,8 @@ def checked_levels(fmr: ArrayLike) -> Floats:
 
 Range = tuple[Floats, Floats]  # the lower and the upper end
 ENDS = ("low", "high", "band_low", "band_high")
-
-
-@dataclass(frozen=True)
-class BandQuantity(Quantity):
-    """A quantity at one FMR, with its simultaneous band.
-
-    Attributes
-    ----------
-    uncertainty : float
-        Standard deviation of the replicates divided by the estimate.
-    v_statistic : float
-        The value around which the replicates vary.
-    band_low, band_high : float
-        Simultaneous band, which holds the quantity at all FMRs of the call together.
-    """
-
-    uncertainty: float = float("nan")
-    v_statistic: float = float("nan")
-    band_low: float = float("nan")
-    band_high: float = float("nan")
-
-
-# The quantity at each level, and of each group if it has one value for each; its values; and the fields of a `Curve`.
-Banded = tuple[list[BandQuantity], Floats, dict[str, Any]]
+# The values at each level, of each group if there is one for each, and the fields of a `Curve`.
+Banded = tuple[Floats, dict[str, Any]]
 NOTHING_TO_INVERT = "no interval: a group has no errors"
 NOTHING_TO_DRAW = f"{NOTHING_TO_INVERT}, and their numbers are drawn only for score files whose units are not samples"
 FAIR_OUTSIDE = "these intervals leave out the value of a fair system, so they do not show that groups differ"
@@ -448,7 +426,8 @@ class CurveMaker:
         )  # fmt: skip
         listed = list(entries(found.estimate, selection))
         # Replicates of embeddings may lack the FMR of all pairs.
-        self._chosen = [k for k, entry in enumerate(listed) if (entry.name, entry.group) != ("fmr", None)]
+        held = ("threshold", None), ("fmr", None)
+        self._chosen = [k for k, entry in enumerate(listed) if (entry.name, entry.group) not in held]
         self.entries = [listed[k] for k in self._chosen]
         self._names = ERROR_RATES if "both rates" in kinds else tuple(kinds)
 
@@ -487,28 +466,22 @@ class CurveMaker:
         self._about_estimate = make(self._centred)
         self._as_drawn = self._about_estimate if self._drawn is self._centred else make(self._drawn)
 
-    def rate(self, name: str, group: str | None = None) -> Banded:
-        """Compute an error rate at every level, with its intervals and its simultaneous band.
+    def fnmr(self, group: str | None = None) -> Banded:
+        """Compute the FNMR at every level, with its intervals and its simultaneous band.
 
         The band is made of the intervals of a higher confidence level, that at which replicates of the whole curve stay
         within so many standard errors [1]_. An FNMR cannot rise with the FMR that is held, so
         the upper end of the band is at least that of all higher FMRs, and the lower end at most that of all lower ones.
-        A group's FMR cannot fall: its band is widened the other way round.
 
         References
         ----------
         .. [1] Montiel Olea and Plagborg-Moeller, "Simultaneous confidence bands: theory, implementation, and an
            application to SVARs", Journal of Applied Econometrics 34 (2019).
         """
-        rows = [k for k, entry in enumerate(self.entries) if (entry.name, entry.group) == (name, group)]
+        rows = [k for k, entry in enumerate(self.entries) if (entry.name, entry.group) == ("fnmr", group)]
         of_curve = level_of_curve(self._centred[rows], self.values[rows], self.found.settings.confidence_level)
         ends = ends_of(self._about_estimate.quantities_at(rows, of_curve, "auto"))
-        return self._banded(rows, self._pointwise(rows), _one_way(self.found.levels, *ends, rising=name == "fmr"))
-
-    def threshold(self) -> Banded:
-        """Compute the threshold at every level, with its intervals and its simultaneous band."""
-        rows = [k for k, entry in enumerate(self.entries) if entry.name == "threshold"]
-        return self._banded(rows, self._pointwise(rows), self._band_of_quantiles(rows))
+        return self._banded(rows, self._pointwise(rows), _falling(self.found.levels, *ends))
 
     def measure(self, measure: str, rate: str) -> Banded:
         """Compute a measure at every level, with its intervals, and its band.
@@ -536,9 +509,6 @@ class CurveMaker:
         """Make a quantity of an entry, with the numbers behind it and its notes."""
         found, value, point = self.found, float(entry.value), entry.point or 0
         quantity = Quantity(entry.name, entry.group, found.points[point], value)
-        if entry.name == "threshold":
-            n = int(found.comparisons["fmr"][0])
-            return replace(quantity, n_comparisons=n, note=FEW if found.levels[point] * n < ENOUGH_ERRORS else "")
         if entry.name not in ERROR_RATES:
             rests = entry.name.endswith("(fmr)") or (not entry.name.endswith(")") and "fmr" in self._names)
             return noted(quantity, OF_FEW_SUBJECTS, NARROW) if rests and self._is_narrow(point) else quantity
@@ -598,18 +568,11 @@ class CurveMaker:
     def _banded(self, rows: list[int], pointwise: Sequence[Quantity], band: Range, per_group: bool = False) -> Banded:
         """Put together the values, the pointwise intervals and the band of some quantities."""
         found, drawn, value = self.found, self._drawn[rows], self.values[rows]
-        error = intervals.standard_error(drawn)
+        numbers = dict(zip(ENDS, (*ends_of(pointwise), *band), strict=True)) | {"v_statistic": self._expected[rows]}
         with np.errstate(invalid="ignore", divide="ignore"):
-            uncertainty = error / value
-        numbers = dict(zip(ENDS, (*ends_of(pointwise), *band), strict=True))
-        numbers |= {"uncertainty": uncertainty, "v_statistic": self._expected[rows]}
-        columns = {**numbers, "standard_error": error, "not_computable": 1 - np.isfinite(drawn).mean(axis=-1)}
-        quantities = [
-            BandQuantity(**{**vars(quantity), **dict(zip(columns, row, strict=True))})
-            for quantity, *row in zip(pointwise, *(array.tolist() for array in columns.values()), strict=True)
-        ]
+            numbers["uncertainty"] = intervals.standard_error(drawn) / value
         shape = (found.levels.size, -1) if per_group else (found.levels.size,)
-        return quantities, value.reshape(shape), {
+        return value.reshape(shape), {
             "fmr": found.levels,
             "threshold": found.estimate.threshold,
             **{name: array.reshape(shape) for name, array in numbers.items()},
@@ -687,10 +650,9 @@ def ends_of(quantities: Sequence[Quantity]) -> Range:
     return low, high
 
 
-def _one_way(levels: Floats, low: Floats, high: Floats, *, rising: bool) -> Range:
-    """Widen a band so that neither end rises with the levels, or so that neither falls."""
-    order = np.argsort(-levels if rising else levels)
-    known = ~np.isnan(low)
+def _falling(levels: Floats, low: Floats, high: Floats) -> Range:
+    """Widen a band so that neither end rises with the levels."""
+    order, known = np.argsort(levels), ~np.isnan(low)
     low[order] = np.fmin.accumulate(low[order])
     high[order[::-1]] = np.fmax.accumulate(high[order[::-1]])
     return np.where(known, low, np.nan), np.where(known, high, np.nan)

@@ -287,8 +287,7 @@ def embeddings(run: Run) -> None:
     from fastfair.bands.all_bands import bands_of
 
     found = run.call(bands_of, data, levels, **arguments_for(ff.roc_band, run.options))
-    shown = replace(found, asked=tuple(asked.tolist()))
-    run.deliver({"bands": found}, show=partial(print_result, shown), page=lambda: [shown])
+    run.deliver({name: replace(band, asked=tuple(asked.tolist())) for name, band in found.items()})
 
 
 def _curve_to(asked: Any, data: Any, n: int) -> Any:

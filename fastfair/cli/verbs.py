@@ -270,8 +270,9 @@ VERBS: dict[str, Verb] = {
         ),
     ),
     "embeddings": Verb(
-        "Measure vectors: FNMR at false match rates, groups, fairness.",
-        "Measure the vectors in the file PATH: FNMR at false match rates, of groups too, and fairness, with intervals.",
+        "Measure vectors: FNMR and fairness over FMR.",
+        "Measure the vectors in the file PATH: FNMR at false match rates, and fairness of groups, with intervals. "
+        "`fastfair evaluate --input vectors` tells the rates of groups.",
         (
             "fastfair embeddings faces.npz --group sex --output results --plots png --report report.html",
             "fastfair embeddings faces.npy --samples images.csv --subject file --subject-pattern '^([^/]+)/'",

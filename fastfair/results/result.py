@@ -282,10 +282,7 @@ def _with_names(value: Any, labels: Mapping[str, str], known: set[str], *, is_la
     if isinstance(value, list):
         return [_with_names(one, labels, known, is_label=is_label) for one in value]
     if isinstance(value, dict):
-        inside = {name: _with_names(one, labels, known, is_label=name in _OF_GROUPS) for name, one in value.items()}
-        if "group_roc" in inside:
-            inside["group_roc"] = {_name(group, labels, known): one for group, one in inside["group_roc"].items()}
-        return inside
+        return {name: _with_names(one, labels, known, is_label=name in _OF_GROUPS) for name, one in value.items()}
     return _name(value, labels, known) if is_label and isinstance(value, str) else value
 
 

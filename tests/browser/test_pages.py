@@ -20,7 +20,7 @@ pytestmark = [
     # A browser is no Python package, so setting up the tests cannot install it.
     pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium here: apt-get install chromium"),
 ]
-TITLE = "Error rates and fairness of vectors"
+TITLE = "Error rates and fairness"
 LABELS = ["<img src=x onerror=alert(1)>", "m", "a group whose label is long, as those of five attributes are"] + [
     f"group {k}" for k in range(17)
 ]

@@ -109,7 +109,7 @@ def verbs_with_data(scores: Path) -> dict[str, tuple[list[object], set[str]]]:
         ),
         "embeddings": (
             ["embeddings", vectors, "--fmr", 0.1, "--n-resamples", 20],
-            {"bands.csv", "bands.json"},
+            {"roc.csv", "roc.json"},
         ),
         "group-test": (
             ["group-test", table, "--input", "counts", "--group", "sex", "--n-resamples", 20],
