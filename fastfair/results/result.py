@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import is_dataclass
@@ -14,7 +13,7 @@ from fastfair._lib.arguments import checked
 from fastfair._lib.notebook import Shown
 from fastfair._lib.tables import columns_of, write_json
 from fastfair._lib.text import NONE, cell, interval_of_rate, number_with_interval, p_value, rate_with_interval, typed
-from fastfair.errors import InputError, visible
+from fastfair.errors import visible
 from fastfair.measures._registry import printed_name
 from fastfair.pages.drawings import drawing, svg_of
 from fastfair.pages.parts import Chapter, Column, Picture, Section, Table
@@ -29,11 +28,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-# What JSON calls that which holds labels of groups, and pairs that begin with one.
-_OF_GROUPS = {
-    "group", "groups", "probe_group", "reference_group", "measured_groups", "value", "baseline", "first", "second",
-    "curves", "distributions", "bayes_errors", "tippetts",
-}  # fmt: skip
 _MOST_ON_PAPER = 8  # columns; with more, cells are smaller
 _LATEX = str.maketrans({
     "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}", "~": r"\textasciitilde{}",
@@ -103,18 +97,6 @@ class Result(Shown):
         """Make the result of what JSON has."""
         made: Self = written.from_plain(content, cls)
         return made
-
-    @classmethod
-    def schema(cls) -> dict[str, Any]:
-        """Return the JSON schema of what `to_json` writes.
-
-        Returns
-        -------
-        dict
-        """
-        about = {"fastfair": {"type": "string"}, "kind": {"const": cls.__name__}, "schema": {"const": SCHEMA_VERSION}}
-        derived = {name: written.schema_of_property(cls, name) for name in cls._derived}
-        return written.schema_of(cls, about | derived)
 
     def _shown(self) -> tuple[Sequence[str], Mapping[str, Sequence[Any]]]:
         return self.summary().splitlines(), {}
@@ -220,45 +202,6 @@ class Result(Shown):
         """
         report([self], path, title=title, inputs=inputs)
 
-    def _drawn(self) -> Self:
-        """Return the result with what its page draws, from which the page is made again."""
-        return self
-
-    @checked
-    def with_labels(self, labels: Mapping[str, str]) -> Self:
-        """Return the result with other names of groups, for its tables, plots and pages.
-
-        Parameters
-        ----------
-        labels : mapping of str to str
-            The names of groups, or of parts of intersections, by their labels in the data.
-
-        Returns
-        -------
-        result
-            As `read_results` reads it from a page: without comparisons and replicates.
-
-        Raises
-        ------
-        InputError
-            For a label that no group has, and for one name of two groups.
-
-        Examples
-        --------
-        >>> import fastfair as ff
-        >>> c = ff.Comparisons([0.9, 0.7, 0.4, 0.1], [1, 1, 0, 0], reference_group=list("fmfm"))
-        >>> found = ff.evaluate(c, ff.at_threshold(0.5), n_resamples=0)
-        >>> found.with_labels({"f": "female", "m": "male"}).groups
-        ('female', 'male')
-        """
-        if len(set(labels.values())) < len(labels):
-            raise InputError("labels: two groups have one name")
-        known: set[str] = set()
-        content = _with_names(json.loads(self._drawn().to_json()), labels, known)
-        if unknown := sorted(set(labels) - known):
-            raise InputError(f"labels: no group is called {unknown[0]!r}")
-        return self._read(content)
-
     def _question(self) -> str:
         """Return the title of the result's chapter."""
         return self._title
@@ -275,21 +218,6 @@ class Result(Shown):
         shown = [on_page(*table) for table in tables if table[1]]
         section = Section("Numbers", notes, pictures, shown)
         return Chapter(title, sentences, [section], getattr(self, "settings", {}), self.to_json())
-
-
-def _with_names(value: Any, labels: Mapping[str, str], known: set[str], *, is_label: bool = False) -> Any:
-    """Replace labels of groups in what JSON has, and add those that were there to `known`."""
-    if isinstance(value, list):
-        return [_with_names(one, labels, known, is_label=is_label) for one in value]
-    if isinstance(value, dict):
-        return {name: _with_names(one, labels, known, is_label=name in _OF_GROUPS) for name, one in value.items()}
-    return _name(value, labels, known) if is_label and isinstance(value, str) else value
-
-
-def _name(label: str, labels: Mapping[str, str], known: set[str]) -> str:
-    parts = [label] if label in labels else label.split(" & ")
-    known.update(labels.keys() & parts)
-    return " & ".join(labels.get(part, part) for part in parts)
 
 
 def on_page(title: str, headings: Sequence[str], rows: Sequence[Sequence[str]]) -> Table:

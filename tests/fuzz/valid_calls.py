@@ -269,9 +269,8 @@ def calls() -> dict[str, dict[str, Any]]:
         listed[f"Evaluation.{name}"] = quantity
     of_all = [
         ("to_frame", {"backend": "polars"}),
-        *((name, {}) for name in ("to_json", "to_latex", "schema", "summary")),
+        *((name, {}) for name in ("to_json", "to_latex", "summary")),
         ("report", {"path": "report.html"}),
-        ("with_labels", {"labels": {}}),
     ]
     for name in have:
         plots = [(method, {}) for method in dir(have[name]) if method == "plot" or method.startswith("plot_")]

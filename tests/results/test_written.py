@@ -1,13 +1,11 @@
-"""What JSON has of results: the schema says it, and the classes are read back with the same numbers."""
+"""What JSON has of results: the classes are read back with the same numbers."""
 
 from __future__ import annotations
 
-import json
 import math
 import sys
 from pathlib import Path
 
-import jsonschema
 import numpy as np
 import pytest
 from helpers.refusals import refused
@@ -15,7 +13,6 @@ from helpers.refusals import refused
 import fastfair as ff
 from fastfair.results.result import Result
 from fastfair.results.written import from_plain, to_plain
-from fastfair.written_results import schema
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "fuzz"))
 
@@ -34,11 +31,10 @@ def results() -> dict[str, Result]:
 
 
 @pytest.mark.filterwarnings("ignore::fastfair.errors.FastfairWarning")  # of few errors in small data
-def test_json_is_as_its_schema_says_and_is_read_back(results, tmp_path):
+def test_json_is_read_back(results, tmp_path):
     assert len(results) > 15
     for name, result in results.items():
         text = result.to_json(tmp_path / "result.json")
-        jsonschema.validate(json.loads(text), schema(name))
         (back,) = ff.read_results(tmp_path / "result.json")
         assert type(back) is type(result)
         assert back.to_json() == text, name
@@ -65,39 +61,3 @@ def test_latex_is_a_table_of_booktabs(tmp_path):
     ]  # fmt: skip
     assert (tmp_path / "t.tex").read_text() == text + "\n"
     refused("columns", test.to_latex, columns=["x"])
-
-
-def test_unknown_classes_have_no_schema():
-    refused("kind", schema, "Comparisons")
-
-
-def test_groups_have_other_names_in_tables_plots_and_pages(tmp_path):
-    rng = np.random.default_rng(0)
-    who = rng.integers(0, 20, 600)
-    mated = np.arange(600) % 2 == 0
-    other = np.where(mated, who, (who + rng.integers(1, 20, 600)) % 20)
-    sides = [{"sex": np.array(["f", "m"])[one % 2], "age": np.array(["o", "y"])[one // 10]} for one in (who, other)]
-    c = ff.Comparisons(rng.normal(size=600) + 2 * mated, mated, who, other, *sides)
-    at, few = ff.at_fmr(0.1), {"n_resamples": 200, "rng": 0}
-    both, sexes = ff.evaluate(c, at, **few), ff.evaluate(c.by("sex"), at, **few)
-    names = {"f": "female", "m": "male", "y": "young"}
-    named = both.with_labels(names)
-    assert named.groups == tuple(group.replace("f", "female").replace("m &", "male &").replace("y", "young")
-                                 for group in both.groups)  # fmt: skip
-    assert [one.estimate for one in named.quantities] == pytest.approx(
-        [one.estimate for one in both.quantities], nan_ok=True
-    )
-    assert "female \\& young" in named.to_latex()
-    assert named.plot_det().get_legend_handles_labels()
-    compared = ff.compare(c.by("sex"), c.by("sex"), at, (), metrics=(), **few).with_labels({"f": "female"})
-    assert {one.group for one in compared.contrasts} == {None, "female", "m"}
-    test = ff.fnmr_test(c.by("sex"), at, n_resamples=50, rng=0)
-    of_sex = {"f": "female", "m": "male"}
-    shown = [named, *(one.with_labels(of_sex) for one in (sexes, test))]
-    ff.report(shown, tmp_path / "p.html")
-    text = (tmp_path / "p.html").read_text("utf-8")
-    assert ">female &amp; young<" in text
-    assert ">female<" in text
-    assert '<th scope="row">f<' not in text
-    refused("labels: no group is called 'x'", both.with_labels, {"x": "y"})
-    refused("labels: two groups have one name", both.with_labels, {"f": "z", "m": "z"})
