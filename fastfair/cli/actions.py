@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import os
 import sys
 import time
 import warnings
@@ -24,7 +23,7 @@ from fastfair._lib.warnings import warn
 from fastfair.claims import MET, NOT_MET, UNDECIDED, Check, Requirement, check_evaluation, requirements_of
 from fastfair.data.columns import FAILURES
 from fastfair.error_rates.operating_points import ENOUGH_ERRORS, OperatingPoint, at_fmr
-from fastfair.errors import FastfairWarning, FewResamplesWarning, InputError, visible
+from fastfair.errors import FastfairWarning, FewResamplesWarning, InputError
 from fastfair.measures._registry import measure_of, printed_name
 from fastfair.results.result import printed
 from fastfair.uncertainty.quantities import table_of
@@ -173,9 +172,6 @@ def check(run: Run) -> None:
     junit = run.take("junit")
     files = {} if junit is None else {junit: found.to_junit}
     run.deliver({"check": found, **worst}, show=show, page=lambda: [found], files=files)
-    if run.take("github", os.environ.get("GITHUB_ACTIONS") == "true"):
-        for line in _annotations(found):
-            click.echo(line, err=True)
     sys.exit({MET: 0, NOT_MET: 1, UNDECIDED: 3}[MET if found.passed else found.verdict])  # 2 is that of wrong options
 
 
@@ -187,22 +183,6 @@ def _worst_of(data: Any, found: Check, n: int) -> list[tuple[str, Any]]:
         for title, row in reversed(rows.items())
         if n and row.at is not None
     ]
-
-
-def _annotations(found: Check) -> list[str]:
-    """Return one line for each quantity that is not met or undecided, as GitHub Actions shows it beside a run."""
-
-    def escaped(text: str) -> str:
-        return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
-
-    lines = []
-    for row in found.rows:
-        if row.verdict != MET:
-            kind = "warning" if found.allow_undecided and row.verdict == UNDECIDED else "error"
-            title = escaped(f"fastfair check, {row.verdict}").replace(":", "%3A").replace(",", "%2C")
-            told = f"{visible(row.requirement)}: {visible(row.title)}: {visible(row.reason)}"
-            lines.append(f"::{kind} title={title}::{escaped(told)}")
-    return lines
 
 
 # verbs of one call

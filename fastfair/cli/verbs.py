@@ -207,8 +207,6 @@ VERBS: dict[str, Verb] = {
             Option("worst", "List so many of the worst comparisons behind each rate that is not met or undecided.",
                    "integer", section="Output"),
             Option("junit", "Write the verdicts as JUnit XML, too.", "path", section="Output"),
-            Option("github", "Print annotations of GitHub Actions to standard error, by default if GITHUB_ACTIONS is "
-                   "true.", "switch", section="Output"),
         ),
     ),
     "apply": Verb(

@@ -110,7 +110,6 @@ def checked_columns(
     score_kind: str,
     policies: Policies,
     where: Callable[[int], str] = row_of_arrays,
-    advice: Callable[[], str] = str,
 ) -> CheckedColumns:
     """Check the arguments of `Comparisons`, and turn labels into codes.
 
@@ -122,7 +121,7 @@ def checked_columns(
         The subjects, groups and samples of references and of probes, by the names that they have there.
     policies : Policies
         As there.
-    where, advice : callable
+    where : callable
         As in `rows_without_conflicts`.
 
     Returns
@@ -157,7 +156,7 @@ def checked_columns(
         if subjects is not None and samples is not None and samples[0].size > subjects[0].size:  # known apart
             keep &= rows_of_two_samples(policies.self_comparisons, samples[1], samples[2])
         if subjects is not None:
-            keep &= rows_without_conflicts(policies.label_conflicts, flags, subjects, where, advice)
+            keep &= rows_without_conflicts(policies.label_conflicts, flags, subjects, where)
     if not keep.all():
         values, flags = values[keep], flags[keep]
         subjects, samples = (None if sides is None else kept_rows(sides, keep) for sides in (subjects, samples))
@@ -248,7 +247,6 @@ def rows_without_conflicts(
     flags: NDArray[np.bool_],
     subjects: tuple[NDArray[Any], NDArray[Any], NDArray[Any]],
     where: Callable[[int], str] = row_of_arrays,
-    advice: Callable[[], str] = str,
 ) -> NDArray[np.bool_]:
     """Find the comparisons whose mated label does not contradict their subjects.
 
@@ -262,8 +260,6 @@ def rows_without_conflicts(
         Labels, and for each comparison the positions of its two subjects.
     where : callable
         Returns the name of a row in messages.
-    advice : callable
-        Returns what would do, or "".
 
     Returns
     -------
@@ -297,8 +293,7 @@ def rows_without_conflicts(
         + (
             f"{one!a} and {other!a} look alike: write both alike"
             if by_case
-            else advice()
-            or checks.advice_on_samples(labels)
+            else checks.advice_on_samples(labels)
             or 'Correct the labels or the subjects, or pass label_conflicts="drop" to leave these comparisons out, or '
             'label_conflicts="keep" to keep them as they are marked'
         ),

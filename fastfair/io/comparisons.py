@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -39,7 +38,6 @@ if TYPE_CHECKING:
 
 BothSides = tuple[Coded, Coded]
 _SIDES = ("reference", "probe")
-_DEEPEST = 5  # folder in which subjects are looked for
 
 
 @files.from_unchanged_files
@@ -190,7 +188,6 @@ def coded_rows(table: ScoreTable, how: HowToRead) -> CheckedColumns:
     """Find subjects, samples and groups of the rows of a score file, and check and code all columns."""
     if how.subject_pattern and (table.reference is None or table.probe is None):
         raise InputError("subject_pattern= needs columns to cut: name them with reference= and probe=")
-    default_pattern = table.subject_pattern if how.subject_pattern is None else None
     if how.subject_pattern is not None:  # "" says that there are no subjects to find
         table.subject_pattern = how.subject_pattern or None
     columns = FrameColumns(table.frame)
@@ -217,13 +214,6 @@ def coded_rows(table: ScoreTable, how: HowToRead) -> CheckedColumns:
         flags = None if flags is None else flags[keep]
         sides = {name: take(side, keep) for name, side in sides.items()}
 
-    def advice() -> str:
-        if flags is None or samples is None or default_pattern is None:
-            return ""
-        pattern = _folder_of_subjects((sides["reference_sample"], sides["probe_sample"]), flags)
-        hint = f", here perhaps '{pattern}'" if pattern else ""
-        return f"Say which part of the names is the subject with subject_pattern={hint}"
-
     def where(row: int) -> str:
         return table.where(int(np.flatnonzero(keep)[row]))
 
@@ -231,7 +221,7 @@ def coded_rows(table: ScoreTable, how: HowToRead) -> CheckedColumns:
     if not scores.size:
         return CheckedColumns(scores, np.empty(0, np.bool_), None, None, {}, how.score_kind, left_out, keep)
     with table.placed(keep):
-        coded = checked_columns(scores, flags, sides, how.score_kind, how.policies, where, advice)
+        coded = checked_columns(scores, flags, sides, how.score_kind, how.policies, where)
     keep[keep] = coded.keep
     coded.keep, coded.left_out = keep, (*left_out, *coded.left_out)
     return coded
@@ -348,17 +338,6 @@ def _scored(
     sides = named or FrameColumns(table.frame).labels_of_both(table.reference, table.probe)
     with table.placed(keep):
         return vectors.scores(*(as_text(side.take(keep)) for side in sides))
-
-
-def _folder_of_subjects(samples: BothSides, mated: NDArray[np.bool_]) -> str:
-    """Return a pattern that takes a folder of the names for the subject, as labels say; "" where none does."""
-    for depth in range(1, _DEEPEST):
-        pattern = f"^(?:[^/]+/){{{depth}}}([^/]+)/"
-        with contextlib.suppress(InputError):
-            reference, probe = cut_out(list(zip(("reference", "probe"), samples, strict=True)), pattern)
-            if ((reference.codes == probe.codes) == mated).all():
-                return pattern
-    return ""
 
 
 _SUFFIXES = (".csv", ".tsv", ".parquet")

@@ -1,8 +1,8 @@
 """A program that turns datasets of an HDF5 file into .npy files, as libhdf5 crashes or never returns on damaged files.
 
 It is run by its path, with the file, a folder, and the names of the datasets wanted as arguments, first that of the
-vectors, and imports nothing of fastfair. It prints a line when it begins, and then JSON: the names of all datasets, and
-what is wrong with those wanted, or the error if there was one. The dataset of the k-th name is in the file k.npy.
+vectors, and imports nothing of fastfair. It prints JSON: the names of all datasets, or the error if there was one. The
+dataset of the k-th name is in the file k.npy.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _BLOCK = 2**24
 _DENSEST = 2000  # the most bytes that one byte of a compressed file can hold
 
 
-def convert(path: str, folder: Path, wanted: list[str]) -> dict[str, Any]:
+def convert(path: str, folder: Path, wanted: list[str]) -> list[str]:
     """Write the datasets wanted; or, where each dataset is a vector, all of them as "vectors", and their "name"s."""
     links: dict[str, Any] = {}
     with h5py.File(path, "r") as file:
@@ -31,20 +31,20 @@ def convert(path: str, folder: Path, wanted: list[str]) -> dict[str, Any]:
         each = not datasets.keys() & set(wanted[:1]) and _are_vectors(datasets.values())
         taken = {name: dataset for name, dataset in datasets.items() if each or name in wanted}
         most = _DENSEST * Path(path).stat().st_size
-        refused = {name: why for name, dataset in taken.items() if (why := _refusal(dataset, most))}
-        refused |= {
-            name: "is a link, not a dataset of this file; copy it into the file"
-            for name in wanted
-            if name in links and name not in inside
-        }
-        names = ["vectors", "name"] if each else list(datasets)
-        if each and not refused:
+        for name in wanted:
+            if name in links and name not in inside:
+                raise ValueError(f"{name!r} is a link, not a dataset of this file; copy it into the file")
+        for name, dataset in taken.items():
+            if why := _refusal(dataset, most):
+                raise ValueError(f"{name!r} {why}")
+        if each:
             np.save(folder / "0.npy", np.stack([dataset[...].ravel() for dataset in taken.values()]))
             np.save(folder / "1.npy", np.array(list(taken)))
-        elif not refused:
-            for name, dataset in taken.items():
-                _write(dataset, folder / f"{names.index(name)}.npy")
-    return {"names": names, "refused": refused}
+            return ["vectors", "name"]
+        for k, (name, dataset) in enumerate(datasets.items()):
+            if name in taken:
+                _write(dataset, folder / f"{k}.npy")
+    return list(datasets)
 
 
 def _are_vectors(datasets: Iterable[Any]) -> bool:
@@ -79,8 +79,7 @@ def _write(dataset: Any, path: Path) -> None:
 
 
 if __name__ == "__main__":
-    print("begun", flush=True)
     try:
-        print(json.dumps(convert(sys.argv[1], Path(sys.argv[2]), sys.argv[3:])))
+        print(json.dumps({"names": convert(sys.argv[1], Path(sys.argv[2]), sys.argv[3:])}))
     except Exception as error:
         print(json.dumps({"error": str(error).partition("\n")[0] or type(error).__name__}))

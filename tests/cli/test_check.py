@@ -37,7 +37,6 @@ def made(tmp_path_factory) -> Path:
 @pytest.fixture(autouse=True)
 def _in_its_folder(made, monkeypatch):
     monkeypatch.chdir(made)
-    monkeypatch.delenv("GITHUB_ACTIONS", raising=False)
 
 
 def checked(*texts: str, **more) -> Check:
@@ -114,20 +113,6 @@ def test_files_are_written(tmp_path):
     assert pl.read_csv(tmp_path / "check.csv")["verdict"].to_list() == ["not met", "met"]
     assert pl.read_csv(tmp_path / "worst.csv")["error"].unique().to_list() == ["false non-match"]
     assert ElementTree.parse(tmp_path / "junit.xml").getroot().get("failures") == "1"
-
-
-def test_annotations_of_github_are_one_line_each(monkeypatch):
-    done = run("check", SCORES, *asked(MET, NOT_MET, UNDECIDED), "--github")
-    lines = [line for line in done.stderr.splitlines() if line.startswith("::")]
-    assert [line.partition("::fnmr")[0] for line in lines] == [
-        "::error title=fastfair check%2C not met", "::error title=fastfair check%2C undecided"
-    ]  # fmt: skip
-    assert "fnmr <= 0.1 %25" in lines[0]
-    assert "::warning" in run("check", SCORES, *asked(UNDECIDED), "--github", "--allow-undecided").stderr
-    assert "::error" not in run("check", SCORES, *asked(UNDECIDED)).stderr
-    monkeypatch.setenv("GITHUB_ACTIONS", "true")
-    assert "::error" in run("check", SCORES, *asked(UNDECIDED)).stderr
-    assert "::error" not in run("check", SCORES, *asked(UNDECIDED), "--no-github").stderr
 
 
 def test_what_cannot_be_judged_is_refused():

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import re
 
 import numpy as np
 import polars as pl
@@ -44,36 +43,25 @@ def test_named_columns_and_separators(write, name, separator):
 
 def test_ids_that_look_like_paths_are_said_to(write):
     text = "score,mated,reference,probe\n0.9,1,a/1.wav,a/2.wav\n0.2,0,a/1.wav,b/1.wav\n"
-    said = r"look like names of files, such as 'a/1.wav': say how to cut .* with subject_pattern=, here perhaps '\^"
+    said = r"look like names of samples, such as 'a/1.wav': cut the subjects out with subject_pattern="
     refused(said, read_comparisons, write("s.csv", text))
     alone = text.replace("mated", "label")
-    refused(r"no mated comparisons among the 2; .*look like names of files", read_comparisons, write("s.csv", alone))
+    refused(r"no mated comparisons among the 2; .*look like names of samples", read_comparisons, write("s.csv", alone))
     numbered = alone.replace("/", "_").replace(".wav", "")
-    with pytest.raises(InputError, match=r"numbered samples, such as 'a_1': .*here perhaps '\^\(\.\+\)_"):
-        read_comparisons(write("s.csv", numbered))
+    refused(r"names of samples, such as 'a_1'", read_comparisons, write("s.csv", numbered))
     refused(r"both classes are needed$", read_comparisons, write("s.csv", numbered.replace("_", "x")))
 
 
 @each(
-    ("names", "pattern"),
+    ("names", "are_samples"),
     [
-        (["ann/1.jpg", "bob/22.jpg"], "^([^/]+)/"), (["Ann_Lee_0001.jpg", "Bob_0002.jpg"], r"^(.+)_\d+"),
-        (["ann-1", "bob-2"], r"^(.+)-\d+"), (["a/b/1.jpg", "c/d/1.jpg"], ""), (["1.png", "2.PNG"], ""),
-        (["ann", "bob"], None), (["2024_1", "2024_2"], None), ([1, 2], None),
+        (["ann/1.jpg", "bob/22.jpg"], True), (["Ann_Lee_0001.jpg", "Bob_0002.jpg"], True), (["ann-1", "bob-2"], True),
+        (["a/b/1.jpg", "c/d/1.jpg"], True), (["1.png", "2.PNG"], True), (["ann", "bob"], False),
+        (["2024_1", "2024_2"], False), ([1, 2], False),
     ],
 )  # fmt: skip
-def test_names_of_samples_are_told_from_ids_of_subjects(names, pattern):
-    told = checks.advice_on_samples(names)
-    assert (pattern is None) == (told == "")
-    if pattern:
-        assert told.endswith(f"with subject_pattern=, here perhaps '{pattern}'")
-        found = read_comparisons(
-            pl.DataFrame({"score": [0.9, 0.1], "reference": names[:1] * 2, "probe": [names[0], names[1]]}),
-            subject_pattern=pattern,
-        )
-        assert all(re.search(pattern, name).group(1) in found.subjects for name in names)
-    elif pattern == "":
-        assert told.endswith("with subject_pattern=")
+def test_names_of_samples_are_told_from_ids_of_subjects(names, are_samples):
+    assert bool(checks.advice_on_samples(names)) == are_samples
 
 
 OF_PATHS = "s,a,b\n0.9,a/1.wav,a/2.wav\n0.2,a/1.wav,b/1.wav\n0.8,b/1.wav,b/2.wav\n0.1,b/1.wav,c/1.wav\n"

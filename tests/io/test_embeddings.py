@@ -159,13 +159,13 @@ def test_arguments_that_do_not_fit_the_file(npy, who):
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        ("v.npy", pickle.dumps(VECTORS), "v.npy is no .npy file: it begins with"),
-        ("v.npz", pickle.dumps(VECTORS), "v.npz is no .npz file"),
-        ("v.npy", b"PK\x03\x04", "is no .npy file: it begins as .npz files do"),
+        ("v.npy", pickle.dumps(VECTORS), "v.npy cannot be read"),
+        ("v.npz", pickle.dumps(VECTORS), "v.npz cannot be read"),
+        ("v.npy", b"PK\x03\x04", "v.npy cannot be read"),
         ("v.npz", b"PK\x03\x04nonsense", "v.npz cannot be read"),
         ("v.parquet", b"PAR1 and no more", "v.parquet cannot be read"),
         ("v.h5", b"\x89HDF\r\n\x1a\n and no more", "v.h5 cannot be read"),
-        ("v.h5", b"PAR1", "is no .h5 file: it begins as .parquet files do"),
+        ("v.h5", b"PAR1", "v.h5 cannot be read"),
         ("v.npy", b"\x93NUMPY\x01\x00", "v.npy cannot be read"),
         ("v.npy", b"", "is empty"),
         ("v.txt", b"1 2 3", "vectors are read from .npy, .npz, .parquet, .h5, .hdf5, not from '.txt'"),
@@ -191,7 +191,7 @@ def test_objects_are_never_unpickled(tmp_path):
     with pytest.raises(FileFormatError, match=r"v.npy cannot be read: .*[Oo]bject"):
         ff.read_embeddings(tmp_path / "v.npy", subject=FIELDS["subject"])
     np.savez(tmp_path / "v.npz", **FIELDS | {"subject": np.array(FIELDS["subject"], object)})
-    with pytest.raises(FileFormatError, match=r"v.npz: array 'subject' cannot be read: it holds pickled"):
+    with pytest.raises(FileFormatError, match=r"v.npz: array 'subject' cannot be read: Object arrays"):
         ff.read_embeddings(tmp_path / "v.npz")
 
 

@@ -84,7 +84,7 @@ def test_the_message_says_what_the_ids_are_of():
         (FILES, pattern, r'The table has ids of samples: pass metadata_per="sample"'),
         (lower, pattern | {"metadata_per": "sample"}, r'The table has ids of subjects: pass metadata_per="subject"'),
         (people, pattern, "'a' is written 'A' in the metadata: write both alike"),
-        (lower, {}, "look like names of files, such as 'a/1.png'"),
+        (lower, {}, "look like names of samples, such as 'a/1.png'"),
         (FILES, {"metadata_per": "sample"}, "needs the samples of the comparisons"),
     ):
         with pytest.raises(InputError, match=message):

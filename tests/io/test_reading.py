@@ -393,7 +393,7 @@ def test_hdf5_that_leaves_its_file(tmp_path):
         path = write_vectors(tmp_path / "v.h5", {"subject": ["a", "a", "b"]})
         with h5py.File(path, "a") as file:
             make(file)
-        with pytest.raises(FileFormatError, match=r"v\.h5: 'vectors' .*; copy (it|them) into (the|this) file"):
+        with pytest.raises(FileFormatError, match=r"v\.h5 cannot be read: 'vectors' .*; copy (it|them) into "):
             ff.read_embeddings(path)
 
 
@@ -409,10 +409,9 @@ def test_vectors_whose_reader_comes_to_no_end_or_crashes_are_damaged(tmp_path, m
     path = write_vectors(tmp_path / "v.h5", fields)
     assert len(ff.read_embeddings(path).vectors) == 3
     for program, message in (
-        ("print('begun', flush=True)\nwhile True: pass", "does not finish reading it"),
-        ("import os\nprint('begun', flush=True)\nos.abort()", "crashes with it"),
-        ("raise SystemExit", "does not start"),
-        ("print('begun', flush=True)\nprint('{\"error\": \"odd\"}')", "cannot be read: odd"),
+        ("while True: pass", "does not finish reading it"),
+        ("import os\nos.abort()", "crashes with it"),
+        ('print(\'{"error": "odd"}\')', "cannot be read: odd"),
     ):
         (tmp_path / "check.py").write_text(program)
         monkeypatch.setattr("fastfair.io.tables._PROGRAM", tmp_path / "check.py")
