@@ -169,7 +169,7 @@ def _compare() -> None:
 
 def _bands() -> None:
     import fastfair as ff
-    from fastfair.bands.all_bands import bands_of
+    from fastfair.bands.curve import bands_of
 
     made = ff.von_mises_fisher_embeddings(24, 3, 16, concentration=20, rng=0)
     for similarity in ("cosine", "negative_euclidean"):

@@ -15,7 +15,7 @@ from fastfair.results.result import Result, read
 _BEFORE, _AFTER = '<script type="application/json" id="numbers">', "</script>"  # the numbers in a page
 # Where classes of results are.
 _HOMES = (
-    "bands.all_bands", "calibration.calibrate", "calibration.evaluate_calibration", "claims",
+    "bands.curve", "calibration.calibrate", "calibration.evaluate_calibration", "claims",
     "error_models.error_model", "evaluation.result", "evaluation.system_comparison",
     "evaluation.worst_comparisons", "group_tests.equal_rates",
     "planning.fmr", "planning.fnmr", "quality", "small_groups", "thresholds",

@@ -16,7 +16,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 import fastfair as ff
 from benchmarks._data import embeddings_of_subjects, vectors_of_subjects
 from fastfair._lib import seeds
-from fastfair.bands.all_bands import FairnessBand, RocBand
+from fastfair.bands.curve import FairnessBand, RocBand
 from fastfair.resampling.units import Units
 from fastfair.synthesis.coverage import CoverageExperiment
 

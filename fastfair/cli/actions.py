@@ -264,7 +264,7 @@ def embeddings(run: Run) -> None:
     levels = asked
     if run.options.get("plots") or "report" in run.options:
         levels = _curve_to(asked, data, _DRAWN if run.options.get("plots") else _ON_PAGE)
-    from fastfair.bands.all_bands import bands_of
+    from fastfair.bands.curve import bands_of
 
     found = run.call(bands_of, data, levels, **arguments_for(ff.roc_band, run.options))
     run.deliver({name: replace(band, asked=tuple(asked.tolist())) for name, band in found.items()})

@@ -276,7 +276,7 @@ VERBS: dict[str, Verb] = {
             "fastfair embeddings faces.npy --samples images.csv --subject file --subject-pattern '^([^/]+)/'",
         ),
         "samples subject subject_pattern groups fmr measures n_resamples rng output report",
-        "bands.all_bands.bands_of roc_band", _VECTORS, "path",
+        "bands.curve.bands_of roc_band", _VECTORS, "path",
         (
             Option("fmr", "False match rates at which to measure, as in 0.001,0.01. By default those of 0.0001, 0.001 "
                    "and 0.01 that are at least 30 false matches.", "numbers", multiple=True),

@@ -10,7 +10,7 @@ import numpy as np
 
 import fastfair as ff
 from fastfair._lib.notebook import Shown
-from fastfair.bands.all_bands import FairnessBand, RocBand
+from fastfair.bands.curve import FairnessBand, RocBand
 from fastfair.claims import Claim
 from fastfair.evaluation.result import Evaluation
 from fastfair.evaluation.system_comparison import SystemComparison

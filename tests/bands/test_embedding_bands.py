@@ -19,7 +19,6 @@ from oracles.intervals import of_all_or_none
 import fastfair as ff
 from fastfair._lib import seeds
 from fastfair._lib.workers import Workers
-from fastfair.bands.all_bands import bands_of
 from fastfair.bands.curve import (
     FAIR_OUTSIDE,
     NOTHING_TO_DRAW,
@@ -27,6 +26,7 @@ from fastfair.bands.curve import (
     BandSettings,
     CurveMaker,
     RatesOverLevels,
+    bands_of,
     level_of_curves,
     over_levels,
 )

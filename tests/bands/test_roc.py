@@ -15,7 +15,7 @@ from oracles import intervals as slow
 
 import fastfair as ff
 from fastfair import intervals
-from fastfair.bands.all_bands import RocBand
+from fastfair.bands.curve import RocBand
 from fastfair.evaluation.result import Evaluation
 from fastfair.uncertainty.few_errors import BY_QUANTILES, OF_FEW_SUBJECTS
 

@@ -13,7 +13,7 @@ from helpers.command_line import PLOTS, run, run_program, succeeded
 
 import fastfair as ff
 from fastfair._lib.text import rate_with_interval
-from fastfair.bands.all_bands import bands_of
+from fastfair.bands.curve import bands_of
 from fastfair.errors import InputError
 
 FEW_REPLICATES = ["--n-resamples", 8, "--seed", 3]

@@ -21,7 +21,7 @@ from oracles import embeddings as slow
 import fastfair as ff
 from fastfair._lib import memory, seeds
 from fastfair._lib.workers import Workers
-from fastfair.bands.all_bands import FairnessBand, RocBand
+from fastfair.bands.curve import FairnessBand, RocBand
 from fastfair.data import pair_search, score_keys, sorted_scores, temporary_files
 from fastfair.errors import OutputError
 from fastfair.resampling import vector_replicates

@@ -8,7 +8,7 @@ from typing import Any
 
 import fastfair as ff
 from fastfair import datasets, intervals, measures
-from fastfair.bands.all_bands import FairnessBand, RocBand
+from fastfair.bands.curve import FairnessBand, RocBand
 from fastfair.calibration.calibrate import CalibratedScores, TrainedTransform
 from fastfair.calibration.evaluate_calibration import (
     ApplicationCost,

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import fastfair as ff
-from fastfair.bands.all_bands import FairnessBand, RocBand
+from fastfair.bands.curve import FairnessBand, RocBand
 from fastfair.errors import FastfairWarning
 
 from .populations import FAIR, Floats, Population

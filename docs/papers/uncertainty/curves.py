@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastfair import BandSettings, Embeddings, roc_band, von_mises_fisher_embeddings
-from fastfair.bands.all_bands import RocBand
+from fastfair.bands.curve import RocBand
 from papers.figure_style import COLORS, new_figure, per_cent
 from papers.page_parts import Figure, Range, Table, Verdict
 from papers.settings import Settings

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastfair import Embeddings, VonMisesFisherIdentities, fairness_band, roc_band
-from fastfair.bands.all_bands import FairnessBand
+from fastfair.bands.curve import FairnessBand
 from fastfair.measures import MEASURES
 from papers.figure_style import COLORS, LINES, new_figure, per_cent
 from papers.page_parts import Cell, Figure, Table, Verdict
