@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import importlib
 import json
+import sys
+from dataclasses import is_dataclass
 from pathlib import Path
 from typing import Any
 
+from fastfair._lib import validation
 from fastfair._lib.arguments import checked
 from fastfair.errors import FileFormatError
 from fastfair.io.files import check_file
@@ -52,8 +55,7 @@ def read_results(path: str | Path) -> list[Result]:
     >>> ff.read_results(file)[0].value("fmr")
     0.5
     """
-    for name in _HOMES:
-        importlib.import_module(f"fastfair.{name}")
+    _load_classes()
     try:
         results = [read(content) for content in _contents(path)]
     except RecursionError:
@@ -65,6 +67,39 @@ def read_results(path: str | Path) -> list[Result]:
     return results
 
 
+def schema(kind: str) -> dict[str, Any]:
+    """Return the JSON schema of a class of results, such as "Evaluation".
+
+    Parameters
+    ----------
+    kind : str
+        The name of the class.
+
+    Returns
+    -------
+    dict
+
+    Raises
+    ------
+    InputError
+        For a name that is none of a class of results; the message lists these.
+
+    Examples
+    --------
+    >>> from fastfair.written_results import schema
+    >>> schema("Check")["properties"]["passed"]
+    {'type': 'boolean'}
+    """
+    _load_classes()
+    known = {name: one for name, one in Result.kinds.items() if is_dataclass(one)}
+    return known[validation.choice("kind", kind, tuple(sorted(known)))].schema()
+
+
+def _load_classes() -> None:
+    for name in _HOMES:
+        importlib.import_module(f"fastfair.{name}")
+
+
 def _contents(path: str | Path) -> list[dict[str, Any]]:
     """Read the numbers of each result of a page, or of a file of JSON that holds one result."""
     text = check_file(path).read_text("utf-8")
@@ -73,3 +108,7 @@ def _contents(path: str | Path) -> list[dict[str, Any]]:
     text = text[text.index(_BEFORE) + len(_BEFORE) :]
     contents: list[dict[str, Any]] = json.loads(text[: text.index(_AFTER)])["results"]
     return contents
+
+
+if __name__ == "__main__":
+    print("\n".join(json.dumps(schema(name), indent=1) for name in sys.argv[1:] or [""]))

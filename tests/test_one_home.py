@@ -148,6 +148,7 @@ def test_a_column_and_a_chart_appear_everywhere(tmp_path, capsys):
     try:
         assert toys.to_frame()["sweetness"].to_list() == [2.5, 2.5]
         assert r"a\_b & 2.5 & 0.2 & 0.1 & 0.3 \\" in toys.to_latex()
+        assert ToyTasting.schema()["$defs"]["ToyRow"]["required"][1] == "sweetness"
         (tmp_path / "toys.json").write_text(toys.to_json())
         toys.report(tmp_path / "page.html")
         assert ff.read_results(tmp_path / "toys.json") == ff.read_results(tmp_path / "page.html") == [toys]

@@ -98,6 +98,18 @@ class Result(Shown):
         made: Self = written.from_plain(content, cls)
         return made
 
+    @classmethod
+    def schema(cls) -> dict[str, Any]:
+        """Return the JSON schema of what `to_json` writes.
+
+        Returns
+        -------
+        dict
+        """
+        about = {"fastfair": {"type": "string"}, "kind": {"const": cls.__name__}, "schema": {"const": SCHEMA_VERSION}}
+        derived = {name: written.schema_of_property(cls, name) for name in cls._derived}
+        return written.schema_of(cls, about | derived)
+
     def _shown(self) -> tuple[Sequence[str], Mapping[str, Sequence[Any]]]:
         return self.summary().splitlines(), {}
 

@@ -115,3 +115,50 @@ def _is_keyed_by_objects(kind: Any) -> bool:
 def _mapping(structure: Callable[[Any, Any], Any], pairs: Any, kind: Any) -> dict[Any, Any]:
     of_key, of_value = get_args(kind)
     return {structure(key, of_key): structure(value, of_value) for key, value in pairs}
+
+
+def schema_of(kind: type[Any], others: dict[str, Any]) -> dict[str, Any]:
+    """Return the JSON schema of a class of results, which has other properties besides its fields."""
+    parts: dict[str, Any] = {}
+    _schema(kind, parts)
+    own = parts.pop(kind.__name__)
+    own = {"properties": others | own["properties"], "required": [*others, *own["required"]]}
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", "type": "object", **own, "$defs": parts}
+
+
+def schema_of_property(kind: type[Any], name: str) -> dict[str, Any]:
+    """Return the schema of a property of a class, by what it returns."""
+    asked = getattr(kind, name)
+    return _schema(get_type_hints(getattr(asked, "fget", None) or asked.func)["return"], {})
+
+
+def _schema(kind: Any, parts: dict[str, Any]) -> dict[str, Any]:
+    """Return the schema of a type; those of dataclasses go into `parts`, by their names."""
+    arguments, origin = get_args(kind), get_origin(kind)
+    if _is_array(kind):
+        return {"type": "array"}
+    if isinstance(kind, type) and is_dataclass(kind) and kind is not OperatingPoint:
+        if kind.__name__ not in parts:
+            parts[kind.__name__] = {}
+            hints = get_type_hints(kind)
+            written = [one for one in fields(kind) if one.metadata.get("written", True)]
+            parts[kind.__name__] = {
+                "type": "object",
+                "properties": {_NAMES.get(one.name, one.name): _schema(hints[one.name], parts) for one in written},
+                "required": [_NAMES.get(one.name, one.name) for one in written],
+            }
+        return {"$ref": f"#/$defs/{kind.__name__}"}
+    if origin in (dict, Mapping) and arguments[0] is str:
+        return {"type": "object", "additionalProperties": _schema(arguments[1], parts)}
+    if origin in (tuple, list):
+        return (
+            {"type": "array", "items": _schema(arguments[0], parts)} if arguments[1:] == (...,) else {"type": "array"}
+        )
+    if origin in (dict, Mapping):
+        return {"type": "array"}  # of pairs
+    if arguments:
+        return {"anyOf": [_schema(one, parts) for one in arguments]}
+    number = {"anyOf": [{"type": "number"}, {"enum": ["Infinity", "-Infinity", None]}]}
+    plain: dict[Any, Any] = {float: number, type(None): {"type": "null"}, OperatingPoint: {"type": "string"}}
+    names = {int: "integer", bool: "boolean", str: "string"}
+    return plain.get(kind) or ({"type": names[kind]} if kind in names else {})

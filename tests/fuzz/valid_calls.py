@@ -267,9 +267,10 @@ def calls() -> dict[str, dict[str, Any]]:
         listed[f"DiscardCurve.{name}"] = {"group": "f"}
     for name in ("value", "interval", "replicates", "quantity"):
         listed[f"Evaluation.{name}"] = quantity
+    listed["SystemComparison.plot_differences"] = {"systems": ("1", "2")}
     of_all = [
         ("to_frame", {"backend": "polars"}),
-        *((name, {}) for name in ("to_json", "to_latex", "summary")),
+        *((name, {}) for name in ("to_json", "to_latex", "schema", "summary")),
         ("report", {"path": "report.html"}),
     ]
     for name in have:

@@ -34,6 +34,7 @@ _WORDS = (
     "report",
     "to_json",
     "to_latex",
+    "schema",
     "to_junit",
     "write_comparisons",
     "remarks",

@@ -1,11 +1,13 @@
-"""What JSON has of results: the classes are read back with the same numbers."""
+"""What JSON has of results: the schema says it, and the classes are read back with the same numbers."""
 
 from __future__ import annotations
 
+import json
 import math
 import sys
 from pathlib import Path
 
+import jsonschema
 import numpy as np
 import pytest
 from helpers.refusals import refused
@@ -13,6 +15,7 @@ from helpers.refusals import refused
 import fastfair as ff
 from fastfair.results.result import Result
 from fastfair.results.written import from_plain, to_plain
+from fastfair.written_results import schema
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "fuzz"))
 
@@ -31,10 +34,11 @@ def results() -> dict[str, Result]:
 
 
 @pytest.mark.filterwarnings("ignore::fastfair.errors.FastfairWarning")  # of few errors in small data
-def test_json_is_read_back(results, tmp_path):
+def test_json_is_as_its_schema_says_and_is_read_back(results, tmp_path):
     assert len(results) > 15
     for name, result in results.items():
         text = result.to_json(tmp_path / "result.json")
+        jsonschema.validate(json.loads(text), schema(name))
         (back,) = ff.read_results(tmp_path / "result.json")
         assert type(back) is type(result)
         assert back.to_json() == text, name
@@ -61,3 +65,7 @@ def test_latex_is_a_table_of_booktabs(tmp_path):
     ]  # fmt: skip
     assert (tmp_path / "t.tex").read_text() == text + "\n"
     refused("columns", test.to_latex, columns=["x"])
+
+
+def test_unknown_classes_have_no_schema():
+    refused("kind", schema, "Comparisons")
