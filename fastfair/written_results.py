@@ -14,6 +14,7 @@ from fastfair._lib.arguments import checked
 from fastfair.errors import FileFormatError
 from fastfair.io.files import check_file
 from fastfair.results.result import Result, read
+from fastfair.results.written import in_rows
 
 _BEFORE, _AFTER = '<script type="application/json" id="numbers">', "</script>"  # the numbers in a page
 # Where classes of results are.
@@ -106,7 +107,7 @@ def _contents(path: str | Path) -> list[dict[str, Any]]:
     if _BEFORE not in text:
         return [json.loads(text)]
     text = text[text.index(_BEFORE) + len(_BEFORE) :]
-    contents: list[dict[str, Any]] = json.loads(text[: text.index(_AFTER)])["results"]
+    contents: list[dict[str, Any]] = [in_rows(one) for one in json.loads(text[: text.index(_AFTER)])["results"]]
     return contents
 
 

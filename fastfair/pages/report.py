@@ -21,6 +21,7 @@ from fastfair._lib.warnings import require
 from fastfair._version import __version__
 from fastfair.errors import InputError, visible
 from fastfair.measures._registry import MEASURES, METRICS, measure_of, printed_name
+from fastfair.results.written import in_columns
 from fastfair.uncertainty.quantities import IN_PER_CENT
 
 from .drawings import Scale, interval, placed
@@ -366,7 +367,7 @@ def _embedded(chapters: Sequence[Chapter], files: Mapping[str, str]) -> str:
     content = {
         "fastfair": __version__,
         "inputs": dict(files),
-        "results": [{"title": chapter.title} | json.loads(chapter.numbers) for chapter in chapters],
+        "results": [{"title": chapter.title} | in_columns(json.loads(chapter.numbers)) for chapter in chapters],
     }
     text = json.dumps(content, separators=(",", ":"), allow_nan=False)
     return text.replace("&", r"\u0026").replace("<", r"\u003c").replace(">", r"\u003e")

@@ -18,6 +18,7 @@ from fastfair._lib.text import p_value, value_and_interval
 from fastfair.errors import InputError, OutputError
 from fastfair.evaluation.result import Evaluation
 from fastfair.pages.report import kind_of
+from fastfair.results.written import in_rows
 
 AT = [ff.at_fmr(0.05)]
 HOSTILE = ("<img src=x onerror=alert(1)>", "</script><b>\"quoted\" & 'so'</b>", "\x1b[31mred\nline", "{{ 7 * 7 }} $x$")
@@ -87,7 +88,7 @@ def written(tmp_path, results, **options) -> tuple[str, Page]:
 
 
 def embedded(text: str) -> dict:
-    found: dict = json.loads(text[text.index('id="numbers">') + 13 : text.index("</script>")])
+    found: dict = in_rows(json.loads(text[text.index('id="numbers">') + 13 : text.index("</script>")]))
     return found
 
 
