@@ -21,7 +21,7 @@ from fastfair.measures._registry import measure_of, printed_name
 from fastfair.pages.drawings import Scale, axis, det_panel, distance, interval, scores_panel
 from fastfair.pages.parts import Beside, Cell, Chapter, Column, FirstScreen, Panels, Row, Section, Table
 from fastfair.pages.report import letter
-from fastfair.results.result import Printed, on_page
+from fastfair.results.result import Printed, on_page, printed
 from fastfair.uncertainty.quantities import FAILURE_RATES, HELD, IN_PER_CENT, NARROW, WITH_FAILURES, Quantity, find
 
 from .evaluated import Evaluated, outline
@@ -66,8 +66,8 @@ def chapter_of(evaluation: Evaluated, together: Evaluated, numbers: str, beside:
     for test in tests:
         symbol = test.rate_name.upper()
         caption = f"{symbol} of each group within its own comparisons; test of all groups: p = {p_value(test.pvalue)}"
-        shown = [on_page(caption, *table) for _, *table in test._tables()]
-        sections.append(Section(f"Test of equal {symbol}s", (), (), shown, is_folded=True))
+        _, *table = printed(test._columns(), ("group", test.rate_name, "group_pvalue_adjusted"), of=test.rate_name)
+        sections.append(Section(f"Test of equal {symbol}s", (), (), [on_page(caption, *table)], is_folded=True))
     if has_failures(evaluation):
         sections.append(Section("Failures", sentences_on_failures(evaluation), (), [_failures(evaluation)]))
     metrics = _metrics(evaluation)
