@@ -66,8 +66,10 @@ def chapter_of(evaluation: Evaluated, together: Evaluated, numbers: str, beside:
     for test in tests:
         symbol = test.rate_name.upper()
         caption = f"{symbol} of each group within its own comparisons; test of all groups: p = {p_value(test.pvalue)}"
-        _, *table = printed(test._columns(), ("group", test.rate_name, "group_pvalue_adjusted"), of=test.rate_name)
-        sections.append(Section(f"Test of equal {symbol}s", (), (), [on_page(caption, *table)], is_folded=True))
+        _, headings, rows = printed(
+            test._columns(), ("group", test.rate_name, "group_pvalue_adjusted"), of=test.rate_name
+        )
+        sections.append(Section(f"Test of equal {symbol}s", (), (), [on_page(caption, headings, rows)], is_folded=True))
     if has_failures(evaluation):
         sections.append(Section("Failures", sentences_on_failures(evaluation), (), [_failures(evaluation)]))
     metrics = _metrics(evaluation)
