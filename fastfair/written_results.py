@@ -11,10 +11,10 @@ from typing import Any
 
 from fastfair._lib import validation
 from fastfair._lib.arguments import checked
+from fastfair._lib.tables import in_rows
 from fastfair.errors import FileFormatError
 from fastfair.io.files import check_file
 from fastfair.results.result import Result, read
-from fastfair.results.written import in_rows
 
 _BEFORE, _AFTER = '<script type="application/json" id="numbers">', "</script>"  # the numbers in a page
 # Where classes of results are.

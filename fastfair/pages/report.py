@@ -16,12 +16,12 @@ from typing import Annotated, Any
 
 from fastfair._lib import whole_files
 from fastfair._lib.arguments import checked, is_a
+from fastfair._lib.tables import in_columns
 from fastfair._lib.text import NONE, cell, number_with_interval, per_cent, shown, value_and_ends
 from fastfair._lib.warnings import require
 from fastfair._version import __version__
 from fastfair.errors import InputError, visible
 from fastfair.measures._registry import MEASURES, METRICS, measure_of, printed_name
-from fastfair.results.written import in_columns
 from fastfair.uncertainty.quantities import IN_PER_CENT
 
 from .drawings import Scale, interval, placed

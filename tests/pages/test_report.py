@@ -14,11 +14,11 @@ import pytest
 from helpers.refusals import refused
 
 import fastfair as ff
+from fastfair._lib.tables import in_rows
 from fastfair._lib.text import p_value, value_and_interval
 from fastfair.errors import InputError, OutputError
 from fastfair.evaluation.result import Evaluation
 from fastfair.pages.report import kind_of
-from fastfair.results.written import in_rows
 
 AT = [ff.at_fmr(0.05)]
 HOSTILE = ("<img src=x onerror=alert(1)>", "</script><b>\"quoted\" & 'so'</b>", "\x1b[31mred\nline", "{{ 7 * 7 }} $x$")

@@ -15,8 +15,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 import fastfair as ff
+from fastfair._lib.tables import in_columns, in_rows
 from fastfair.results.result import Result
-from fastfair.results.written import from_plain, in_columns, in_rows, to_plain
+from fastfair.results.written import from_plain, to_plain
 from fastfair.written_results import schema
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "fuzz"))
