@@ -36,9 +36,9 @@ from fastfair.error_rates.score_metrics import (
     require_ratios,
 )
 from fastfair.errors import InputError, visible
+from fastfair.evaluation.chapter import sizes_in_words
 from fastfair.evaluation.evaluate import EvaluationSettings, concentrations, described, evaluate
 from fastfair.evaluation.result import Evaluation
-from fastfair.evaluation.summary import sizes_in_words
 from fastfair.measures import MEASURES
 from fastfair.measures._registry import printed_name, quantity_name
 from fastfair.pages.drawings import drawing, svg_of

@@ -30,9 +30,9 @@ from fastfair.error_rates.rates import Rates
 from fastfair.measures._registry import METRICS
 from fastfair.uncertainty.quantities import IN_PER_CENT, ends_of, find
 
+from .chapter import interval_name
 from .contrasts import Contrast, RankedSystem, quantity_in_words
 from .evaluated import Evaluated
-from .summary import interval_name
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

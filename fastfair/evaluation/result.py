@@ -24,8 +24,8 @@ from fastfair.uncertainty.interval_maker import (
 )
 from fastfair.uncertainty.quantities import Group, Quantity, find, table_of
 
+from .chapter import chapter_of, lines_of_tables, printed_tables, summary_of
 from .evaluated import Evaluated
-from .summary import summary_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -265,8 +265,6 @@ class Evaluation(Evaluated, Result):
         return table_of(self.quantities)
 
     def _tables(self) -> list[Printed]:
-        from .chapter import printed_tables
-
         return printed_tables(self)
 
     @checked
@@ -292,8 +290,6 @@ class Evaluation(Evaluated, Result):
         <BLANKLINE>
         * fewer than 30 errors behind the rate (Doddington's rule of 30)
         """
-        from .chapter import lines_of_tables
-
         return "\n".join([*summary_of(self, self._together), *lines_of_tables(self)])
 
     def _shown(self) -> tuple[Sequence[str], Mapping[str, Sequence[Any]]]:
@@ -312,8 +308,6 @@ class Evaluation(Evaluated, Result):
 
     def _chapter_beside(self, beside: Beside) -> Chapter:
         """Make its chapter of a page on which tests and requirements stand, too."""
-        from .chapter import chapter_of
-
         # Tests tell whether groups differ, so that no intervals for all groups together are needed beside them.
         together, drawn = self if beside.tests_of(self.groups) else self._together, self._drawn()
         if together.settings.get("simultaneous"):

@@ -12,23 +12,33 @@ from numpy.typing import NDArray
 
 from fastfair._lib import validation
 from fastfair._lib.arguments import checked
-from fastfair._lib.text import cell, did_you_mean, number_with_interval, p_value, per_cent, value_and_interval
+from fastfair._lib.text import cell, number_with_interval, p_value, per_cent, value_and_interval
 from fastfair.error_rates.operating_points import OperatingPoint
 from fastfair.error_rates.rates import ERROR_RATES, ErrorRate
 from fastfair.errors import InputError, visible
-from fastfair.measures._registry import is_fairer_above, measure_of, printed_name, quantity_name
+from fastfair.measures._registry import is_fairer_above, measure_of, printed_name
 from fastfair.pages.drawings import Scale, det_panel, difference, interval
 from fastfair.pages.parts import Cell, Chapter, Column, FirstScreen, Panels, Row, Section, Table
 from fastfair.results import written
 from fastfair.results.result import Printed, Result
 from fastfair.uncertainty.quantities import HELD, IN_PER_CENT, Group, Quantity, find, in_words, table_of
 
-from .chapter import OWN_SCALES, det_curve, det_limits, left_out_of, printed_of
+from .chapter import (
+    OWN_SCALES,
+    Said,
+    brackets_of,
+    det_curve,
+    det_limits,
+    facts_of,
+    left_out_of,
+    limits,
+    printed_of,
+    size_of,
+)
 from .contrasts import REASONS, WITHHELD, Contrast, RankedSystem, possible_ranks, quantity_in_words, ranks_of
 from .evaluated import Evaluated
 from .plots import MOST_CURVES, curves_shown, draw_det_of_systems, draw_differences, draw_ranking
 from .result import Evaluation, file_part
-from .summary import Said, brackets_of, facts_of, limits, size_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -233,47 +243,6 @@ class SystemComparison(Result):
             if (one.name, one.group, one.probe_group, one.at) == key:
                 i, j = self.systems.index(one.first_system), self.systems.index(one.second_system)
                 found[i, j] = found[j, i] = one.pvalue_adjusted
-        return found
-
-    @checked
-    def array(
-        self, name: str, of: Literal["estimate", "low", "high", "pvalue_adjusted"] = "estimate"
-    ) -> NDArray[np.float64]:
-        """Return one quantity of all systems, groups and operating points as an array.
-
-        Parameters
-        ----------
-        name : str
-            As in `Quantity`, but for "fmr_matrix".
-        of : {"estimate", "low", "high", "pvalue_adjusted"}
-            The estimate, an end of its own interval, or the adjusted p-value of the difference of two systems.
-
-        Returns
-        -------
-        (systems, groups, points) ndarray, or (systems, systems, groups, points) for p-values
-            All comparisons are the first of the groups, and alone for measures over groups. What needs no operating
-            point has one. NaN where there is no number.
-
-        Raises
-        ------
-        InputError
-            Where there is no such quantity.
-        """
-        called, quantities = quantity_name(name), self.evaluations[0].quantities
-        rows = [k for k, one in enumerate(quantities) if one.name == called and one.probe_group is None]
-        if not rows:
-            names = sorted({one.name for one in quantities if one.probe_group is None})
-            raise InputError(f"there is no quantity {name!r} of groups{did_you_mean(called, names)}")
-        groups, points = ({value: n for n, value in enumerate(dict.fromkeys(values))} for values in (
-            [quantities[k].group for k in rows], [quantities[k].at for k in rows]
-        ))  # fmt: skip
-        n = len(self.systems)
-        shape = (n, n) if of == "pvalue_adjusted" else (n,)
-        found = np.full((*shape, len(groups), len(points)), np.nan)
-        for k in rows:
-            each = [evaluation.quantities[k] for evaluation in self.evaluations]
-            values = self._matrix(k) if len(shape) == 2 else [_number(getattr(one, of)) for one in each]
-            found[..., groups[quantities[k].group], points[quantities[k].at]] = values
         return found
 
     def _systems(self) -> dict[str, Evaluation]:

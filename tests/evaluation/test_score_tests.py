@@ -12,8 +12,8 @@ from oracles.strategies import comparisons_of_system, two_systems
 import fastfair as ff
 from fastfair.data import derived
 from fastfair.error_rates import operating_points
-from fastfair.evaluation import score_tests
-from fastfair.evaluation.score_tests import Trials, decisions
+from fastfair.evaluation import contrasts as score_tests
+from fastfair.evaluation.contrasts import Trials, decisions
 
 POINTS = (ff.at_threshold(3.0), ff.at_fmr(0.3), ff.at_fnmr(0.2), ff.at_eer())
 

@@ -163,24 +163,6 @@ def test_each_system_is_evaluated_once(systems, monkeypatch):
 
 
 @pytest.mark.jit
-def test_arrays_have_all_systems_groups_and_points(found):
-    rates, pvalues = found.array("fnmr"), found.array("FNMR", "pvalue_adjusted")
-    assert rates.shape == (4, 4, 2)
-    assert pvalues.shape == (4, 4, 4, 2)
-    for (i, one), (g, group), (p, at) in [((1, "new"), (2, "m"), (0, AT[0])), ((3, "noisy"), (0, None), (1, AT[1]))]:
-        assert rates[i, g, p] == found.evaluation(one).value("fnmr", group, at)
-        ends = found.array("fnmr", "low")[i, g, p], found.array("fnmr", "high")[i, g, p]
-        assert ends == found.evaluation(one).interval("fnmr", group, at)
-        assert pvalues[0, i, g, p] == found.contrast("fnmr", group, at, systems=("old", one)).pvalue_adjusted
-        assert pvalues[i, 0, g, p] == pvalues[0, i, g, p]
-    assert np.isnan(np.einsum("iigp->igp", pvalues)).all()
-    assert found.array("eer").shape == (4, 4, 1)
-    assert found.array("garbe").shape == (4, 1, 2)
-    assert np.isnan(found.array("fmr", "pvalue_adjusted")[:, :, 0, 0]).all()  # held
-    refused("no quantity 'fmr_matrix' of groups", found.array, "fmr_matrix")
-
-
-@pytest.mark.jit
 def test_what_does_not_rank_is_refused(found, systems):
     for name, told in (("fmr", "which holds it"), ("threshold", "which holds it"), ("nothing", "no quantity")):
         refused(told, found.ranking, name, at=AT[0])

@@ -250,7 +250,6 @@ def calls() -> dict[str, dict[str, Any]]:
         "SystemComparison.evaluation": {"system": "1"},
         "SystemComparison.contrast": {"name": "fnmr", "group": "f", "at": at, "systems": ("1", "2")},
         "SystemComparison.ranking": {"name": "fnmr", "group": "f", "at": at},
-        "SystemComparison.array": {"name": "fnmr", "of": "low"},
         "Evaluation.with_intervals": {"confidence_level": 0.5},
         "BiasedSystem.measures": {"at": at, "measures": "gini"},
         "Synthesis.comparisons": {"group": "a"},
