@@ -540,19 +540,9 @@ class ListedSide(PairSide):
 
     def variance(self, k: int, rows: tuple[Integers, Integers], part: slice) -> tuple[Floats, Floats]:
         """As in `PairSide`."""
-        from fastfair.kernels import pair_walk
-
-        found = np.empty((1, 1, 3)), np.empty((1, 1, pair_walk.N_SUMS))
-        errors = rows[0][part], rows[1][part]
-        stops, zeros = np.array([[errors[0].size]]), np.zeros((1, 1), np.int64)
-        if k == 0:
-            self._variances_of_all((*errors, stops[0], zeros[0]), found)
-        else:
-            chosen, begin, end = self.grouped.runs_of_lists
-            of_lists, of_errors = (chosen, begin[k : k + 1], end[k : k + 1]), (*errors, zeros[0], stops, zeros)
-            strata = self.stratum, self.stratum_size
-            pair_walk.variances_of_lists(self.grouped.runs, of_lists, of_errors, strata, self.varies, *found)
-        return found[0][0, 0], found[1][0, 0]
+        errors = rows[0][part], rows[1][part], 0, np.array([rows[0][part].size])
+        variances, of_pairs = self._variances_of_list(k, errors, np.zeros(1, np.int64))
+        return variances[0], of_pairs[0]
 
     def variances(self, errors: Errors) -> tuple[Floats, Floats]:
         """As in `PairSide`."""
@@ -560,49 +550,50 @@ class ListedSide(PairSide):
 
         a, b, start, stops = errors
         n_points, n_lists = stops.shape
-        found = np.empty((n_lists, n_points, 3)), np.empty((n_lists, n_points, pair_walk.N_SUMS))
+        found = np.empty((n_points, n_lists, 3)), np.empty((n_points, n_lists, pair_walk.N_SUMS))
         if n_points == 0:
-            return np.empty((0, n_lists, 3)), np.empty((0, n_lists, pair_walk.N_SUMS))
-
-        strata = self.stratum, self.stratum_size
-        chosen, begin, end = self.grouped.runs_of_lists
+            return found
         orders = np.argsort(stops.T, axis=1, kind="stable").copy()  # list by list, whatever the order in memory
         ascending = np.take_along_axis(stops.T, orders, axis=1).copy()
 
         def compute(lists: slice) -> None:
-            of_lists = chosen, begin[lists], end[lists]
-            of_errors = a, b, start[lists], ascending[lists], orders[lists]
-            written = (array[lists] for array in found)
-            pair_walk.variances_of_lists(self.grouped.runs, of_lists, of_errors, strata, self.varies, *written)
+            for k in range(lists.start, lists.stop):
+                found[0][:, k], found[1][:, k] = self._variances_of_list(k, (a, b, start[k], ascending[k]), orders[k])
 
-        self._variances_of_all((a, b, ascending[0], orders[0]), found)
+        compute(slice(0, 1))
         in_threads(int(self.sizes[0]), compute, shares_of_lists(self.sizes, self.n_threads), self.n_threads)
-        of_rates, of_pairs = (array.swapaxes(0, 1).copy() for array in found)
-        return of_rates, of_pairs
+        return found
 
-    def _variances_of_all(self, errors: Errors, found: tuple[Floats, Floats]) -> None:
-        """Write those of list 0, added up by several threads; errors: a, b, where they end, ascending, their order."""
+    def _variances_of_list(self, k: int, errors: tuple[Any, ...], order: Integers) -> tuple[Floats, Floats]:
+        """Return those of list k, (points, 3), and its sums over pairs, (points, N_SUMS).
+
+        errors: a, b, where the list begins, and where its errors up to each point end, (points,) int64, ascending;
+        order: (points,) int64, the place of each point in what is returned
+        """
         from fastfair.kernels import pair_walk
 
-        (a, b, ascending, order), runs, n_rows = errors, self.grouped.runs, self.stratum.size
-        n_errors = int(ascending[-1])
+        (a, b, start, ascending), n_rows, n_points = errors, self.stratum.size, order.size
+        n_errors = int(ascending[-1] - start)
         begin, at = np.zeros((2, n_rows), np.int64), np.empty(n_errors, np.int64)
-        pair_walk.group_errors(a, b, 0, n_errors, begin, at)
-        grouped = a, b, begin, at, np.int64(0), np.empty(n_errors, np.int32)
+        pair_walk.group_errors(a, b, start, ascending[-1], begin, at)
+        grouped = a, b, begin, at, np.int64(start), np.empty(n_errors, np.int32)
 
-        def add(part: slice) -> Sums:
-            sums = pair_walk.new_sums(ascending.size, n_rows, self.stratum_size.size)
-            chosen, seen = np.arange(part.start, part.stop, dtype=np.int32), np.empty(n_rows, np.int64)
-            pair_walk.add_runs(runs, chosen, grouped, self.stratum, self.varies, sums, seen)
-            own = runs.unit[part]
-            if own.size:
-                pair_walk.add_errors(own[0], own[-1] + 1, grouped, ascending, self.varies, sums)
+        def add(chosen: NDArray[np.int32]) -> Sums:
+            sums, seen = pair_walk.new_sums(n_points, n_rows, self.stratum_size.size), np.empty(n_rows, np.int64)
+            pair_walk.add_runs(self.grouped.runs, chosen, grouped, self.stratum, self.varies, sums, seen)
+            if chosen.size:
+                own = self.grouped.runs.unit[chosen[[0, -1]]].astype(np.int64)
+                pair_walk.add_errors(own[0], own[1] + 1, grouped, ascending, self.varies, sums)
             return sums
 
-        sums = self._added(add, int(self.sizes[0]))
-        units_seen = np.flatnonzero(sums.comparisons)
-        of_list = (array[0] for array in found)
-        pair_walk.finish_list(sums, units_seen, (0, ascending, order), (self.stratum, self.stratum_size), *of_list)
+        if k == 0:  # added up by several threads
+            sums = self._added(lambda part: add(np.arange(part.start, part.stop, dtype=np.int32)), int(self.sizes[0]))
+        else:
+            sums = add(self.grouped.runs_of_list(k))
+        strata, of_errors = (self.stratum, self.stratum_size), (start, ascending, order)
+        found = np.empty((n_points, 3)), np.empty((n_points, pair_walk.N_SUMS))
+        pair_walk.finish_list(sums, np.flatnonzero(sums.comparisons), of_errors, strata, *found)
+        return found
 
     def _added(self, add: Callable[[slice], Any], n: int) -> Any:
         """Add up, array by array, what is found in as many parts of the runs as there are threads."""
