@@ -82,16 +82,19 @@ def run(job: str) -> None:
     _JOBS[job]()
 
 
-def draw_replicates(*, narrow: bool) -> None:
-    """Compile the kernels of replicates alone, in a process of its own."""
+def draw_replicates(*, narrow: bool, many: bool, tests: bool) -> None:
+    """Compile kernels of replicates, and of tests of groups, in a process of its own; see `threads.compile_ahead`."""
     import fastfair as ff
     from fastfair.kernels import _ahead
 
     warnings.simplefilter("ignore")
-    _ahead.compile_only_these()
+    _ahead.compile_only(_ahead.kernels_of(many=many, tests=tests))
     # With Cllr, weights are summed by code that runs as plain Python, too.
     asked: dict[str, Any] = {"metrics": ["eer", "min_dcf", "cllr"], "n_resamples": 64, "n_threads": 1, "rng": 0}
-    ff.evaluate(_scores(narrow=narrow), ff.at_fmr(0.05), **asked)
+    c, point = _scores(narrow=narrow), ff.at_fmr(0.05)
+    ff.evaluate(c, point, **asked)
+    for test in (ff.fnmr_test, ff.fmr_test) if tests else ():
+        test(c, point, n_resamples=99, n_threads=1, rng=0)
 
 
 def _n_kernels(folder: Path) -> int:

@@ -15,7 +15,12 @@ from typing import Any
 
 from ._sources import HERE, digest_of
 
-KERNELS = {"equal_error_rates": "replicated_eer", "least_costs": "replicated_cost"}  # the longest, and their modules
+# The longest, and their modules: those of all replicates, those that wait for others only where preparing many
+# comparisons is compiled as well, and those of tests of groups.
+KERNELS = {"equal_error_rates": "replicated_eer", "least_costs": "replicated_cost"}
+KERNELS_OF_MANY = {"first_beyond": "sweep", "total_weights": "row_sums"}
+KERNELS_OF_TESTS = {"draw_counts": "count_draws", "draw_errors": "frailty", "draw_sums": "clusters"}
+_MODULES = KERNELS | KERNELS_OF_MANY | KERNELS_OF_TESTS
 # Those that prepare comparisons, and what these call.
 _PREPARING = {
     "comparison_lists": "divide number_pairs",
@@ -33,18 +38,25 @@ _PREPARING = {
     "unit_errors": "add_errors",
 }
 PREPARING = frozenset((module, name) for module, names in _PREPARING.items() for name in names.split())
-_SMALL = 40_000  # entries of the largest array up to which running plain Python is quicker than compiling
+SMALL = 40_000  # entries of the largest array up to which running plain Python is quicker than compiling
 _compiles_all = False
 _process: subprocess.Popen[bytes] | None = None
 _started, _only_these = False, False
+_kernels = dict(KERNELS)  # that the other process compiles, or this one where it is the other
 
 
-def start(code: str, folder: Path) -> None:
+def kernels_of(*, many: bool, tests: bool) -> dict[str, str]:
+    """Return the kernels to compile in another process, for many comparisons or few, with tests of groups or not."""
+    return KERNELS | (KERNELS_OF_MANY if many else {}) | (KERNELS_OF_TESTS if tests else {})
+
+
+def start(code: str, folder: Path, kernels: dict[str, str]) -> None:
     """Let another process run some code, unless one did, or kernels of replicates were compiled before.
 
-    code: makes small data and measures them, after a call of `compile_only_these`; folder: for compiled kernels
+    code: makes small data and measures them, after a call of `compile_only`; folder: for compiled kernels; kernels:
+    those that it compiles
     """
-    global _process, _started
+    global _process, _started, _kernels
     if _started:
         return
     _started = True
@@ -55,14 +67,15 @@ def start(code: str, folder: Path) -> None:
         _process = subprocess.Popen([sys.executable, "-c", code], stdin=nothing, stdout=nothing, stderr=nothing)
     except OSError:  # then this process compiles them, as it does whatever the other one fails to
         return
+    _kernels = kernels
     atexit.register(_end)
 
 
-def compile_only_these() -> None:
+def compile_only(kernels: dict[str, str]) -> None:
     """Run all other kernels as plain Python in this process, and start no further one."""
-    global _only_these
+    global _only_these, _kernels
     start_none()
-    _only_these = True
+    _only_these, _kernels = True, kernels
 
 
 def start_none() -> None:
@@ -74,8 +87,8 @@ def start_none() -> None:
 def runs_as_python(module: str, name: str, arguments: tuple[Any, ...]) -> bool:
     """Tell whether a kernel that was never compiled is to be run as plain Python."""
     if _only_these:
-        return name not in KERNELS
-    return not _compiles_all and (module, name) in PREPARING and all(_size(one) <= _SMALL for one in arguments)
+        return name not in _kernels
+    return not _compiles_all and (module, name) in PREPARING and all(_size(one) <= SMALL for one in arguments)
 
 
 def _size(argument: Any) -> int:
@@ -86,11 +99,11 @@ def _size(argument: Any) -> int:
 
 def is_coming(name: str, folder: Path) -> bool:
     """Tell whether the other process is about to compile a kernel."""
-    return _process is not None and name in KERNELS and not _files(folder, name) and _process.poll() is None
+    return _process is not None and name in _kernels and not _files(folder, name) and _process.poll() is None
 
 
 def _files(folder: Path, name: str) -> bool:
-    return any(folder.glob(f"{name}-{digest_of(HERE / f'{KERNELS[name]}.py')}-*.nbc"))
+    return any(folder.glob(f"{name}-{digest_of(HERE / f'{_MODULES[name]}.py')}-*.nbc"))
 
 
 def _end() -> None:

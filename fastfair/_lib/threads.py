@@ -168,7 +168,7 @@ def one_blas_thread() -> Iterator[None]:
                 _limit.restore_original_limits()
 
 
-def compile_ahead(n_threads: int | None, *, narrow: bool) -> None:
+def compile_ahead(n_threads: int | None, *, narrow: bool, n_comparisons: float, tests: bool = False) -> None:
     """Compile the kernels of replicates in another process, where none were compiled before.
 
     Parameters
@@ -177,9 +177,14 @@ def compile_ahead(n_threads: int | None, *, narrow: bool) -> None:
         As the caller of an evaluation gave it; with one thread alone no process is started.
     narrow : bool
         Whether scores are float32.
+    n_comparisons : float
+        Number of comparisons of the larger class; of many, the kernels that prepare them are compiled as well.
+    tests : bool, default False
+        Whether groups are tested afterwards.
     """
     from fastfair.kernels import _jit
 
     if count_threads(n_threads) > 1 and _jit.CACHE_FOLDER and not _jit.config.DISABLE_JIT:
-        code = f"from fastfair.first_run import draw_replicates; draw_replicates(narrow={narrow})"
-        _ahead.start(code, Path(_jit.CACHE_FOLDER))
+        many = n_comparisons > _ahead.SMALL
+        code = f"from fastfair.first_run import draw_replicates; draw_replicates({narrow=}, {many=}, {tests=})"
+        _ahead.start(code, Path(_jit.CACHE_FOLDER), _ahead.kernels_of(many=many, tests=tests))

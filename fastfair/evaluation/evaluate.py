@@ -480,7 +480,8 @@ def evaluated(
     comparisons = whole.kept if isinstance(whole, ScannedComparisons) else whole
     request, n_threads, unit, method = request.checked(comparisons), workers.n_threads, request.unit, request.method
     if request.n_resamples:
-        compile_ahead(n_threads, narrow=comparisons.mated.keys.itemsize == 4)
+        sides = comparisons.mated, comparisons.nonmated
+        compile_ahead(n_threads, narrow=sides[0].keys.itemsize == 4, n_comparisons=max(map(len, sides)))
     at_points = [_rates_at(comparisons, point, request.measured) for point in request.points]
     found = _metrics(comparisons, request)
     own = []

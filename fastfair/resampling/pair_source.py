@@ -578,7 +578,7 @@ class ListedSide(PairSide):
         pair_walk.group_errors(a, b, start, ascending[-1], begin, at)
         grouped = a, b, begin, at, np.int64(start), np.empty(n_errors, np.int32)
 
-        def add(chosen: NDArray[np.int32]) -> Sums:
+        def add(chosen: Integers) -> Sums:
             sums, seen = pair_walk.new_sums(n_points, n_rows, self.stratum_size.size), np.empty(n_rows, np.int64)
             pair_walk.add_runs(self.grouped.runs, chosen, grouped, self.stratum, self.varies, sums, seen)
             if chosen.size:

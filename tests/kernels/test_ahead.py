@@ -1,4 +1,4 @@
-"""A first evaluation compiles the kernels of replicates in another process, which ends with it."""
+"""A first evaluation compiles the longest kernels in another process, which ends with it."""
 
 from __future__ import annotations
 
@@ -19,14 +19,17 @@ from fastfair._lib.threads import compile_ahead
 
 EER = digest_of(Path(replicated_eer.__file__))
 WAITS = "import time; time.sleep(60)"
-AHEAD = "from fastfair.first_run import draw_replicates; draw_replicates(narrow=True)"
+AHEAD = "from fastfair.first_run import draw_replicates; draw_replicates(narrow=True, many=True, tests=True)"
 EVALUATE = """
 import threading
 from numba.core import event
 import fastfair as ff
 from fastfair.first_run import _scores
 with event.install_recorder("numba:compile") as seen:
-    ff.evaluate(_scores(narrow=True), ff.at_fmr(0.05), n_resamples=64, n_threads=1, rng=0)
+    c, asked = _scores(narrow=True), {"at": ff.at_fmr(0.05), "n_threads": 1, "rng": 0}
+    ff.evaluate(c, n_resamples=64, **asked)
+    ff.fnmr_test(c, n_resamples=99, **asked)
+    ff.fmr_test(c, n_resamples=99, **asked)
 names = {found.data["dispatcher"].py_func.__name__ for _, found in seen.buffer}
 print(" ".join(sorted(names)))
 """
@@ -43,11 +46,11 @@ def nothing_started(monkeypatch):
 
 def test_a_kernel_is_waited_for_until_it_is_there_or_the_process_has_ended(nothing_started, tmp_path):
     assert not _ahead.is_coming("equal_error_rates", tmp_path)
-    _ahead.start(WAITS, tmp_path)
+    _ahead.start(WAITS, tmp_path, _ahead.KERNELS)
     assert _ahead.is_coming("equal_error_rates", tmp_path)
     assert not _ahead.is_coming("number_pairs", tmp_path)
     process = _ahead._process
-    _ahead.start(WAITS, tmp_path)
+    _ahead.start(WAITS, tmp_path, _ahead.KERNELS)
     assert _ahead._process is process  # once
     (tmp_path / f"equal_error_rates-{EER}-0123.nbc").touch()
     assert not _ahead.is_coming("equal_error_rates", tmp_path)
@@ -58,7 +61,7 @@ def test_a_kernel_is_waited_for_until_it_is_there_or_the_process_has_ended(nothi
 
 
 def test_a_process_that_fails_is_not_waited_for(nothing_started, tmp_path):
-    _ahead.start("import nonsense", tmp_path)
+    _ahead.start("import nonsense", tmp_path, _ahead.KERNELS)
     begun = time.monotonic()
     while _ahead.is_coming("equal_error_rates", tmp_path):
         assert time.monotonic() < begun + 60
@@ -67,13 +70,13 @@ def test_a_process_that_fails_is_not_waited_for(nothing_started, tmp_path):
 
 def test_no_process_is_started_where_it_would_not_help(nothing_started, tmp_path, monkeypatch):
     monkeypatch.setattr(_jit, "CACHE_FOLDER", str(tmp_path))
-    compile_ahead(1, narrow=True)
+    compile_ahead(1, narrow=True, n_comparisons=1)
     (tmp_path / f"equal_error_rates-{EER}-0123.nbc").touch()
-    compile_ahead(2, narrow=True)
+    compile_ahead(2, narrow=True, n_comparisons=1)
     assert _ahead._process is None
     monkeypatch.setattr(sys, "executable", str(tmp_path / "nothing"))
     monkeypatch.setattr(_ahead, "_started", False)
-    _ahead.start(WAITS, tmp_path / "empty")
+    _ahead.start(WAITS, tmp_path / "empty", _ahead.KERNELS)
     assert _ahead._process is None
 
 
@@ -84,8 +87,9 @@ def test_the_kernels_have_names_of_their_own():
         for path in sources for node in ast.parse(path.read_text()).body if isinstance(node, ast.FunctionDef)
     ]  # fmt: skip
     names = [name for _, name in functions]
-    assert {name: names.count(name) for name in _ahead.KERNELS} == dict.fromkeys(_ahead.KERNELS, 1)
-    assert {*functions} >= _ahead.PREPARING | {(module, name) for name, module in _ahead.KERNELS.items()}
+    ahead = _ahead.kernels_of(many=True, tests=True)
+    assert {name: names.count(name) for name in ahead} == dict.fromkeys(ahead, 1)
+    assert {*functions} >= _ahead.PREPARING | {(module, name) for name, module in ahead.items()}
 
 
 def test_kernels_that_prepare_small_data_run_as_python_until_they_were_compiled(nothing_started, monkeypatch):
@@ -107,9 +111,9 @@ def test_what_the_other_process_compiles_is_what_an_evaluation_needs(tmp_path):
 
     run(AHEAD)
     (folder,) = tmp_path.iterdir()
-    compiled = {path.name.split("-")[0] for path in folder.glob("*.nbc")}
-    assert compiled >= {*_ahead.KERNELS}
+    ahead = _ahead.kernels_of(many=True, tests=True)
+    assert {path.name.split("-")[0] for path in folder.glob("*.nbc")} == {*ahead}
     here = set(run(EVALUATE).split())
     assert "shares_at" in here
     assert "number_pairs" not in here  # of so few comparisons
-    assert not here & _ahead.KERNELS.keys()
+    assert not here & ahead.keys()
