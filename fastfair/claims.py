@@ -11,7 +11,7 @@ import math
 import operator
 import re
 import warnings
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,7 +24,7 @@ from fastfair._lib import seeds, validation, whole_files
 from fastfair._lib.arguments import Resamples, checked
 from fastfair._lib.bisection import least_multiple
 from fastfair._lib.plots import GREY, STANDS_OUT, USUAL, Bar, Line, draw_rows
-from fastfair._lib.text import did_you_mean, number_with_interval, per_cent
+from fastfair._lib.text import did_you_mean, joined_by_or, number_with_interval, per_cent
 from fastfair.data.comparisons import Comparisons
 from fastfair.data.embeddings import Embeddings
 from fastfair.data.scans import ScannedComparisons
@@ -533,14 +533,12 @@ def _claimed_rate(evaluation: Evaluation, quantity: Quantity, claimed: float, le
 EVERY_GROUP = "*"
 _HOLDS = {"<=": operator.le, "<": operator.lt, ">=": operator.ge, ">": operator.gt}
 _NAME = re.compile(r"[A-Za-z][\w\s()-]*")
-# It matches any text. A group's label may hold anything, and nothing after it has a bracket.
+# A group's label may hold anything, and nothing after it has a bracket.
 _REQUIREMENT = re.compile(
-    r"\s*(?P<called>[^[@<>\u2264\u2265]*)(?P<group>\[.*\])?\s*(?P<between>[^@<>\u2264\u2265]*)"
-    r"(?:@\s*(?P<point>[^[<>\u2264\u2265]*)(?P<late>\[[^<>\u2264\u2265]*)?)?"
-    rf"(?P<relation>{RELATION.pattern})?\s*(?P<number>.*)",
+    r"(?P<called>[^[@<>\u2264\u2265]+)(?:\[\s*(?P<group>\S.*)\]\s*)?(?:@(?P<point>[^[<>\u2264\u2265]*))?"
+    rf"(?P<relation>{RELATION.pattern})(?P<number>.*)",
     re.DOTALL,
 )
-_Refused = Callable[[str, str], InputError]
 
 
 @dataclass(frozen=True)
@@ -590,60 +588,49 @@ class Requirement:
         if self.group is None:
             return [self]
         if not groups:
-            raise self._refused(f"[{self.group}]", "the comparisons have no groups: name an attribute that makes them")
+            raise _refused(self.text, "the comparisons have no groups: name an attribute that makes them")
         if self.group == EVERY_GROUP:
             return [replace(self, group=group) for group in groups]
         if self.group not in groups:
             near = did_you_mean(self.group, groups)
-            raise self._refused(
-                self.group, f"there is no such group{near}: write one of {', '.join(groups)}, or * for each of them"
-            )
+            would_do = f"write one of {', '.join(groups)}, or * for each of them"
+            raise _refused(self.text, f"there is no group {self.group!r}{near}: {would_do}")
         return [self]
-
-    def _refused(self, part: str, why: str) -> InputError:
-        return _refused(self.text, self.text.find(part), part, why)
 
 
 def read_requirement(text: str, default: OperatingPoint) -> Requirement:
     """Read a requirement such as "fnmr[f]@fmr=0.001 <= 5 %".
 
-    default is the operating point of rates, and of measures of rates, that name none. An InputError says at which
-    character a text cannot be read, and what would do; what no data or all data would meet is refused as well.
+    default is the operating point of rates, and of measures of rates, that name none. An InputError says what cannot be
+    read, and what would do; what no data or all data would meet is refused as well.
     """
     parts = _REQUIREMENT.fullmatch(text)
-    assert parts is not None
-
-    def refused(part: str, why: str) -> InputError:
-        empty = "the start" if part == "called" else "the end"
-        return _refused(text, parts.start(part), parts[part].strip() or empty, why)
-
-    if parts["between"].startswith("["):
-        raise refused("between", 'the bracket before a group is not closed: add "]"')
-    if parts["relation"] is None:
+    if parts is None:
         raise _refused(
-            text, len(text), "the end", "a relation and a number are missing, as in fnmr@fmr=0.001 <= 0.05; data can "
-            "show that a quantity is <=, <, >= or > a number, not that it equals one"
+            text, "write a quantity, perhaps a group in brackets and an operating point, a relation and a number, as "
+            "in fnmr[f]@fmr=0.001 <= 0.05; data can show that it is <=, <, >= or > a number, not that it equals one"
         )  # fmt: skip
-    if parts["late"] is not None:
-        raise refused("late", "a group comes before the operating point: fnmr[f]@fmr=0.001")
-    group = parts["group"] and parts["group"][1:-1].strip()
-    if group == "":
-        raise refused("group", "name a group between the brackets, or * for every group")
-    if parts["between"]:
-        raise refused("between", "after a group comes an operating point, as in @fmr=0.001")
-    name = _name_of(parts["called"].strip(), refused)
-    at = _point_of(name, parts["point"], default, refused)
-    _check_group(name, group, refused)
+    group = parts["group"] and parts["group"].strip()
+    try:
+        name = _name_of(parts["called"].strip())
+        at = _point_of(name, parts["point"], default)
+        _check_group(name, group)
+        bound = _bound_of(name, parts["number"])
+    except ValueError as error:  # InputError is one
+        raise _refused(text, str(error)) from None
     if group is None and at is not None and at.rate == name:
-        raise refused(
-            "called", f"{at} holds the {name.upper()} of all comparisons, so data say nothing of it: name another "
+        raise _refused(
+            text, f"{at} holds the {name.upper()} of all comparisons, so data say nothing of it: name another "
             "operating point, or a group"
         )  # fmt: skip
-    bound = _bound_of(name, parts["number"].strip(), refused)
     return Requirement(text.strip(), name, group, at, RELATIONS[parts["relation"]], bound)
 
 
-def _name_of(called: str, refused: _Refused) -> str:
+def _refused(text: str, why: str) -> InputError:
+    return InputError(f"requirement {text.strip()!r}: {why}")
+
+
+def _name_of(called: str) -> str:
     name = quantity_name(called)
     measure = measure_of(name)
     is_name = _NAME.fullmatch(called) is not None  # names are compared without their marks
@@ -653,20 +640,20 @@ def _name_of(called: str, refused: _Refused) -> str:
     if not is_name or measure is None or code != measure.name:
         known = [*ERROR_RATES, *SCORE_METRICS, *MEASURES]
         near = did_you_mean(called.partition("(")[0], known)
-        raise refused("called", f"there is no such quantity{near}: name one of {_listed(known)}")
+        raise InputError(f"there is no quantity {called!r}{near}: name one of {joined_by_or(known)}")
     metric = metric.removesuffix(")")
     if not measure.of:
         if metric:
-            raise refused("called", f"{measure.title} takes no ({metric}): write {measure.name}")
+            raise InputError(f"{measure.title} takes no ({metric}): write {measure.name}")
         return name
     computed = [one for one in measure.of if one != "act_dcf"]
     if not metric and len(computed) == 1:
         return f"{code}({computed[0]})"
     if metric not in computed:
         if metric in measure.of:
-            raise refused("called", "actual DCFs are not checked: evaluate_calibration has their intervals")
-        would_do = _listed([f"{code}({one})" for one in computed])
-        raise refused("called", f"{measure.title} is of a rate or cost: write {would_do}")
+            raise InputError("actual DCFs are not checked: evaluate_calibration has their intervals")
+        would_do = joined_by_or(f"{code}({one})" for one in computed)
+        raise InputError(f"{measure.title} is of a rate or cost: write {would_do}")
     return name
 
 
@@ -676,54 +663,42 @@ def _is_summary(name: str) -> bool:
     return measure is not None and measure.own_threshold and name != measure.name
 
 
-def _point_of(name: str, written: str | None, default: OperatingPoint, refused: _Refused) -> OperatingPoint | None:
+def _point_of(name: str, written: str | None, default: OperatingPoint) -> OperatingPoint | None:
     measure = measure_of(name)
     metric = None if measure is None or not measure.of else name.partition("(")[2].removesuffix(")")
     needs = name in ERROR_RATES if measure is None else measure.needs_policy_threshold(metric)
     if written is None:
         return default if needs else None
     if not needs:
-        raise refused("point", f"{name} needs no operating point: leave it out")
-    try:
-        return read_point(written.strip())
-    except ValueError as error:  # InputError is one
-        raise refused("point", str(error)) from None
+        raise InputError(f"{name} needs no operating point: leave it out")
+    return read_point(written.strip())
 
 
-def _check_group(name: str, group: str | None, refused: _Refused) -> None:
+def _check_group(name: str, group: str | None) -> None:
     measure = measure_of(name)
     if measure is None:
         return
     of_each = measure.per_group and not _is_summary(name)
     if of_each and group is None:
         would_do = [f"{name}[*]", *(f"{name}_{word}" for word in SUMMARIES if measure.own_threshold)]
-        raise refused("called", f"it has a value for each group: write {_listed(would_do)}, or a group in place of *")
+        raise InputError(f"{name} has a value for each group: write {joined_by_or(would_do)}, or a group in place of *")
     if not of_each and group is not None:
-        raise refused("group", f"{name} is over all groups: leave the brackets out")
+        raise InputError(f"{name} is over all groups: leave the brackets out")
 
 
-def _bound_of(name: str, written: str, refused: _Refused) -> float:
+def _bound_of(name: str, written: str) -> float:
     try:
         bound = number_of(written)
     except ValueError:
-        raise refused("number", "a requirement ends with a number, such as 0.05 or 5 %") from None
+        raise InputError("a requirement ends with a number, such as 0.05 or 5 %") from None
     least, most = range_of(name)
     if least < bound < most:
         return bound
     hint = f"; for {bound:g} % write {bound:g} % or {bound / 100:g}" if most == 1 and 1 < bound < 100 else ""
-    raise refused(
-        "number", f"the bound must lie between {least:g} and {most:g}, the least and the greatest possible value, as "
-        f"no data could show what is beyond{hint}"
-    )  # fmt: skip
-
-
-def _listed(names: Collection[str]) -> str:
-    *others, last = names
-    return f"{', '.join(others)} or {last}" if others else last
-
-
-def _refused(text: str, place: int, part: str, why: str) -> InputError:
-    return InputError(f"requirement {text.strip()!r}, at {part!r} (character {max(place, 0) + 1}): {why}")
+    raise InputError(
+        f"the bound must lie between {least:g} and {most:g}, the least and the greatest possible value, as no "
+        f"data could show what is beyond{hint}"
+    )
 
 
 _LEAST = 0.01  # of what is required; what is lower is drawn there

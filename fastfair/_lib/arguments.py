@@ -27,7 +27,7 @@ from numpy.typing import ArrayLike, NDArray
 from fastfair.errors import FastfairError, InputError, NotEnoughMemoryError
 
 from . import arrays, validation
-from .text import shown
+from .text import joined_by_or, shown
 
 Check = Callable[[str, Any], Any]
 _Function = TypeVar("_Function", bound=Callable[..., Any])
@@ -67,11 +67,6 @@ class Kind:
 
 def _wrong(name: str, wanted: str, value: object, hint: str = "") -> InputError:
     return InputError(f"{name} must be {wanted}, not {shown(value)}{hint and f': {hint}'}")
-
-
-def _listed(words: Iterable[str]) -> str:
-    *most, last = dict.fromkeys(words)
-    return f"{', '.join(most).replace(' or ', ', ')} or {last}" if most else last
 
 
 def is_a(value: object, name: str, library: str = "fastfair") -> bool:
@@ -231,7 +226,7 @@ def _pair_kind(inner: tuple[Any, ...]) -> Kind:
 
 
 def _several(*annotations: Any) -> str:
-    return _listed(kind.several for annotation in annotations for kind in _kinds(annotation))
+    return joined_by_or(kind.several for annotation in annotations for kind in _kinds(annotation))
 
 
 def _kinds(annotation: Any) -> Iterator[Kind]:
@@ -277,9 +272,8 @@ def _check(annotation: Any) -> Check:
             if isinstance(value, list) or (isinstance(value, np.ndarray) and value.ndim == 1):
                 return pair.read(name, value)
         hints = (_WAYS.get((kind.several, _found(value)), "") for kind in listed)
-        raise _wrong(
-            name, _listed(kind.wanted for kind in listed if kind.wanted != "None"), value, next(filter(None, hints), "")
-        )
+        wanted = joined_by_or(kind.wanted for kind in listed if kind.wanted != "None")
+        raise _wrong(name, wanted, value, next(filter(None, hints), ""))
 
     return check
 

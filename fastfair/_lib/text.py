@@ -35,6 +35,12 @@ def shown(value: object) -> str:
         return f"a value of type {kind}"
 
 
+def joined_by_or(words: Iterable[str]) -> str:
+    """Join different words with commas, and the last with "or"."""
+    *most, last = dict.fromkeys(words)
+    return f"{', '.join(most).replace(' or ', ', ')} or {last}" if most else last
+
+
 def did_you_mean(value: object, known: Iterable[str]) -> str:
     """Return a hint with the nearest known names, or "" if none is near."""
     by_lower = {str(name).lower(): name for name in known}

@@ -60,7 +60,12 @@ def chosen(place: object, groups: Sequence[Any], known: list[str]) -> dict[str, 
     """
     attributes: dict[str, Pair] = {}
     for group in groups:
-        name, pair = _of_pair(place, group, known) if isinstance(group, tuple) else _of_name(place, group, known)
+        if isinstance(group, tuple):
+            if unknown := [column for column in group if column not in known]:
+                raise InputError(not_there(place, unknown[0], known))
+            name, pair = shared_name(*group), group
+        else:
+            name, pair = _of_name(place, group, known)
         if attributes.get(name, pair) != pair:
             raise InputError(f"groups has two attributes called {name!r}: {attributes[name]} and {pair}")
         attributes[name] = pair
@@ -74,7 +79,7 @@ def labels_of_sides(
     sides = [None if names is None else named(names) for names in (reference, probe)]
     first, second = (sides[0] or sides[1] or []), (sides[1] or sides[0] or [])
     for name in first if None in sides else ():
-        require_both_sides(name, columns.names)
+        _refuse_one_side("", name, columns.names)
     if len(first) != len(second):
         raise InputError(
             f"reference_group has {len(first)} columns and probe_group {len(second)}: give one of each for every "
@@ -105,67 +110,46 @@ def _holding(name: str, known: Sequence[str]) -> list[Pair]:
 
 
 def _pairs(known: Sequence[str]) -> dict[Pair, str]:
-    """Return what the names of two sides' columns share, for all such pairs."""
-    return {pair: shared_name(*pair) for name in known if (pair := sides(name, known)) is not None}
+    """Return the columns of both sides, references first, and what the names of each pair share.
+
+    The names of two columns differ in the word for the side; or, if no other column's does, one lacks such a word.
+    """
+    keys = {name: _keys(name) for name in known}
+    column = {(key, side): name for name in known for key, side, _ in keys[name]}
+    found: dict[Pair, str] = {}
+    for name in known:
+        for key, side, rest in keys[name]:
+            if (other := column.get((key, 1 - side))) is not None:
+                found[(other, name) if side else (name, other)] = rest
+    paired = {name for pair in found for name in pair}
+    for name in known:
+        for _, side, rest in keys[name] if name not in paired else ():
+            if rest in known:
+                found[(rest, name) if side else (name, rest)] = rest
+    return found
 
 
 def shared_name(reference: str, probe: str) -> str:
     """Return what the names of two sides' columns share, or the reference's name if they share nothing."""
-    for key, name in _keys(reference):
-        if name == probe or any(key[:2] == other[:2] and key[2] != other[2] for other, _ in _keys(probe)):
-            return name
-    if any(name == reference for _, name in _keys(probe)):
-        return reference
-    return reference.removeprefix("reference_").removeprefix("bio_ref_")
+    plain = reference.removeprefix("reference_").removeprefix("bio_ref_")
+    return next(iter(_pairs([reference, probe]).values()), plain)
 
 
-def sides(name: str, known: Sequence[str]) -> Pair | None:
-    """Return a column and that of the other side, references first; None if there is no other.
-
-    The other's name differs in the word for the side; or, if no column's does, it lacks such a word.
-    """
-    pair = _opposite(name, known)
-    if pair is not None:
-        return pair
-    for other in known:
-        for one, plain in ((name, other), (other, name)):
-            for (_, _, side), rest in _keys(one):
-                if rest == plain and _opposite(one, known) is None:
-                    return (plain, one) if side else (one, plain)
-    return None
-
-
-def _opposite(name: str, known: Sequence[str]) -> Pair | None:
-    keys = [key for key, _ in _keys(name)]
-    for other in known:
-        for key, _ in _keys(other):
-            for pairing, rest, side in keys:
-                if key == (pairing, rest, 1 - side):
-                    return (other, name) if side else (name, other)
-    return None
-
-
-def require_both_sides(name: str, known: Sequence[str]) -> None:
+def _refuse_one_side(place: str, name: str, known: Sequence[str]) -> None:
     """Refuse one column for both sides if there is another column for the other side."""
-    pair = sides(name, known)
+    pair = next((pair for pair in _pairs(known) if name in pair), None)
     if pair is not None:
         raise InputError(
-            f"column {name!r} holds the labels of one side: give reference_group={pair[0]!r} and "
-            f"probe_group={pair[1]!r}; {_alone(name)}"
+            f"{place}column {name!r} holds the labels of one side: give reference_group={pair[0]!r} and "
+            f"probe_group={pair[1]!r}, or the pair {pair} in groups; if {name!r} holds for both sides, give it as the "
+            "column of both"
         )
 
 
-def _of_pair(place: object, pair: Pair, known: list[str]) -> tuple[str, Pair]:
-    for name in pair:
-        if name not in known:
-            raise InputError(not_there(place, name, known))
-    return shared_name(*pair), pair
-
-
 def _of_name(place: object, group: str, known: list[str]) -> tuple[str, Pair]:
-    held = _holding(group, known)
-    if held == [(group, group)] and (pair := sides(group, known)) is not None:
-        raise InputError(f"{place}: column {group!r} holds the labels of one side: {_advice(pair)}; {_alone(group)}")
+    held, pairs = _holding(group, known), _pairs(known)
+    if held == [(group, group)]:
+        _refuse_one_side(f"{place}: ", group, known)
     if len(held) == 1:
         return group, held[0]
     if held:
@@ -173,10 +157,8 @@ def _of_name(place: object, group: str, known: list[str]) -> tuple[str, Pair]:
             f"{place}: several pairs of columns hold {group!r}: {' and '.join(map(str, held))}; give one of these "
             "pairs in groups, on the command line with --reference-group and --probe-group"
         )
-    pairs = _pairs(known)
     near = next((pair for pair, name in pairs.items() if did_you_mean(group, [name])), None)
-    for_both = [name for name in known if not any(name in pair for pair in pairs)]
-    hint = did_you_mean(group, for_both)
+    hint = did_you_mean(group, [name for name in known if not any(name in pair for pair in pairs)])
     if near:
         hint = (
             f" (did you mean {pairs[near]!r}, of which {near[0]!r} and {near[1]!r} hold the labels of the two sides?)"
@@ -187,37 +169,22 @@ def _of_name(place: object, group: str, known: list[str]) -> tuple[str, Pair]:
     )
 
 
-def _advice(pair: Pair) -> str:
-    reference, probe = pair
-    return (
-        f"{reference!r} and {probe!r} hold the labels of the two sides, so give the pair ({reference!r}, {probe!r}) in "
-        f"groups, on the command line --reference-group {reference} --probe-group {probe}"
-    )
-
-
-def _alone(name: str) -> str:
-    return f"if {name!r} holds for both sides, give it as the column of both"
-
-
-def _keys(name: str) -> list[tuple[tuple[int, Pair, int], str]]:
-    """Return, for each word that may name a side, (pair of words, text around it, side), and the name without it."""
-    words = _WORDS.findall(name)
-    found = []
+def _keys(name: str) -> list[tuple[tuple[int, str, str], int, str]]:
+    """Return, for each word that may name a side, (pair of words, text around it), side, and the name without it."""
+    words, found = _WORDS.findall(name), []
     for k, word in enumerate(words):
         before, after = "".join(words[:k]), "".join(words[k + 1 :])
         if not (before + after).strip(_SEPARATORS):
             continue  # a column with no other word, such as "a", holds no attribute
-        if len(word) == 1 and word.isalpha() and not _stands_alone(before, word, after):
+        # A letter is a word of its own between separators, or as a capital after a small letter.
+        begins = not before or before[-1] in _SEPARATORS or (word.isupper() and before[-1].islower())
+        if len(word) == 1 and word.isalpha() and not (begins and (not after or after[0] in _SEPARATORS)):
             continue
-        for pairing, both in enumerate(_SIDES):
-            for side in (0, 1):
-                if word.lower() in both[side]:
-                    rest = before.rstrip(_SEPARATORS) if not after else before + after.lstrip(_SEPARATORS)
-                    found.append(((pairing, (before, after), side), rest))
+        rest = before + after.lstrip(_SEPARATORS) if after else before.rstrip(_SEPARATORS)
+        found += [
+            ((pairing, before, after), side, rest)
+            for pairing, both in enumerate(_SIDES)
+            for side in (0, 1)
+            if word.lower() in both[side]
+        ]
     return found
-
-
-def _stands_alone(before: str, letter: str, after: str) -> bool:
-    """Return whether a letter is a word of its own: between separators, or a capital after a small letter."""
-    begins = not before or before[-1] in _SEPARATORS or (letter.isupper() and before[-1].islower())
-    return begins and (not after or after[0] in _SEPARATORS)

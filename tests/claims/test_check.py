@@ -155,7 +155,7 @@ def test_a_scan_is_checked_as_comparisons_are(tmp_path, comparisons):
 def test_bad_calls_are_refused_before_any_work(comparisons):
     for call, message in (
         ({"requirements": []}, "requirements is empty"),
-        ({"requirements": "fnmr[z] <= 0.1"}, "no such group"),
+        ({"requirements": "fnmr[z] <= 0.1"}, "no group 'z'"),
         ({"requirements": "fnmr <= 0.1", "n_resamples": 0}, "n_resamples must be at least 2"),
         ({"requirements": "fnmr <= 0.1", "confidence_level": 0.5}, "above 0.5"),
         ({"requirements": 3}, "requirements must be text"),

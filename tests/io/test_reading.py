@@ -228,7 +228,7 @@ def test_pairs_on_the_command_line(write):
     options = ["--n-resamples", "0", "--at", "threshold=0.5", "--json"]
     done = succeeded("evaluate", path, *options, "--reference-group", "race_1", "--probe-group", "race_2")
     assert run("evaluate", path, *options, "--group", "race").output == done.output
-    refused("--reference-group race_1 --probe-group race_2", run, "evaluate", path, "--group", "race_1")
+    refused("reference_group='race_1' and probe_group='race_2'", run, "evaluate", path, "--group", "race_1")
     done = run("evaluate", path, *options, "--reference-group", "race_1")
     assert "--reference-group is given 1 times and --probe-group 0 times" in done.output
 
