@@ -12,7 +12,7 @@ from types import ModuleType
 
 from fastfair.errors import FastfairError, MissingDependencyError
 
-_LIBRARY = __name__.partition(".")[0]
+_INSIDE = (__name__.partition(".")[0], "contextlib")  # which calls functions with decorators
 _gathered: ContextVar[tuple[type[Warning], list[str]] | None] = ContextVar("gathered", default=None)
 Told = list[tuple[str, type[Warning]]]  # messages and categories
 _held: ContextVar[Told | None] = ContextVar("held", default=None)
@@ -64,7 +64,7 @@ def warn(message: str, category: type[Warning]) -> None:
         told.append((message, category))
         return
     frame = sys._getframe(1)
-    while frame.f_globals.get("__name__", "").partition(".")[0] == _LIBRARY and frame.f_back is not None:
+    while frame.f_globals.get("__name__", "").partition(".")[0] in _INSIDE and frame.f_back is not None:
         frame = frame.f_back
     known = frame.f_globals
     warnings.warn_explicit(

@@ -40,7 +40,7 @@ BothSides = tuple[Coded, Coded]
 _SIDES = ("reference", "probe")
 
 
-@files.from_unchanged_files
+@files.unchanged()
 @checked
 def read_comparisons(
     path: str | Path | IntoDataFrame,

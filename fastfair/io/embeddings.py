@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 WITHOUT_SUBJECTS = "pass subject_pattern='' to take the list without subjects"
 
 
-@files.from_unchanged_files
+@files.unchanged()
 @checked
 def read_embeddings(
     path: str | Path | IntoDataFrame,
@@ -171,7 +171,7 @@ def read_embeddings(
         return made if templates is None else made.enrolled(templates, template_score)
 
 
-@files.from_unchanged_files
+@files.unchanged()
 @checked
 def read_named_vectors(
     path: str | Path | IntoDataFrame,

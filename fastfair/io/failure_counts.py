@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _PER_CENT = r"^[+-]?[0-9.]+(?:[eE][+-]?[0-9]+)?\s*[%‰]$"
 
 
-@files.from_unchanged_files
+@files.unchanged()
 @checked
 def read_failure_counts(
     path: str | Path | IntoDataFrame,
@@ -120,7 +120,7 @@ def _numbers(table: tables.Table, frame: FrameColumns, name: str) -> Any:
     return text.numbers(table.place, f"column {name!r}", words, table.lines)
 
 
-@files.from_unchanged_files
+@files.unchanged()
 def read_rates(path: Path, labels: Sequence[str]) -> pl.DataFrame:
     """Read a table whose columns are numbers but for some labels; columns with other text stay text.
 

@@ -7,70 +7,47 @@ import glob
 import gzip
 import lzma
 import os
-import platform
 import stat
-import zipfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
-from functools import wraps
 from pathlib import Path
-from typing import IO, Any, NamedTuple, TypeVar, cast
+from typing import IO, Any
 
 from fastfair._lib.text import did_you_mean
 from fastfair._lib.warnings import require, told_as
 from fastfair.errors import FileFormatError, InputError, MissingFileError
 
-_Reader = TypeVar("_Reader", bound=Callable[..., Any])
 _SHOWN = 200  # characters of a path in a message
 _LOOKED_AT = 512  # first bytes that tell what a file is
 
-_PICKLE = "a pickle of Python objects, which are never loaded"
 # What files that are no text begin with, and what would do.
 _BEGINNINGS = (
-    (b"PAR1", "a Parquet file", 'give it a name that ends in ".parquet"'),
-    (b"\x89HDF\r\n\x1a\n", "an HDF5 file", 'scores are read from text, Parquet and NumPy files; name vectors "x.h5"'),
-    (b"\x93NUMPY", "a NumPy array", 'give it a name that ends in ".npy"'),
-    (b"\x28\xb5\x2f\xfd", "compressed with zstd", "decompress it, or compress it with gzip"),
-    (b"%PDF", "a PDF file", "save the table in it as CSV"),
-    (b"7z\xbc\xaf\x27\x1c", "a 7z archive", "unpack it, and name a file in it"),
-    (b"Rar!", "a RAR archive", "unpack it, and name a file in it"),
-    (b"SQLite format 3", "an SQLite database", "save the table in it as CSV or Parquet"),
-    (b"ARROW1", "an Arrow file", "save it as Parquet"),
-    (b"\x89PNG", "a PNG image", "name a file with scores"),
-    (b"\xff\xd8\xff", "a JPEG image", "name a file with scores"),
-    *((b"\x80%c" % protocol, _PICKLE, "save scores as CSV, Parquet or .npy") for protocol in range(2, 6)),
+    (b"PAR1", 'a Parquet file: give it a name that ends in ".parquet"'),
+    (b"\x89HDF\r\n\x1a\n", "an HDF5 file: scores are read from text, Parquet and NumPy files"),
+    (b"\x93NUMPY", 'a NumPy array: give it a name that ends in ".npy"'),
+    (b"\x28\xb5\x2f\xfd", "compressed with zstd: decompress it, or compress it with gzip"),
+    (b"PK\x03\x04", "an archive: save the sheet of a workbook as CSV, and name arrays .npz"),
+    (b"\x80", "a pickle of Python objects, which are never loaded, or no text: save scores as CSV, Parquet or .npy"),
 )
 _COMPRESSED: tuple[tuple[bytes, Any], ...] = ((b"\x1f\x8b", gzip), (b"BZh", bz2), (b"\xfd7zXZ\x00", lzma))
-_PAGES = (b"<!doctype html", b"<html")
+_Stamp = tuple[int, int]  # size and time of change, which tell whether a file is still the one that it was
 
 
-class Stamp(NamedTuple):
-    """What tells whether a file is still the one that it was, with the same content.
-
-    `modified` is in nanoseconds, `number` what the file system of the computer gives it.
-    """
-
-    size: int
-    modified: int
-    number: int
-    computer: str
-
-    @classmethod
-    def of(cls, path: Path) -> Stamp:
-        """Return the stamp of a file as it is now."""
-        try:
-            found = path.stat()
-        except OSError:
-            raise MissingFileError(f"{path} was removed while it was in use") from None
-        return cls(found.st_size, found.st_mtime_ns, found.st_ino, platform.node())
+def stamp_of(path: Path) -> _Stamp:
+    """Return the size of a file and the time of its last change, in nanoseconds."""
+    try:
+        found = path.stat()
+    except OSError:
+        raise MissingFileError(f"{path} was removed while it was in use") from None
+    return found.st_size, found.st_mtime_ns
 
 
-_seen: ContextVar[dict[Path, Stamp] | None] = ContextVar("_seen", default=None)
+_seen: ContextVar[dict[Path, _Stamp] | None] = ContextVar("_seen", default=None)
 
 
 @contextmanager
-def unchanged(known: Mapping[Path, Stamp] | None = None) -> Iterator[None]:
+def unchanged(known: Mapping[Path, _Stamp] | None = None) -> Iterator[None]:
     """Raise an error where a file that is read inside changes meanwhile, or has changed since it was `known`."""
     if _seen.get() is not None:  # who called this looks at the end
         yield
@@ -88,27 +65,10 @@ def unchanged(known: Mapping[Path, Stamp] | None = None) -> Iterator[None]:
     _refuse_changed(seen)
 
 
-def from_unchanged_files(reader: _Reader) -> _Reader:
-    """Let a function raise an error where a file that it reads changes meanwhile."""
-
-    @wraps(reader)
-    def checking(*args: Any, **kwargs: Any) -> Any:
-        with unchanged():  # as a decorator itself it would stand between warnings and who is to see them
-            return reader(*args, **kwargs)
-
-    return cast(_Reader, checking)
-
-
-def _refuse_changed(known: Mapping[Path, Stamp]) -> None:
+def _refuse_changed(known: Mapping[Path, _Stamp]) -> None:
     for path, before in known.items():
-        now = Stamp.of(path)
-        if now.computer != before.computer:  # where a copy of the file may have another number
-            now = now._replace(number=before.number, computer=before.computer)
-        if now != before:
-            sizes = "" if before.size == now.size else f", from {before.size:,} to {now.size:,} bytes"
-            raise FileFormatError(
-                f"{path} changed while it was in use{sizes}: wait until it is written, and read it again"
-            )
+        if stamp_of(path) != before:
+            raise FileFormatError(f"{path} changed while it was in use: wait until it is written, and read it again")
 
 
 def polars() -> Any:
@@ -152,7 +112,7 @@ def check_file(path: str | Path) -> Path:
     if found.st_size == 0:
         raise FileFormatError(f"{path} is empty")
     if (seen := _seen.get()) is not None and path not in seen:
-        seen[path] = Stamp.of(path)
+        seen[path] = stamp_of(path)
     return path
 
 
@@ -204,28 +164,6 @@ def opened(path: Path) -> IO[bytes]:
     return content
 
 
-def not_text(path: Path, data: bytes) -> str:
+def not_text(data: bytes) -> str:
     """Say what a file that begins so is, and what would do, if it is not text; "" where it may be."""
-    for beginning, kind, would_do in _BEGINNINGS:
-        if data.startswith(beginning):
-            return f"{kind}: {would_do}"
-    if data.startswith(b"PK\x03\x04"):
-        return _kind_of_zip(path)
-    if data[257:262] == b"ustar":
-        return "a tar archive: unpack it, and name a file in it"
-    if data[:_LOOKED_AT].lstrip().lower().startswith(_PAGES):
-        return "an HTML page: it may be an error of a download; save the table as CSV"
-    return ""
-
-
-def _kind_of_zip(path: Path) -> str:
-    try:
-        with zipfile.ZipFile(path) as file:
-            names = file.namelist()
-    except (OSError, zipfile.BadZipFile):
-        names = []
-    if any(name.startswith("xl/") for name in names) or path.suffix.lower() in (".xlsx", ".xlsm"):
-        return "an Excel workbook: save the sheet as CSV"
-    if names and all(name.endswith(".npy") for name in names):
-        return 'NumPy arrays: give it a name that ends in ".npz"'
-    return "a zip archive: unpack it, and name a file in it"
+    return next((what for beginning, what in _BEGINNINGS if data.startswith(beginning)), "")

@@ -154,7 +154,7 @@ def scan_comparisons(
         raise InputError(f"memory_limit must be at least {LEAST_MEMORY >> 20} MiB, not {limit:,} bytes")
     # Workers may run in another folder.
     paths = [file.absolute() for file in files.files_of(path, "comparisons")]
-    stamps = {file: files.Stamp.of(file) for file in paths}
+    stamps = {file: files.stamp_of(file) for file in paths}
     scan = Scan(score_kind, limit, storage.folder, cllr)
     if executor is None:
         n_at_once = count_threads(None) + _AHEAD + 1
@@ -174,8 +174,8 @@ def scan_comparisons(
                     scan.add(found.divided)
             scan.leave_out(found.left_out)
             if report is not None and (k + 1 == len(parts) or parts[k + 1].file is not part.file):
-                done += stamps[part.file].size
-                report(done, sum(stamp.size for stamp in stamps.values()))
+                done += stamps[part.file][0]
+                report(done, sum(size for size, _ in stamps.values()))
     return scan.finish()
 
 
@@ -215,7 +215,7 @@ class _PartReader:
     parts: list[_Part]
     how: HowToRead
     cllr: bool
-    stamps: dict[Path, files.Stamp]
+    stamps: dict[Path, tuple[int, int]]
 
     def run(self, task: tuple[int, Limits], n_threads: int, _: None) -> tuple[_ReadPart, Told]:
         """Read a part, and return what it gave warnings of beside it."""

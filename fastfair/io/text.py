@@ -73,7 +73,7 @@ def read(path: Path, failures: bool | None = None) -> Text:
     _require_memory(path, path.stat().st_size)
     with files.reading(path):
         data = _content(path)
-    if what := files.not_text(path, data):
+    if what := files.not_text(data):
         raise FileFormatError(f"{path} is {what}")
     data = data.removeprefix(_BOM)
     _require_text(path, data)
