@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import enum
 import numbers
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import partial
@@ -80,8 +79,6 @@ def clean(label: Any) -> Any:
     ValueError
         For bytes that are not UTF-8, text that cannot be written as such, and numbers that are too large.
     """
-    if isinstance(label, enum.Enum):
-        return clean(label.value)
     if isinstance(label, bytes):
         return label.decode().strip()
     if isinstance(label, str):
@@ -104,8 +101,6 @@ def _without_numpy(number: Any) -> Any:
 
 def is_missing(value: object) -> bool:
     """Return whether a label is missing: None, NaN, pandas' NA and NaT, blank text, and texts such as "nan"."""
-    if isinstance(value, enum.Enum):
-        value = value.value
     if isinstance(value, bytes):
         value = value.decode(errors="replace")
     if isinstance(value, str):
@@ -205,9 +200,7 @@ def _code_entries(name: str, entries: list[Any], codes: Array) -> tuple[Array, A
     try:
         forms: dict[Any, Any] = dict.fromkeys(entries)
     except Exception:  # labels without a hash, or whose hash raises
-        row, _ = first(lambda entry: not _has_hash(entry))
-        kind = type(entries[codes[row]]).__name__
-        raise InputError(f"{name} must be labels, but row {row} (counted from 0) is of type {kind}", row=row) from None
+        raise InputError(f"{name} must be labels, text or numbers, but some cannot be compared") from None
     missing = {entry for entry in forms if is_missing(entry)}
     if missing:
         row, n = first(missing.__contains__)
@@ -215,7 +208,10 @@ def _code_entries(name: str, entries: list[Any], codes: Array) -> tuple[Array, A
             f"{name} is missing in row {row} (counted from 0) and {n} in all; give a label, or leave those rows out",
             row=row,
         )
-    _refuse_mixed(name, set(map(type, entries)), forms)
+    types = set(map(type, entries))
+    if len(set(map(_kind, types))) > 1:  # 1 and "1" may or may not be the same label
+        found = ", ".join(sorted(kind.__name__ for kind in types))
+        raise InputError(f"{name} mixes labels of the types {found}; use one type")
     wrong = {}
     for entry in forms:
         try:
@@ -240,33 +236,9 @@ def _code_entries(name: str, entries: list[Any], codes: Array) -> tuple[Array, A
     )
 
 
-def _has_hash(entry: Any) -> bool:
-    try:
-        hash(entry)
-    except Exception:
-        return False
-    return True
-
-
-def _refuse_mixed(name: str, types: set[type], entries: Iterable[Any]) -> None:
-    """Refuse a mix of text, numbers and truth values: 1 and "1" may or may not be the same label."""
-    if any(issubclass(kind, enum.Enum) for kind in types):
-        types = {type(entry.value) if isinstance(entry, enum.Enum) else type(entry) for entry in entries}
-    kinds = {_kind(kind) for kind in types}
-    if len(kinds) > 1:
-        found = sorted({kind.__name__ for kind in types})
-        raise InputError(f"{name} mixes labels of the types {', '.join(found)}; use one type")
-
-
 def _kind(of_label: type) -> str:
-    for kinds, kind in (
-        ((str, bytes), "text"),
-        ((bool, np.bool_), "truth value"),
-        ((numbers.Real, Decimal), "number"),
-    ):
-        if issubclass(of_label, kinds):
-            return kind
-    return of_label.__name__
+    kinds = ((str, bytes), "text"), ((bool, np.bool_), "truth value"), ((numbers.Real, Decimal), "number")
+    return next((kind for known, kind in kinds if issubclass(of_label, known)), of_label.__name__)
 
 
 FEW = 1 << 15  # up to so many rows NumPy is quick enough, and no kernel needs to be compiled

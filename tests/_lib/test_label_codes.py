@@ -31,11 +31,6 @@ class Word(str):
         return "a word"
 
 
-class Sex(enum.Enum):
-    F = "f"
-    M = " m "
-
-
 class TextSex(str, enum.Enum):  # noqa: UP042 - as many write it
     F = "f"
     M = "m"
@@ -57,7 +52,6 @@ def groups_of(labels, other=None):
         ["f", b"m", b"f", "m"],
         [Word("f "), Word("m"), Word("f"), Word("m")],
         [np.str_("f"), "m", "f ", np.str_("m")],
-        [Sex.F, Sex.M, Sex.F, Sex.M],
         [TextSex.F, TextSex.M, "f", "m"],
         np.array(PLAIN, object),
         np.ma.array(PLAIN),
@@ -136,8 +130,8 @@ def test_truth_values_are_labels():
         ([b"a", b"\xff", b"a", b"a"], r"is not UTF-8 text: .* in row 1 "),
         (np.array([b"a", b"\xff", b"a", b"a"]), r"is not UTF-8 text: .* in row 1 "),
         (["a", "\ud800", "a", "a"], r"is not UTF-8 text: .* in row 1 "),
-        (np.array(["a", ["b"], "a", "a"], object), "row 1 .* is of type list"),
-        (np.array(["a", {}, "a", "a"], object), "row 1 .* is of type dict"),
+        (np.array(["a", ["b"], "a", "a"], object), "must be labels, text or numbers, but some cannot be compared"),
+        (np.array(["a", {}, "a", "a"], object), "some cannot be compared"),
         ([["a"], ["b"], ["c"], ["d"]], "one-dimensional"),
         ([["a"], ["b", "c"], ["c"], ["d"]], "reference_group"),
         (np.zeros(4, complex), "type is complex"),
@@ -209,7 +203,7 @@ def test_labels_written_alike_are_refused_as_groups():
 
 
 def test_the_rule_is_one_function():
-    assert [label_codes.clean(x) for x in (" a\t", b" a ", Sex.M, 1.0, np.int8(1), True, 1.5, Word("x "))] == [
+    assert [label_codes.clean(x) for x in (" a\t", b" a ", TextSex.M, 1.0, np.int8(1), True, 1.5, Word("x "))] == [
         "a", "a", "m", 1, 1, True, 1.5, "x"
     ]  # fmt: skip
     for label, kind in ((np.str_("a"), str), (1.0, int), (np.bool_(1), bool), (np.float32(0.5), float)):
