@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from inspect import cleandoc
 from typing import TYPE_CHECKING, Any
 
 from fastfair.cli.verbs import VERBS, Option, Table, Verb, options_of, table
@@ -28,7 +29,7 @@ def lines_of(verbs: dict[str, Verb], of_functions: Table) -> list[str]:
     """Write a section for each verb: what it does, examples, and its options, those of `--help` first."""
     lines = []
     for name, verb in verbs.items():
-        lines += [f"## fastfair {name}", "", _cell(verb.help), "", "```sh", *verb.examples, "```", ""]
+        lines += [f"## fastfair {name}", "", _cell(verb.help), "", "```sh", cleandoc(verb.examples), "```", ""]
         first = verb.first.split()
         options = sorted(options_of(verb, of_functions), key=lambda one: one.name not in first)
         lines += ["```{list-table}", ":header-rows: 1", ":widths: 25 75", "", "* - Option", "  - Is"]

@@ -182,9 +182,9 @@ class Command(click.Command):
         )
         super().__init__(
             name.split()[-1], params=[*arguments, *options, help_all], callback=lambda **_: run(name), help=verb.help,
-            short_help=verb.summary,
+            short_help=verb.help.partition(". ")[0].removesuffix(".") + ".",
         )  # fmt: skip
-        self.verb, self.examples = verb, list(verb.examples)
+        self.verb, self.examples = verb, list(map(str.strip, verb.examples.splitlines()))
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Parse options, and remember them as they were written."""

@@ -64,11 +64,9 @@ class Verb:
 
     Attributes
     ----------
-    summary : str
-        What the list of verbs says of it, in one line.
     help : str
-        The first lines of its help.
-    examples : sequence of str
+        The first lines of its help; the list of verbs has the first sentence.
+    examples : str
         Command lines.
     first : str
         The options that `--help` shows; `--help-all` has all.
@@ -88,9 +86,8 @@ class Verb:
         Whether what the functions need is required at once; else the verb itself says what is missing.
     """
 
-    summary: str
     help: str
-    examples: Sequence[str]
+    examples: str
     first: str
     calls: str = ""
     reads: str = ""
@@ -162,24 +159,18 @@ _PAGE = "as_json output plots report title"
 VERBS: dict[str, Verb] = {
     "evaluate": Verb(
         "Evaluate scores: error rates of groups, fairness, intervals.",
-        "Evaluate the comparisons of the file SCORES: error rates of groups, fairness measures, and intervals.",
-        (
-            "fastfair evaluate scores.csv --group sex --group age --at fmr=0.001 --report report.html",
-            "fastfair evaluate trials.txt --embeddings voices.npz --metadata speakers.csv --metadata-id id --group sex",
-            "fastfair evaluate faces.npz --input vectors --group sex",
-        ),
+        """fastfair evaluate scores.csv --group sex --group age --at fmr=0.001 --report report.html
+        fastfair evaluate trials.txt --embeddings voices.npz --metadata speakers.csv --metadata-id id --group sex
+        fastfair evaluate faces.npz --input vectors --group sex""",
         "metadata metadata_id groups at measures unit n_resamples rng output report",
         "evaluate", f"{_SCORES} {_VECTORS}", own=(_KIND, *_SIDES, *_EVALUATED), writes=_PAGE,
     ),
     "compare": Verb(
-        "Compare systems by scores of the same comparisons.",
-        "Compare systems, whose scores of the same comparisons are in the files FIRST, SECOND and OTHERS. More than "
-        "two are called as their files are without suffix, and ranked.",
-        (
-            "fastfair compare first.csv second.csv --group sex --at fmr=0.001",
-            "fastfair compare old.csv new.csv small.csv --baseline old --report report.html",
-            "fastfair compare first.csv second.csv --second-score-kind distance --group sex --output results",
-        ),
+        "Compare systems by scores of the same comparisons. These are in the files FIRST, SECOND and OTHERS; more "
+        "than two are called as their files are without suffix, and ranked.",
+        """fastfair compare first.csv second.csv --group sex --at fmr=0.001
+        fastfair compare old.csv new.csv small.csv --baseline old --report report.html
+        fastfair compare first.csv second.csv --second-score-kind distance --group sex --output results""",
         "second_score groups at baseline measures n_resamples rng output report",
         "compare evaluate", f"{_SCORES} {_VECTORS}", "first second others...",
         (
@@ -193,13 +184,10 @@ VERBS: dict[str, Verb] = {
         "alternative simultaneous", _PAGE,
     ),
     "check": Verb(
-        "Pass or fail requirements, by confidence limits; for CI.",
-        "Judge whether the file SCORES shows that requirements are met, by confidence limits instead of estimates. "
-        "Exit codes: 0 if all are met, 1 if one is not, 3 if the data do not decide, 2 for wrong options and files.",
-        (
-            'fastfair check scores.csv --require "fnmr@fmr=0.001 <= 0.05" --require "fnmr[*] <= 8 %" --group sex',
-            'fastfair check scores.csv --require "max_geomean_ratio(fnmr) <= 1.5" --group sex --junit junit.xml',
-        ),
+        "Pass or fail requirements, by confidence limits; for CI. Exit codes: 0 if all are met, 1 if one is not, 3 "
+        "if the data do not decide, 2 for wrong options and files.",
+        """fastfair check scores.csv --require "fnmr@fmr=0.001 <= 0.05" --require "fnmr[*] <= 8 %" --group sex
+        fastfair check scores.csv --require "max_geomean_ratio(fnmr) <= 1.5" --group sex --junit junit.xml""",
         "requirements groups at allow_undecided worst rng output report junit",
         "check", _SCORES,
         own=(
@@ -210,12 +198,9 @@ VERBS: dict[str, Verb] = {
         ),
     ),
     "apply": Verb(
-        "Apply a threshold that development data give.",
-        "Compute error rates of the file SCORES at a threshold found on development data, whose uncertainty is kept.",
-        (
-            "fastfair apply scores.csv --development dev.csv --at fmr=0.001 --group sex",
-            "fastfair apply scores.csv --development dev.csv --at eer --output results --plots pdf",
-        ),
+        "Apply a threshold that development data give. Its uncertainty is kept.",
+        """fastfair apply scores.csv --development dev.csv --at fmr=0.001 --group sex
+        fastfair apply scores.csv --development dev.csv --at eer --output results --plots pdf""",
         "development metadata metadata_id groups at confidence_level output plots report",
         "apply_threshold", _SCORES,
         own=(
@@ -226,11 +211,8 @@ VERBS: dict[str, Verb] = {
     ),
     "calibration": Verb(
         "Tell what decisions by log-likelihood ratios cost.",
-        "Tell what decisions by the log-likelihood ratios in the file SCORES cost, overall and in each group.",
-        (
-            "fastfair calibration ratios.csv --score-kind log-likelihood-ratio --application 0.05,1,10",
-            "fastfair calibration scores.csv --calibrate logistic --group sex --report calibration.html",
-        ),
+        """fastfair calibration ratios.csv --score-kind log-likelihood-ratio --application 0.05,1,10
+        fastfair calibration scores.csv --calibrate logistic --group sex --report calibration.html""",
         "score_kind groups applications method n_resamples rng output plots report",
         "evaluate_calibration calibrate", _SCORES,
         own=(
@@ -242,21 +224,15 @@ VERBS: dict[str, Verb] = {
     ),
     "claim": Verb(
         'Judge whether scores support a claim such as "fmr <= 1e-4".',
-        'Judge whether the file SCORES supports the claim STATEMENT, such as "fmr <= 1e-4".',
-        (
-            'fastfair claim scores.csv "fmr <= 1e-4" --at threshold=0.62',
-            'fastfair claim scores.csv "fnmr <= 2 %" --at fmr=0.001 --group sex --output results --plots pdf',
-        ),
+        """fastfair claim scores.csv "fmr <= 1e-4" --at threshold=0.62
+        fastfair claim scores.csv "fnmr <= 2 %" --at fmr=0.001 --group sex --output results --plots pdf""",
         "metadata metadata_id groups at unit n_resamples confidence_level rng output report",
         "claim", f"{_SCORES} {_VECTORS}", "scores statement", (_KIND, *_SIDES), "statement",
     ),
     "discard": Verb(
-        "Tell what an error rate becomes when low quality is discarded.",
-        "Compute error rates of the file SCORES after discarding comparisons of low quality, and whose these are.",
-        (
-            "fastfair discard scores.csv --at fmr=0.001 --quality quality --group sex",
-            "fastfair discard scores.csv --at threshold=0.6 --reference-quality q1 --probe-quality q2 --output results",
-        ),
+        "Tell what an error rate becomes when low quality is discarded. It also tells whose comparisons these are.",
+        """fastfair discard scores.csv --at fmr=0.001 --quality quality --group sex
+        fastfair discard scores.csv --at threshold=0.6 --reference-quality q1 --probe-quality q2 --output results""",
         "quality reference_quality probe_quality groups at rate fractions output report",
         "discard_curve", _SCORES,
         own=(
@@ -268,13 +244,10 @@ VERBS: dict[str, Verb] = {
         ),
     ),
     "embeddings": Verb(
-        "Measure vectors: FNMR and fairness over FMR.",
-        "Measure the vectors in the file PATH: FNMR at false match rates, and fairness of groups, with intervals. "
-        "`fastfair evaluate --input vectors` tells the rates of groups.",
-        (
-            "fastfair embeddings faces.npz --group sex --output results --plots png --report report.html",
-            "fastfair embeddings faces.npy --samples images.csv --subject file --subject-pattern '^([^/]+)/'",
-        ),
+        "Measure vectors: FNMR and fairness over FMR. `fastfair evaluate --input vectors` tells the rates of "
+        "groups.",
+        """fastfair embeddings faces.npz --group sex --output results --plots png --report report.html
+        fastfair embeddings faces.npy --samples images.csv --subject file --subject-pattern '^([^/]+)/'""",
         "samples subject subject_pattern groups fmr measures n_resamples rng output report",
         "bands.curve.bands_of roc_band", _VECTORS, "path",
         (
@@ -286,12 +259,9 @@ VERBS: dict[str, Verb] = {
         "group scheme", flags={"samples": "samples"},
     ),
     "group-test": Verb(
-        "Test whether error rates of groups differ by more than chance.",
-        "Test whether FNMRs, and FMRs, of groups in the file DATA differ by more than chance, with a margin of error.",
-        (
-            "fastfair group-test scores.csv --group sex --at fmr=0.001",
-            "fastfair group-test counts.csv --input counts --group sex --output results --plots pdf",
-        ),
+        "Test whether error rates of groups differ by more than chance. The margin of error is told, too.",
+        """fastfair group-test scores.csv --group sex --at fmr=0.001
+        fastfair group-test counts.csv --input counts --group sex --output results --plots pdf""",
         "kind groups at rate statistic n_resamples confidence_level rng output plots",
         "fnmr_test margin_of_error", f"{_SCORES} {_VECTORS} read_failure_counts", "data",
         (
@@ -314,35 +284,25 @@ VERBS: dict[str, Verb] = {
     ),
     "measures": Verb(
         "Compute all fairness measures of a table of error rates.",
-        "Compute all fairness measures of the table RATES, such as a published one of error rates of groups.",
-        (
-            "fastfair measures published.csv --fmr-column 'FMR.{group}' --fnmr-column 'FNMR.{group}' --by Algorithm",
-            "fastfair measures table.csv --fmr-column fmr --fnmr-column fnmr --by system --group nationality --percent",
-        ),
+        """fastfair measures published.csv --fmr-column 'FMR.{group}' --fnmr-column 'FNMR.{group}' --by Algorithm
+        fastfair measures table.csv --fmr-column fmr --fnmr-column fnmr --by system --group nationality --percent""",
         "fmr fnmr by group fmr_global fnmr_global percent alpha as_json output",
         "measures.table", "", "rates", writes="as_json output",
         flags={"fmr": "fmr-column", "fnmr": "fnmr-column", "group": "group"},
     ),
     "model": Verb(
         "Tell what each attribute does to errors, others held fixed.",
-        "Model errors of the file SCORES by all its groups at once: what does each attribute do, others held fixed?",
-        (
-            "fastfair model scores.csv --at fmr=0.001 --group sex --group age",
-            "fastfair model scores.csv --at threshold=0.6 --group sex --group age --baseline sex=m --output results",
-        ),
+        """fastfair model scores.csv --at fmr=0.001 --group sex --group age
+        fastfair model scores.csv --at threshold=0.6 --group sex --group age --baseline sex=m --output results""",
         "metadata metadata_id groups baseline at rate unit confidence_level output plots",
         "error_model", _SCORES, own=_SIDES, without="attributes",
     ),
     "plan": Verb(
-        "Plan a study of groups' FNMRs: margins, power, subjects.",
-        "Plan a study of groups' FNMRs: its margin of error, its power, or how many subjects it needs; with the "
-        "command `fmr`, a study that is to support a claimed FMR. Of several numbers with commas between them every "
-        "combination is planned.",
-        (
-            "fastfair plan --groups 3,10 --subjects 100,400 --attempts 2 --fnmr 0.05 --correlation 0.25",
-            "fastfair plan --groups 10 --attempts 2 --fnmr 0.05 --correlation 0.25 --difference 0.05 --power 0.8",
-            "fastfair plan --groups 10 --pilot counts.csv --fnmr 0.05 --correlation 0.25 --margin 0.03",
-        ),
+        "Plan a study of groups' FNMRs: margins, power, subjects. The command `fmr` plans one that is to support a "
+        "claimed FMR. Of several numbers with commas between them every combination is planned.",
+        """fastfair plan --groups 3,10 --subjects 100,400 --attempts 2 --fnmr 0.05 --correlation 0.25
+        fastfair plan --groups 10 --attempts 2 --fnmr 0.05 --correlation 0.25 --difference 0.05 --power 0.8
+        fastfair plan --groups 10 --pilot counts.csv --fnmr 0.05 --correlation 0.25 --margin 0.03""",
         "n_groups n_subjects n_attempts fnmr correlation margin difference power pilot output",
         "plan_subjects plan_margin", "", "",
         (
@@ -364,11 +324,8 @@ VERBS: dict[str, Verb] = {
     ),
     "plan fmr": Verb(
         "Plan how many subjects support a claimed FMR.",
-        "Plan how many subjects support a claimed FMR, whose false matches come together by subject.",
-        (
-            "fastfair plan fmr --claimed 1e-4 --fmr 5e-5 --covariance 1.2",
-            "fastfair plan fmr --claimed 1e-4 --pilot scores.csv --at threshold=0.6 --partners 50",
-        ),
+        """fastfair plan fmr --claimed 1e-4 --fmr 5e-5 --covariance 1.2
+        fastfair plan fmr --claimed 1e-4 --pilot scores.csv --at threshold=0.6 --partners 50""",
         "claimed fmr covariance pilot at n_partners n_samples assurance rng output",
         "plan_fmr", _SCORES, "",
         (*_SIDES, Option("pilot", "Scores of a pilot.", "path", section="Input"),
@@ -377,11 +334,8 @@ VERBS: dict[str, Verb] = {
     ),
     "shrink": Verb(
         "Estimate rates of small groups with the help of the others.",
-        "Estimate the error rates of small groups in the file SCORES by drawing each towards the other groups.",
-        (
-            "fastfair shrink scores.csv --at fmr=0.001 --group nationality",
-            "fastfair shrink scores.csv --at threshold=0.6 --group nationality --rate fmr --output results --plots pdf",
-        ),
+        """fastfair shrink scores.csv --at fmr=0.001 --group nationality
+        fastfair shrink scores.csv --at threshold=0.6 --group nationality --rate fmr --output results --plots pdf""",
         "metadata metadata_id groups at rate n_resamples confidence_level rng output plots",
         "shrunken_rates", _SCORES,
         own=(
@@ -394,22 +348,16 @@ VERBS: dict[str, Verb] = {
     ),
     "strata": Verb(
         "Compare rates by one attribute within strata of others.",
-        "Compute rates of the file SCORES by one attribute, overall and within strata of its other groups.",
-        (
-            "fastfair strata scores.csv --at fmr=0.001 --group sex --group age --by sex",
-            "fastfair strata scores.csv --at fmr=0.001 --group sex --group age --by sex --output results --plots pdf",
-        ),
+        """fastfair strata scores.csv --at fmr=0.001 --group sex --group age --by sex
+        fastfair strata scores.csv --at fmr=0.001 --group sex --group age --by sex --output results --plots pdf""",
         "metadata metadata_id groups by at rate confidence_level output plots",
         "stratified_rates", _SCORES, own=_SIDES, without="strata",
     ),
     "synthesize": Verb(
-        "Make scores with given error rates, or of a biased system.",
-        "Make scores with given error rates: a biased system, or one set. With --output: "
-        "groups.csv and overall.csv of a system, or scores.csv of a set, and measures.csv. Scores are distances.",
-        (
-            "fastfair synthesize --ratios 1:1:3:5 --output system",
-            "fastfair synthesize --fmr 0.01 --n-nonmated 30000 --format parquet --output set",
-        ),
+        "Make scores with given error rates, or of a biased system. With --output: groups.csv and overall.csv of a "
+        "system, or scores.csv of a set, and measures.csv. Scores are distances.",
+        """fastfair synthesize --ratios 1:1:3:5 --output system
+        fastfair synthesize --fmr 0.01 --n-nonmated 30000 --format parquet --output set""",
         "ratios fmr fnmr at n_mated n_nonmated rng output",
         "biased_system synthesize", "", "",
         (
@@ -422,19 +370,16 @@ VERBS: dict[str, Verb] = {
         "tmr tnmr step accept stop group", "as_json output", {"kind": "kind"}, asks=False,
     ),
     "demo": Verb(
-        "Evaluate real data: VoxCeleb1-H, 550,894 trials.",
-        "Evaluate real data, VoxCeleb1-H by gender and nationality, and write a page about it: report.html.",
-        (
-            "fastfair demo",
-            "fastfair demo --system resnetse34l --at fmr=0.01 --report other.html",
-        ),
+        "Evaluate real data: VoxCeleb1-H, 550,894 trials. A page about them is written: report.html.",
+        """fastfair demo
+        fastfair demo --system resnetse34l --at fmr=0.01 --report other.html""",
         "system at measures requirements n_resamples rng output report title",
         "evaluate datasets.voxceleb1_h", "", "", _EVALUATED, "groups", _PAGE,
     ),
     "warm-up": Verb(
         "Compile all kernels now, so that no later run has to.",
-        "Compile all kernels in parallel processes, once on this machine, so that no later run has to.",
-        ("fastfair warm-up", "fastfair warm-up --n-processes 2 --no-progress"),
+        """fastfair warm-up
+        fastfair warm-up --n-processes 2 --no-progress""",
         "n_processes progress",
         "warm_up", "", "", writes="",
     ),

@@ -73,7 +73,7 @@ def verbs(monkeypatch):
     module.toy = toy
     monkeypatch.setitem(sys.modules, "fastfair.toys", module)
     monkeypatch.setattr(actions, "toy", lambda run: run.deliver({"toy": run.call(toy)}), raising=False)
-    verb = Verb("Make a toy.", "Make a toy of SCORES.", EXAMPLES, "sweetness c_box output", "toys.toy")
+    verb = Verb("Make a toy. It is one of SCORES.", "\n".join(EXAMPLES), "sweetness c_box output", "toys.toy")
     return VERBS | {"toy": verb}
 
 
