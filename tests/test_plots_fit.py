@@ -49,7 +49,7 @@ PLOTS = {  # of comparisons with two attributes, and of one of these
     "shrunken": lambda c, one: ff.shrunken_rates(ff.evaluate(one, AT, (), metrics=(), **FEW)).plot(),
     "systems": lambda c, one: ff.compare(one, one, AT, (), metrics=(), **FEW).plot_differences(),
     "ranks": lambda c, one: ff.compare({"a" * 70: one, "b": one}, None, AT, (), metrics=(), **FEW).plot(show="ranks"),
-    "ranked rates": lambda c, one: ff.compare([one] * len(one.groups), None, AT, (), metrics=(), **FEW).plot(),
+    "ranked rates": lambda c, one: ff.compare([one] * min(len(one.groups), 12), None, AT, (), metrics=(), **FEW).plot(),
     "measure over FMR": lambda c, one: ff.fairness_band(
         one,
         "group_to_min_difference",
