@@ -152,11 +152,13 @@ def of_groups(evaluation: Evaluated, together: Evaluated, tests: Sequence[Any]) 
 
 def _tested(test: Any) -> str:
     """Say in a sentence or two what a test of equal rates found."""
+    symbol = test.rate_name.upper()
     if math.isnan(test.pvalue):
-        return "Whether they differ could not be tested."
+        return f"Whether {symbol}s differ could not be tested."
     if test.pvalue >= test.level:
-        return f"No difference was detected (p = {p_value(test.pvalue)}), which does not show that the rates are equal."
-    said = f"The groups differ by more than chance explains (p = {p_value(test.pvalue)})."
+        chance = p_value(test.pvalue)
+        return f"No difference of {symbol}s was detected (p = {chance}), which does not show that they are equal."
+    said = f"{symbol}s differ by more than chance explains (p = {p_value(test.pvalue)})."
     named = {
         word: [
             group
@@ -171,7 +173,11 @@ def _tested(test: Any) -> str:
     ]  # fmt: skip
     if len(test.groups) == 2 or all(map(math.isnan, test.group_pvalue_adjusted)):
         return said
-    return f"{said} It is {' and '.join(parts)} than in the others." if parts else f"{said} The test cannot say which."
+    return (
+        f"{said} The rate is {' and '.join(parts)} than in the others."
+        if parts
+        else f"{said} The test cannot say which."
+    )
 
 
 def extremes(

@@ -318,7 +318,7 @@ def _laid_out(table: Table, notes: Notes) -> dict[str, Any]:
         return [
             {
                 "cell": one, "column": column, "letters": notes.letters(one.notes, given[0].text) if one.notes else [],
-                "look": " ".join(filter(None, (column.kind, f"s{column.side}", one.look.replace(" ", "-")))),
+                "look": f"{column.kind} s{column.side} {one.look.replace('not met', 'not-met')}".rstrip(),
             }
             for one, column in zip(given, columns, strict=True)
         ]  # fmt: skip

@@ -124,6 +124,14 @@ def test_a_page_has_each_grouping_and_all_numbers(study):
     assert row[3].startswith(f"{value} {interval}")
 
 
+def test_cells_have_all_their_looks(page_of_sex):
+    """The matrix frames FMRs within groups, and those of few errors are in italics there as well."""
+    _, page = page_of_sex
+    looks = [set((of.get("class") or "").split()) for tag, of in page.attributes if tag == "td"]
+    assert sum("own" in look for look in looks) == 2
+    assert any({"own", "few"} <= look for look in looks)
+
+
 def test_overall_numbers_stand_once(study):
     """The evaluations are of the same comparisons: the one with most groups tells them."""
     _, _, page = study
