@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
@@ -22,9 +22,6 @@ from fastfair.error_rates.rates import Rates, concentration, rates_at_key
 from fastfair.errors import InputError
 from fastfair.measures._registry import METRICS
 from fastfair.results.result import Result
-
-_LABELS = ("reference", "probe", "reference_sample", "probe_sample", "reference_group", "probe_group")
-
 
 FALSE_NONMATCH, FALSE_MATCH = (METRICS[rate].error for rate in ("fnmr", "fmr"))
 
@@ -147,11 +144,6 @@ class _Found(NamedTuple):
     error: str
     counted: Errors
 
-    def column(self, name: str) -> NDArray[Any]:
-        """Return the codes of references or probes, or of their samples or groups, of all comparisons."""
-        codes: NDArray[Any] = getattr(self.by_group if name.endswith("group") else self.side, name)
-        return codes
-
 
 @checked
 def worst_comparisons(
@@ -217,23 +209,20 @@ def worst_comparisons(
     ]
     listed = [one.positions[one.counted.n_failed :][:n] for one in found]
 
-    def taken(column_of: Callable[[_Found], NDArray[Any] | None]) -> NDArray[Any] | None:
-        """Take a column of all that is listed; None where one side has none."""
-        columns = [column_of(one) for one in found]
-        parts = [column[k] for column, k in zip(columns, listed, strict=True) if column is not None]
-        return np.concatenate(parts) if len(parts) == len(found) else None
-
-    keys, rows = taken(lambda one: one.side.keys), taken(lambda one: one.side.rows)
-    assert keys is not None
-    score = (comparisons.to_scale(1.0) * score_keys.decode(keys)).astype(np.float64)
-    labels: dict[str, tuple[Any, ...]] = {}
-    for name in _LABELS:
-        known = {"sample": comparisons.samples, "group": comparisons.groups or None}.get(
-            name.partition("_")[2], comparisons.subjects
-        )
-        codes = taken(lambda one, name=name: one.column(name)) if known is not None else None  # type: ignore[misc]
-        if codes is not None:
-            labels[name] = tuple(np.asarray(known, object)[codes].tolist())
+    worst = SortedSide.joined([one.side.take(places) for one, places in zip(found, listed, strict=True)])
+    score = (comparisons.to_scale(1.0) * worst.similarities).astype(np.float64)
+    columns = [
+        (f"{side}{of}", getattr(worst, f"{side}{of}"), known)
+        for of, known in (("", comparisons.subjects), ("_sample", comparisons.samples))
+        for side in ("reference", "probe")
+    ]
+    for name in ("reference_group", "probe_group") if comparisons.groups else ():
+        parts = [getattr(one.by_group, name)[places] for one, places in zip(found, listed, strict=True)]
+        columns.append((name, np.concatenate(parts), comparisons.groups))
+    labels = {
+        name: tuple(np.asarray(known, object)[codes].tolist()) for name, codes, known in columns if codes is not None
+    }
+    rows = worst.rows
     if rows is not None:
         labels |= {name: tuple(column[rows].tolist()) for name, column in comparisons.origin.items()}
     return WorstComparisons(

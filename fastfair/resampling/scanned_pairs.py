@@ -43,7 +43,7 @@ from .units import BLOCK, Units
 _BYTES_OF_COSTS = 112  # of a unit in a list: sums of comparisons and of costs
 # Tasks that a pass is cut into for an executor: each returns sums over all units.
 _MOST_TASKS = 16
-_NUMBER, _TYPES = "comparisons done", "types"  # beside the arrays of a task
+_NUMBER = "comparisons done"  # beside the arrays of a task
 
 
 Add = Callable[[Grouped, int, Arrays, threading.Lock], None]
@@ -129,8 +129,7 @@ class _Passing:
         """Sum over some buckets; as in `Job`."""
         arrays, add = self.work.adding(n_threads)
         n = sum(add(self._grouped(k, n_threads)) for k in steps)
-        types = np.array([array.dtype.str for array in arrays.values()])
-        return {**{name: _narrow(array) for name, array in arrays.items()}, _NUMBER: np.array(n), _TYPES: types}
+        return arrays | {_NUMBER: np.array(n)}
 
     def _grouped(self, k: int, n_threads: int | None) -> Grouped:
         path = Path(self.folder) / f"shared-{k}"
@@ -144,14 +143,6 @@ class _Passing:
             packing.save(found, part)
             part.replace(path)
         return found
-
-
-def _narrow(array: NDArray[Any]) -> NDArray[Any]:
-    """Return whole numbers in fewer bytes, where these hold them, as handing over many takes time."""
-    largest = array.max(initial=0)
-    if array.min(initial=0) < 0 or largest >= 2**32:
-        return array
-    return array.astype(np.uint16 if largest < 2**16 else np.uint32)
 
 
 class ScannedSide(CountedSide):
@@ -197,13 +188,8 @@ class ScannedSide(CountedSide):
 
         def take(_: range, found: Arrays) -> None:
             told(int(found.pop(_NUMBER)))
-            types = found.pop(_TYPES)
-            if not arrays:
-                arrays.update(
-                    {name: np.zeros(of.shape, kind) for (name, of), kind in zip(found.items(), types, strict=True)}
-                )
             for name, array in found.items():
-                arrays[name] += array
+                arrays[name] = arrays[name] + array if name in arrays else np.array(array)
 
         job = _Passing(self._grouping, str(self._folder.path), work)
         # Parts of sums are not worth a checkpoint: replicates, which take longer, have theirs.
