@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
@@ -19,7 +20,7 @@ from scipy.special import stdtr, stdtrit
 from fastfair import intervals
 from fastfair._lib import seeds, validation
 from fastfair._lib.arguments import Resamples, checked
-from fastfair._lib.plots import COLORS, GREY, STANDS_OUT, USUAL, Bar, Line, axes_or_new, draw_rows, explain, new_axes
+from fastfair._lib.plots import COLORS, GREY, STANDS_OUT, USUAL, Bar, Line, axes_or_new, draw_rows, explain
 from fastfair._lib.tables import columns_of
 from fastfair._lib.text import p_in_words
 from fastfair._lib.workers import Workers
@@ -35,14 +36,13 @@ from fastfair.error_rates.score_metrics import (
     mean_cost,
     require_ratios,
 )
-from fastfair.errors import InputError, visible
+from fastfair.errors import InputError
 from fastfair.evaluation.chapter import sizes_in_words
 from fastfair.evaluation.evaluate import EvaluationSettings, concentrations, described, evaluate
 from fastfair.evaluation.result import Evaluation
 from fastfair.measures import MEASURES
 from fastfair.measures._registry import printed_name, quantity_name
-from fastfair.pages.drawings import drawing, svg_of
-from fastfair.pages.parts import Chapter, Picture, Section
+from fastfair.pages.report import kind_of
 from fastfair.resampling.engine import Metrics, Replicates, Resampler, different_groups
 from fastfair.resampling.units import Unit
 from fastfair.results.result import Printed, Result, printed
@@ -296,7 +296,6 @@ def _explain(ax: Axes, groups: Sequence[str], lines: tuple[str, str], more: Sequ
 MISCALIBRATED, DIFFERENT, UNDECIDED = "miscalibrated", "different", "undecided"
 _Row = TypeVar("_Row", "ApplicationCost", "CostMeasure")
 _Curve = TypeVar("_Curve", BayesError, Tippett)
-_SIZE = (4.9, 3.4)  # inches
 _APART = 0.16  # of a row, between the marks of actual and minimum cost
 _MOST_DIFFERENCES = 15  # pairs of groups that a table lists; of more, only those that differ
 _MOST_CURVES = 8  # groups that one plot can show
@@ -679,31 +678,12 @@ class Calibration(Result):
              "application name estimate"),
             (f"Cllr in bits, with {level}", self.ratio_costs, "group cllr minimum loss loss_high"),
         )  # fmt: skip
-        return [(title, *printed(_columns_of(rows), names.split())[1:]) for title, rows, names in listed if rows]
-
-    @drawing()
-    def _chapter(self) -> Chapter:
-        """Add curves over priors and likelihood ratios to the costs."""
-        over_priors = "Actual and minimum error over the prior log odds."
-        drawn: tuple[tuple[Any, str, str], ...] = (
-            (self.plot_bayes_error(new_axes(_SIZE)), over_priors,
-             "The applied probability of error (APE) over the prior; upright lines are the applications."),
-            (self.plot_bayes_error(new_axes(_SIZE), normalize=True), over_priors, "The same as a share of the error "
-             "without scores: above 1, decisions would be better without them."),
-            (self.plot_tippett(new_axes(_SIZE)), "Tippett plot: shares of mated and of non-mated comparisons over "
-             "likelihood ratios.", "The share of comparisons whose likelihood ratio is at least so large."),
-        )  # fmt: skip
-        curves = [Picture(svg_of(ax.figure), shows, caption) for ax, shows, caption in drawn]
-        thresholds = [f"At {one} the Bayes threshold is {one.threshold:.4g}." for one in self.applications]
-        remarks: dict[str, list[str]] = {}
+        tables = [(title, *printed(_columns_of(rows), names.split())[1:]) for title, rows, names in listed if rows]
         noted: list[Any] = [*self.costs, *self.measures]
-        for row in noted:
-            for note in filter(None, row.note.split("; ")):
-                name = printed_name(getattr(row, "name", "act_dcf"))
-                remarks.setdefault(note, []).append(f"{name} at {row.application}: {visible(row.group or 'all')}")
-        chapter = super()._chapter()
-        added = Section("Errors over priors, and likelihood ratios", thresholds, curves)
-        return replace(chapter, sections=[*chapter.sections, added], remarks=remarks)
+        kinds = Counter(filter(None, (kind_of(note) for row in noted for note in row.note.split("; "))))
+        if kinds:
+            tables.append(("Notes", ["note", "numbers"], [[kind, str(n)] for kind, n in kinds.items()]))
+        return tables
 
 
 def _columns_of(rows: Sequence[Any]) -> dict[str, list[Any]]:
@@ -718,7 +698,10 @@ def _columns_of(rows: Sequence[Any]) -> dict[str, list[Any]]:
 def _sentence(row: ApplicationCost) -> str:
     known = not math.isnan(row.actual_low)
     brackets = f" [{row.actual_low:.3g}, {row.actual_high:.3g}]" if known else ""
-    text = f"At {row.application} decisions cost {row.actual:.3g}{brackets}; at the best threshold {row.minimum:.3g}"
+    at = (
+        f"At {row.application}, with the Bayes threshold {row.threshold:.4g}, decisions cost {row.actual:.3g}{brackets}"
+    )
+    text = f"{at}; at the best threshold {row.minimum:.3g}"
     if row.verdict == MISCALIBRATED:
         return f"{text}: the ratios are miscalibrated ({p_in_words(row.pvalue)})."
     return f"{text}; " + (

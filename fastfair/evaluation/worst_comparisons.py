@@ -211,7 +211,7 @@ def worst_comparisons(
 
     worst = SortedSide.joined([one.side.take(places) for one, places in zip(found, listed, strict=True)])
     score = (comparisons.to_scale(1.0) * worst.similarities).astype(np.float64)
-    columns = [
+    columns: list[tuple[str, Any, Any]] = [
         (f"{side}{of}", getattr(worst, f"{side}{of}"), known)
         for of, known in (("", comparisons.subjects), ("_sample", comparisons.samples))
         for side in ("reference", "probe")

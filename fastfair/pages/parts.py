@@ -161,8 +161,6 @@ class Chapter:
         The arguments of the call and the seed.
     numbers : str
         The result as JSON.
-    remarks : mapping of str to sequence of str
-        For each remark that no cell has, the numbers that it is about.
     first : FirstScreen, optional
         What it puts on the first screen.
     """
@@ -172,7 +170,6 @@ class Chapter:
     sections: Sequence[Section]
     settings: Mapping[str, Any] = field(default_factory=dict)
     numbers: str = "{}"
-    remarks: Mapping[str, Sequence[str]] = field(default_factory=dict)
     first: FirstScreen | None = None
 
 

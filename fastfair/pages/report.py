@@ -232,9 +232,6 @@ def _drawing(estimate: float, end: float, bound: float) -> str:
     return interval(scale, estimate, low, high, look="plain")
 
 
-_MOST_NUMBERS = 6  # that a remark lists; the JSON has all
-
-
 def render(
     title: str, chapters: Sequence[Chapter], cards: Sequence[Card], files: Mapping[str, str], numbers: Sequence[Chapter]
 ) -> str:
@@ -276,7 +273,6 @@ def render(
         ),
         "chapters": chapters,
         "notes": notes.listed,
-        "remarks": _remarks(chapters),
         "method": METHOD,
         "glossary": glossary(" ".join(chapter.numbers for chapter in numbers)),
         "files": {visible(name): digest for name, digest in files.items()},
@@ -325,19 +321,6 @@ def _laid_out(table: Table, notes: Notes) -> dict[str, Any]:
 
     foot = cells(table.foot) if table.foot else []
     return {"columns": columns, "rows": [cells(row) for row in table.rows], "foot": foot}
-
-
-def _remarks(chapters: Sequence[Chapter]) -> list[tuple[str, str]]:
-    """Gather the remarks that no cell has, each kind once with the numbers that it is about."""
-    found: dict[str, dict[str, None]] = {}
-    for chapter in chapters:
-        for remark, about in chapter.remarks.items():
-            found.setdefault(visible(kind_of(remark)), {}).update(dict.fromkeys(map(visible, about)))
-    return [
-        (kind, "; ".join(about) if len(about) <= _MOST_NUMBERS else f"{len(about)} numbers; the JSON names them")
-        for kind, about in found.items()
-        if kind
-    ]
 
 
 def _settings(chapters: Sequence[Chapter]) -> list[tuple[str, list[tuple[str, str]]]]:

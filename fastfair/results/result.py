@@ -219,17 +219,23 @@ class Result(Shown):
         return self._title
 
     def _chapter(self) -> Chapter:
-        """Return what a page says of the result: its sentences, its plot and its table."""
+        """Return what a page says of the result: its sentences, its plots and its tables."""
         title, tables = self._question(), self._tables()
-        pictures, notes = [], [said for said, headings, _ in tables if not headings]
-        if hasattr(self, "plot"):
-            drawn = drawing()(lambda: svg_of(self.plot().get_figure(root=True)))
-            said = f"{title} A plot of the table below.", "The table below has the numbers."
-            pictures = [Picture(drawn, *said)]
+        notes = [said for said, headings, _ in tables if not headings]
+        pictures = drawing()(self._pictures)()
         sentences = [visible(line) for line in self.summary().splitlines() if line]
         shown = [on_page(*table) for table in tables if table[1]]
         section = Section("Numbers", notes, pictures, shown)
         return Chapter(title, sentences, [section], getattr(self, "settings", {}), self.to_json())
+
+    def _pictures(self) -> list[Picture]:
+        """Draw what `--plots` draws, too."""
+        alt, caption = f"{self._question()} A plot of the table below.", "The table below has the numbers."
+        figures: Mapping[str, Any] = self._figures()
+        return [
+            Picture(svg_of(one.get_figure(root=True)), alt, name.replace("_", " ").capitalize() or caption)
+            for name, one in figures.items()
+        ]
 
 
 def on_page(title: str, headings: Sequence[str], rows: Sequence[Sequence[str]]) -> Table:
