@@ -15,7 +15,7 @@ from helpers.refusals import refused
 
 import fastfair as ff
 from fastfair import first_run
-from fastfair.cli.compiling import told_of_compiling
+from fastfair.cli.main import told_of_compiling
 from fastfair.errors import FastfairError, OutputError
 
 WITHOUT_COMPILING = """

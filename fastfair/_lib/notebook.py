@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import html
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from fastfair.errors import visible
 
-from .text import cell, shortened
+from .text import shortened
 
 _MOST_ROWS = 20
 _LONGEST = 120  # characters of a sentence in the short form
@@ -19,21 +18,19 @@ class Shown(ABC):
     """A result that shows itself in notebooks."""
 
     @abstractmethod
-    def _shown(self) -> tuple[Sequence[str], Mapping[str, Sequence[Any]]]:
-        """Return sentences, at least one, and the columns of a table, which may be empty."""
+    def _shown(self) -> Sequence[str]:
+        """Return sentences, at least one."""
 
+    @abstractmethod
     def _shown_tables(self) -> Sequence[tuple[str, Sequence[str], Sequence[Sequence[str]]]]:
         """Return a title, headings and rows of each table."""
-        columns = self._shown()[1]
-        rows = [list(map(cell, row)) for row in zip(*columns.values(), strict=True)]
-        return [("", [name.replace("_", " ") for name in columns], rows)] if rows else []
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({shortened(visible(self._shown()[0][0]), _LONGEST)})"
+        return f"{type(self).__name__}({shortened(visible(self._shown()[0]), _LONGEST)})"
 
     def _repr_html_(self) -> str:
         parts = [f"<strong>{type(self).__name__}</strong>"]
-        parts += [f"<div>{_escaped(text)}</div>" for text in self._shown()[0] if text]
+        parts += [f"<div>{_escaped(text)}</div>" for text in self._shown() if text]
         for title, headings, rows in self._shown_tables():
             parts += [f"<div>{_escaped(title)}</div>"] if title else []
             if headings:

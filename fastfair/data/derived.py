@@ -477,14 +477,14 @@ def _refuse(
         if any(one is not None and one.policy == "exclude" and one.n for one in failed)
         else ""
     )
-    counted = [dict(zip(*np.unique(codes, return_counts=True), strict=True)) for codes in ordered]
-    for k, name in enumerate(("first", "second")):
-        more = [code for code, n in counted[k].items() if n > counted[1 - k].get(code, 0)]
-        if more:
-            raise InputError(
-                f"the {_SPOKEN[kind]} comparisons differ: {name} has {len(ordered[k]):,} and {len(more):,} pairs that "
-                f"the other lacks or has less often, such as {_compared(more[0], labels)}{would_do}"
-            )
+    n, size = len(ordered[0]), min(map(len, ordered))
+    apart = int(np.argmax(np.append(ordered[0][:size] != ordered[1][:size], True)))
+    ends = [codes[apart] if apart < len(codes) else np.iinfo(np.int64).max for codes in ordered]
+    name = ("first", "second")[int(ends[1] < ends[0])]
+    raise InputError(
+        f"the {_SPOKEN[kind]} comparisons differ: first has {n:,} and second {len(ordered[1]):,}, and {name} has one "
+        f"that the other lacks or has less often, {_compared(min(ends), labels)}{would_do}"
+    )
 
 
 def _some(labels: set[Any]) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
@@ -292,8 +292,8 @@ class Evaluation(Evaluated, Result):
         """
         return "\n".join([*summary_of(self, self._together), *lines_of_tables(self)])
 
-    def _shown(self) -> tuple[Sequence[str], Mapping[str, Sequence[Any]]]:
-        return summary_of(self, self._together) if self.rates else [self.description], {}
+    def _shown(self) -> Sequence[str]:
+        return summary_of(self, self._together) if self.rates else [self.description]
 
     @cached_property
     def _together(self) -> Evaluation:

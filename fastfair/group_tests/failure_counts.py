@@ -22,7 +22,7 @@ from fastfair._lib import arrays, memory, validation
 from fastfair._lib.arguments import Array, checked
 from fastfair._lib.label_codes import Coded, Labels, encode
 from fastfair._lib.notebook import Shown
-from fastfair._lib.text import did_you_mean, rate_with_interval
+from fastfair._lib.text import cell, did_you_mean, rate_with_interval
 from fastfair._lib.threads import count_threads, in_order, run_blocks
 from fastfair._lib.warnings import warn
 from fastfair._lib.workers import Report, Workers
@@ -571,14 +571,15 @@ class FailureCounts(Shown):
             tuple(self.groups[k] for k in kept), self.grouping, self.rate_name,
         )  # fmt: skip
 
-    def _shown(self) -> tuple[Sequence[str], Mapping[str, Sequence[Any]]]:
-        low, high = self.confidence_interval()
-        ends = zip(self.group_rate.tolist(), low.tolist(), high.tolist(), strict=True)
-        counts = {"subjects": self.n_subjects, "attempts": self.n_attempts, "failures": self.n_failures}
-        columns = {"group": self.groups} | {name: column.tolist() for name, column in counts.items()}
-        return [repr(self)], columns | {
-            f"{self.rate_name.upper()}, 95 % interval": [rate_with_interval(*one) for one in ends]
-        }
+    def _shown(self) -> Sequence[str]:
+        return [repr(self)]
+
+    def _shown_tables(self) -> Sequence[tuple[str, Sequence[str], Sequence[Sequence[str]]]]:
+        counts = zip(self.n_subjects.tolist(), self.n_attempts.tolist(), self.n_failures.tolist(), strict=True)
+        rates = zip(self.group_rate.tolist(), *(end.tolist() for end in self.confidence_interval()), strict=True)
+        headings = ["group", "subjects", "attempts", "failures", f"{self.rate_name.upper()}, 95 % interval"]
+        rows = zip(self.groups, counts, rates, strict=True)
+        return [("", headings, [[group, *map(cell, n), rate_with_interval(*rate)] for group, n, rate in rows])]
 
     def __repr__(self) -> str:
         parts = (

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from fastfair._lib import arrays, memory, whole_files
 from fastfair._lib.frames import FrameColumns
-from fastfair._lib.label_codes import Coded, encode
+from fastfair._lib.label_codes import Coded
 from fastfair._lib.text import not_there
 from fastfair._lib.warnings import require
 from fastfair.data import checks
@@ -120,14 +120,8 @@ class Table(Rows):
                 "for each vector as samples="
             )
         name = self.require(role, role if name is None else name)
-        try:
-            labels = FrameColumns(self.columns([name])).labels(name) if self.take is None else _decoded(self.take(name))
-            return encode(name, labels)
-        except FileFormatError:
-            raise
-        except InputError as error:
-            line = "" if self.lines is None or error.row is None else f"{self.where(error.row)}: "
-            raise InputError(f"{self.place}: {line}{error}", error.row) from None
+        with files.naming(self.place), self.placed():
+            return FrameColumns(self.columns([name])).labels(name)
 
     def vectors(self, name: str | None = None) -> Array:
         """Return the vectors, an array of two dimensions: the column named, or the one called "vectors"."""

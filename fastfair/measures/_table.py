@@ -13,8 +13,8 @@ from fastfair._lib.arguments import Share, checked
 from fastfair._lib.text import did_you_mean
 from fastfair.errors import InputError
 
-from ._fairness import BaseMetric, measure_all
-from ._registry import MEASURES, Floats, measure_of
+from ._fairness import BaseMetric, measure_all, numbers_of
+from ._registry import MEASURES, measure_of
 
 if TYPE_CHECKING:
     from narwhals.typing import IntoDataFrame
@@ -128,8 +128,7 @@ def table(
             if differ.any():
                 named = " & ".join(systems[int(differ.argmax())])
                 raise InputError(f"column {pool!r} has different rates of all comparisons for {named!r}")
-        _require_fractions(name, found / scale, of_all / scale, percent)
-        metrics[name] = BaseMetric(found / scale, of_all / scale)
+        metrics[name] = BaseMetric(*(numbers_of(name, values / scale, largest=1) for values in (found, of_all)))
     made = []
     for quantity in measure_all(list(MEASURES), [metrics], {}, metrics, alpha, "keep"):
         measure = measure_of(quantity.name)
@@ -205,14 +204,3 @@ def _require_distinct(
     raise InputError(
         f"two rows are about {named!r}, the second is row {row} (counted from 0){hint * is_side_by_side}", row=row
     )
-
-
-def _require_fractions(name: str, groups: Floats, overall: Floats, percent: bool) -> None:
-    """Refuse rates that are not fractions, and say what to do about percentages."""
-    for values in (groups, overall):
-        wrong = (values < 0) | (values > 1)
-        if wrong.any():
-            found = float(values[wrong][0]) * (100 if percent else 1)
-            hint = "; for percentages pass percent=True" if not percent and 1 < found <= 100 else ""
-            what = "percentages in [0, 100]" if percent else "fractions in [0, 1]"
-            raise InputError(f"{name} must be rates, {what}, but the table has {found:g}{hint}")

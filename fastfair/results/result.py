@@ -110,8 +110,8 @@ class Result(Shown):
         derived = {name: written.schema_of_property(cls, name) for name in cls._derived}
         return written.schema_of(cls, about | derived)
 
-    def _shown(self) -> tuple[Sequence[str], Mapping[str, Sequence[Any]]]:
-        return self.summary().splitlines(), {}
+    def _shown(self) -> Sequence[str]:
+        return self.summary().splitlines()
 
     def _shown_tables(self) -> Sequence[Printed]:
         return self._tables() or [printed(self._columns(), self._printed.split() or self._columns())]

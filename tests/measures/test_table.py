@@ -130,8 +130,8 @@ def test_what_is_wrong_is_told(change, message):
 
 def test_percentages_are_told_from_fractions():
     percentages = pl.DataFrame(WIDE).with_columns(pl.selectors.numeric() * 100)
-    refused("pass percent=True", ff.measures.table, percentages, **COLUMNS)
-    with pytest.raises(InputError, match=r"percentages in \[0, 100\], but the table has 300"):
+    refused("divide percentages by 100", ff.measures.table, percentages, **COLUMNS)
+    with pytest.raises(InputError, match=r"fractions in \[0, 1\], but holds 3"):
         ff.measures.table(percentages.with_columns(pl.selectors.starts_with("FMR.") * 100), **COLUMNS, percent=True)
     twice = pl.concat([pl.DataFrame(WIDE)] * 2)
     refused("two rows are about 'A'", ff.measures.table, twice, **COLUMNS)
