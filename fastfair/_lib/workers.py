@@ -189,54 +189,23 @@ def _add(update: Callable[[Any], None], value: Any) -> None:
         _add(update, [list(part) if hasattr(part, "__next__") else part for part in parts])
 
 
-class _KeptParts:
-    """The files of one job, in a folder of its own that is named after its data, its settings and the version.
-
-    Parameters
-    ----------
-    folder : Path
-        The folder of the caller, who may use it for several runs.
-    job : Job
-        The job.
-
-    Raises
-    ------
-    OutputError
-        Where nothing can be written there.
-    """
-
-    def __init__(self, folder: Path, job: object) -> None:
-        # Products of vectors are those of NumPy.
-        self._folder = whole_files.ready_folder(folder / fingerprint([__version__, np.__version__, job]))
-
-    def _path(self, steps: range) -> Path:
-        return self._folder / f"{steps.start}-{steps.stop}.part"
-
-    def save(self, steps: range, arrays: dict[str, NDArray[Any]]) -> None:
-        """Keep the results of some steps."""
-        with whole_files.written(self._path(steps)) as file:
-            np.savez(file, **arrays)  # type: ignore[arg-type]  # no array is called allow_pickle
-
-    def load(self, steps: range) -> dict[str, NDArray[Any]] | None:
-        """Return the results of some steps, or None if they are not there yet.
-
-        Raises
-        ------
-        FileFormatError
-            For a file that is damaged, as the checksums of the archive tell.
-        """
-        try:
-            with self._path(steps).open("rb") as file, np.load(file) as arrays:
-                return dict(arrays)
-        except FileNotFoundError:
-            return None
-        except Exception as error:  # of many types
-            raise FileFormatError(
-                f"{self._path(steps)} is damaged ({error}): remove it, and its part of the work is done again"
-            ) from None
-
-
 Arrays = dict[str, NDArray[Any]]
+_PART = "{0.start}-{0.stop}.part"  # the file of some steps
+
+
+def _kept(path: Path) -> Arrays | None:
+    """Return the results of some steps, or None if they are not there yet; checksums tell of a damaged file."""
+    try:
+        with path.open("rb") as file, np.load(file) as arrays:
+            return dict(arrays)
+    except FileNotFoundError:
+        return None
+    except Exception as error:  # of many types
+        raise FileFormatError(
+            f"{path} is damaged ({error}): remove it, and its part of the work is done again"
+        ) from None
+
+
 _MOST_PARTS = 128  # so that a few tens of workers end together; handing out more would take longer than short parts do
 
 
@@ -292,8 +261,10 @@ def do_job(
             return
         size = -(-n // (at_once * _MOST_PARTS)) * at_once
         parts = [range(start, min(start + size, n)) for start in range(0, n, size)]
-        kept = None if workers.checkpoint is None else _KeptParts(Path(workers.checkpoint), job)
-        done = 0
+        folder, done = None, 0
+        if workers.checkpoint is not None:  # where others may lie: of other data, settings, versions, products of NumPy
+            kept_for = fingerprint([__version__, np.__version__, job])
+            folder = whole_files.ready_folder(Path(workers.checkpoint) / kept_for)
 
         def taken(steps: range, arrays: Arrays) -> None:
             nonlocal done
@@ -308,7 +279,7 @@ def do_job(
 
         missing = []
         for steps in parts:
-            found = None if kept is None else kept.load(steps)
+            found = None if folder is None else _kept(folder / _PART.format(steps))
             if found is None:
                 missing.append(steps)
             else:
@@ -319,6 +290,7 @@ def do_job(
             made = results(workers.executor, job, missing, workers.n_threads or 1)
         with closing(made):
             for steps, arrays in made:
-                if kept is not None:
-                    kept.save(steps, arrays)
+                if folder is not None:
+                    with whole_files.written(folder / _PART.format(steps)) as file:
+                        np.savez(file, **arrays)  # type: ignore[arg-type]  # no array is called allow_pickle
                 taken(steps, arrays)
