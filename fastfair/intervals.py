@@ -13,7 +13,7 @@ from typing import Annotated, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fastfair._lib import arrays, validation
+from fastfair._lib import validation
 from fastfair._lib.arguments import Array, Kind, checked
 from fastfair.errors import InputError
 
@@ -46,7 +46,7 @@ def level(confidence_level: object) -> float:
 
 def replicates_of(name: str, values: ArrayLike) -> Floats:
     """Make an array with replicates on its last axis."""
-    array = arrays.floats(name, values)
+    array = validation.floats(name, values)
     if array.ndim == 0 or array.shape[-1] == 0:
         raise InputError(f"{name} needs replicates on its last axis, but its shape is {array.shape}")
     return array
@@ -54,7 +54,7 @@ def replicates_of(name: str, values: ArrayLike) -> Floats:
 
 def one_for_each(name: str, values: ArrayLike, replicates: Floats) -> Floats:
     """Make an array of one value for each row of replicates, or one for all."""
-    array = arrays.floats(name, values)
+    array = validation.floats(name, values)
     if array.shape and array.shape != replicates.shape[:-1]:
         raise InputError(
             f"{name} needs one value for each quantity, but its shape is {array.shape} and the replicates' "
@@ -209,7 +209,7 @@ def _dyadic(values: Floats, center: Floats, tail: float, **_: Any) -> Ends:
 
 
 def _logit(values: Floats, center: Floats, tail: float, *, degrees_of_freedom: ArrayLike, **_: Any) -> Ends:
-    freedom = arrays.floats("degrees_of_freedom", degrees_of_freedom)
+    freedom = validation.floats("degrees_of_freedom", degrees_of_freedom)
     if not (freedom > 0).all():
         raise InputError(f"degrees_of_freedom must be above 0, not {freedom[~(freedom > 0)][0]:g}")
     return logit_ends(center, standard_error(values), freedom, tail)
@@ -345,8 +345,8 @@ def logit_interval(
     >>> round(float(low), 4), round(float(high), 4)
     (0.0122, 0.0326)
     """
-    center, spread = arrays.floats("estimate", estimate), arrays.floats("standard_error", standard_error)
-    freedom = arrays.floats("degrees_of_freedom", degrees_of_freedom)
+    center, spread = validation.floats("estimate", estimate), validation.floats("standard_error", standard_error)
+    freedom = validation.floats("degrees_of_freedom", degrees_of_freedom)
     require_rates("estimate", center)
     return logit_ends(center, spread, freedom, (1 - level(confidence_level)) / 2)
 
@@ -434,10 +434,9 @@ def upper_limit_without_errors(n: float, confidence_level: float) -> float:
     >>> round(upper_limit_without_errors(1000, 0.95), 5)
     0.00368
     """
-    trials = validation.real("n", n)
-    if not trials >= 1:
-        raise InputError(f"n must be at least 1, not {trials:g}")
-    return float(-np.expm1(np.log((1 - level(confidence_level)) / 2) / trials))
+    if not n >= 1:
+        raise InputError(f"n must be at least 1, not {n:g}")
+    return float(-np.expm1(np.log((1 - level(confidence_level)) / 2) / n))
 
 
 def difference_interval(first: Floats, second: Floats, correlation: Floats) -> tuple[Floats, Floats]:
@@ -678,7 +677,7 @@ def holm(pvalues: Array) -> Floats:
     >>> holm([0.01, 0.04, 0.03]).round(2).tolist()
     [0.03, 0.06, 0.06]
     """
-    given = arrays.floats("pvalues", arrays.column("pvalues", pvalues))
+    given = validation.floats("pvalues", validation.column("pvalues", pvalues))
     require_rates("pvalues", given)
     adjusted = np.full(given.shape, np.nan)
     order = np.argsort(given, kind="stable")[: np.count_nonzero(~np.isnan(given))]  # NaN are sorted to the end

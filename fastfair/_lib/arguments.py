@@ -26,7 +26,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from fastfair.errors import FastfairError, InputError, NotEnoughMemoryError
 
-from . import arrays, validation
+from . import validation
 from .text import joined_by_or, shown
 
 Check = Callable[[str, Any], Any]
@@ -88,7 +88,7 @@ def _plain_text(name: str, value: Any) -> str:
 
 
 def _is_number(value: object) -> bool:
-    return isinstance(validation.plain(value), numbers.Real) and not isinstance(validation.plain(value), bool)
+    return isinstance(validation.scalar(value), numbers.Real) and not isinstance(validation.scalar(value), bool)
 
 
 def _path(name: str, value: Any) -> str | Path:
@@ -115,7 +115,7 @@ def _is_frame(value: object) -> bool:
 def _number_or_array(name: str, value: Any) -> Any:
     if isinstance(value, int | float | np.number) and not isinstance(value, bool):
         return value
-    return arrays.listed(name, value, "a number or an array of them")
+    return validation.listed(name, value, "a number or an array of them")
 
 
 KINDS: dict[Any, Kind] = {
@@ -125,7 +125,7 @@ KINDS: dict[Any, Kind] = {
     int: Kind(
         "a whole number of at least 0",
         "whole numbers",
-        lambda value: _is_number(value) and isinstance(validation.plain(value), numbers.Integral),
+        lambda value: _is_number(value) and isinstance(validation.scalar(value), numbers.Integral),
         validation.count,
     ),
     float: Kind("a finite number", "numbers", _is_number, validation.number),
@@ -168,7 +168,7 @@ Rate = Annotated[float, validation.fraction]  # in [0, 1)
 Share = Annotated[float, partial(validation.fraction, interval="[0, 1]")]
 Probability = Annotated[float, partial(validation.fraction, interval="(0, 1)")]
 AnyNumber = Annotated[float, Kind("a number", "numbers", _anything, _any_number)]  # one that need not be finite
-Array = Annotated[ArrayLike, partial(arrays.listed, wanted="an array or a list")]
+Array = Annotated[ArrayLike, partial(validation.listed, wanted="an array or a list")]
 
 
 # From annotations to checks.
@@ -199,7 +199,7 @@ def _list_kind(inner: Any) -> Kind:
 
     def read(name: str, value: Any) -> list[Any]:
         if not (of_text and isinstance(value, Collection)):
-            value = arrays.listed(name, value, f"a list of {several}")
+            value = validation.listed(name, value, f"a list of {several}")
         return [check(f"{name}[{k}]", entry) for k, entry in enumerate(value)]
 
     return Kind(f"a list of {several}", f"lists of {several}", takes, read)

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from fastfair.errors import InputError
 
-from . import arrays
+from . import validation
 from .threads import count_threads, in_threads, slices
 from .warnings import told_as
 
@@ -52,7 +52,7 @@ def in_use(n: int, *columns: NDArray[np.integer[Any]]) -> tuple[NDArray[np.bool_
 
 
 def _column(name: str, values: Any) -> Any:
-    return values if type(values) is Coded else arrays.listed(name, values, "an array or a list of labels")
+    return values if type(values) is Coded else validation.listed(name, values, "an array or a list of labels")
 
 
 Labels = Annotated[ArrayLike | Coded, _column]
@@ -128,7 +128,7 @@ def encode(name: str, values: Labels) -> Coded:
         labels, places = _code_entries(name, *text)
         return Coded(labels, look_up(text.codes, places))
     # NumPy would make ["f", nan] an array of text, with a label "nan".
-    array = arrays.column(name, values, object if isinstance(values, list | tuple) else None)
+    array = validation.column(name, values, object if isinstance(values, list | tuple) else None)
     if array.dtype.kind in "cV":
         raise InputError(f"{name} must be labels, text or numbers, but their type is {array.dtype}")
     distinct, codes = number_entries(array)

@@ -20,9 +20,8 @@ def fixed(rng: Seed) -> int | np.random.SeedSequence:
     if isinstance(rng, np.random.Generator):
         return int(rng.integers(2**53))
     if rng is None:
-        return int(
-            np.random.SeedSequence().generate_state(1, np.uint64)[0] >> np.uint64(11)
-        )  # 53 bits, which JSON holds exactly
+        # 53 bits, which JSON holds exactly
+        return int(np.random.SeedSequence().generate_state(1, np.uint64)[0] >> np.uint64(11))
     return rng
 
 

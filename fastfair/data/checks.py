@@ -12,7 +12,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fastfair._lib import arrays
+from fastfair._lib import validation
 from fastfair._lib.label_codes import Coded, Labels, encode
 from fastfair.errors import InputError
 
@@ -53,28 +53,28 @@ def scores(values: ArrayLike) -> NDArray[np.floating[Any]]:
     """Convert scores to a contiguous float32 or float64 array; NaN and infinity are refused after the sort."""
     if isinstance(values, list | tuple) or (isinstance(values, np.ndarray) and values.dtype == object):
         values = [math.nan if value is None else value for value in values]  # of a comparison that failed
-    array = arrays.one_dimensional("scores", arrays.numbers_in("scores", values))
+    array = validation.one_dimensional("scores", validation.numbers_in("scores", values))
     if array.size == 0:
         raise InputError("scores is empty: there is nothing to evaluate")
     if array.dtype in (np.float32, np.float16):
-        return arrays.contiguous(array, np.float32)
-    return arrays.contiguous(arrays.floats("scores", array))
+        return validation.contiguous(array, np.float32)
+    return validation.contiguous(validation.floats("scores", array))
 
 
 def vectors(values: ArrayLike) -> NDArray[np.floating[Any]]:
     """Convert vectors to a contiguous float32 or float64 array, one row for each sample; copy only if needed."""
-    array = arrays.numbers_in("vectors", values)
+    array = validation.numbers_in("vectors", values)
     if array.ndim != 2:
         raise InputError(f"vectors must be two-dimensional, one row for each sample, but its shape is {array.shape}")
     n, d = array.shape
     if n < 2 or d == 0:
         raise InputError(f"vectors needs at least 2 rows and 1 column, but its shape is {array.shape}")
     if array.dtype.kind == "f":
-        return arrays.contiguous(array, np.float32 if array.dtype.itemsize == 2 else array.dtype)
+        return validation.contiguous(array, np.float32 if array.dtype.itemsize == 2 else array.dtype)
     largest = max(abs(float(array.min())), abs(float(array.max())))
     if largest <= 2**24:  # float32 holds whole numbers exactly up to here
-        return arrays.contiguous(array, np.float32)
-    return arrays.contiguous(arrays.floats("vectors", array))
+        return validation.contiguous(array, np.float32)
+    return validation.contiguous(validation.floats("vectors", array))
 
 
 def unusable(vectors: NDArray[np.floating[Any]], similarity: str) -> NDArray[np.bool_]:
@@ -111,7 +111,7 @@ def _require_range(vectors: NDArray[np.floating[Any]], similarity: str) -> None:
     """Refuse vectors whose inner products, or squared distances, are out of range for their floats."""
     largest = max(max(float(block.max()), -float(block.min())) for block in _blocks(vectors))
     kind = np.finfo(vectors.dtype if similarity == "inner_product" else np.float64)
-    lowest, highest = float(kind.tiny), min(float(kind.max) / 4, arrays.LARGEST)
+    lowest, highest = float(kind.tiny), min(float(kind.max) / 4, validation.LARGEST)
     if similarity == "negative_euclidean" and vectors.dtype == np.float32:  # distances are rounded to it
         lowest, highest = float(np.finfo(np.float32).tiny) ** 2, (float(np.finfo(np.float32).max) / 4) ** 2
     if largest == 0 or (largest * largest * vectors.shape[1] <= highest and largest * largest >= lowest):
@@ -135,9 +135,9 @@ def not_usable(values: NDArray[np.floating[Any]]) -> InputError:
     if not bad.size:
         row = int(np.argmax(np.abs(values)))
         return InputError(
-            f"scores must lie between -{arrays.LARGEST:g} and {arrays.LARGEST:g}, so that their sums and squares are "
-            f"numbers, but row {row} (counted from 0) is {float(values[row])}; if "
-            f"this is the score of failed comparisons, declare it with failure_score=: {FAILURES_DO}",
+            f"scores must lie between -{validation.LARGEST:g} and {validation.LARGEST:g}, so that their sums and "
+            f"squares are numbers, but row {row} (counted from 0) is {float(values[row])}; if this is that of failed "
+            f"comparisons, declare it with failure_score=: {FAILURES_DO}",
             row=row,
         )
     row = int(bad[0])
@@ -154,9 +154,9 @@ def mated_flags(values: Labels, mated_value: object = None) -> NDArray[np.bool_]
     if isinstance(values, Coded):
         coded = values
     else:
-        array = arrays.column("mated", values)
+        array = validation.column("mated", values)
         if array.dtype == np.bool_ and mated_value is None:
-            return arrays.contiguous(array)
+            return validation.contiguous(array)
         coded = encode("mated", array)
     found = coded.labels.tolist()
     words = [mated_word(label) for label in found]

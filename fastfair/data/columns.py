@@ -11,7 +11,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fastfair._lib import arrays, label_codes, memory
+from fastfair._lib import label_codes, memory, validation
 from fastfair._lib.arguments import checked
 from fastfair._lib.label_codes import Coded, Labels, encode, encode_together
 from fastfair._lib.warnings import gathered, warn
@@ -378,7 +378,7 @@ def columns_of_matrix(
 
     See `Comparisons.from_matrix` for the arguments.
     """
-    matrix = arrays.numbers_in("scores", scores)
+    matrix = validation.numbers_in("scores", scores)
     if matrix.ndim != 2:
         raise InputError(f"a score matrix has two dimensions, but the shape of scores is {matrix.shape}")
     n_rows, n_columns = matrix.shape

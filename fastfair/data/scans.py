@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fastfair._lib import arrays
+from fastfair._lib import validation
 from fastfair._lib.arguments import checked
 from fastfair._lib.label_codes import encode_together, look_up, smallest_integers
 from fastfair._lib.threads import count_threads, in_order
@@ -23,24 +23,6 @@ from .comparisons import Comparisons
 from .sorted_scores import CheckedColumns, GroupedSide, NotKept, SortedSide, order_of_keys, read_only
 from .temporary_files import ArrayFile, Folder
 from .vector_pairs import NO_COSTS
-
-
-class AllPairs(Protocol):
-    """All mated, or all non-mated, comparisons, most of them without their scores.
-
-    `resampling.pair_source.side_of` tells how replicates weigh them.
-    """
-
-    @property
-    def lacks(self) -> Mapping[str, str]:
-        """What is not possible without a list of them, and why."""
-
-    def count(self, group: NDArray[np.uint16], n_groups: int) -> tuple[NDArray[np.int64], NDArray[np.int64], int]:
-        """Count them, and their distinct subjects, by groups of reference and probe, and all subjects.
-
-        group: (subjects,) the group of each subject, in the order of their numbers.
-        """
-
 
 _LACKS = {  # all scans
     "other units": "a scan draws subjects, and has no other units: leave unit out",
@@ -54,9 +36,10 @@ class KeptComparisons(Comparisons):
 
     Attributes
     ----------
-    pairs : tuple of AllPairs
+    pairs : tuple of SpilledPairs, or of PairsOfVectors
         The subjects of all mated, and of all non-mated, comparisons: in buckets, with their scores where those were
-        kept, or by the numbers of vectors that subjects have.
+        kept, or by the numbers of vectors that subjects have. `resampling.pair_source.side_of` tells how replicates
+        weigh them.
     numbers : (k,) ndarray of int32
         The number of each subject in `pairs`.
     may_keep_more : bool
@@ -65,7 +48,7 @@ class KeptComparisons(Comparisons):
         Why a scan cannot do something.
     """
 
-    pairs: tuple[Any, Any]  # of `AllPairs`
+    pairs: tuple[Any, Any]
     numbers: NDArray[np.int32]
     _parts = (*Comparisons._parts, "pairs", "numbers", "may_keep_more")
 
@@ -308,11 +291,14 @@ class SpilledPairs:
 
     @property
     def lacks(self) -> Mapping[str, str]:
-        """As in `AllPairs`."""
+        """What is not possible without a list of them, and why."""
         return _LACKS_OF_FILES if self.has_keys else {**_LACKS_OF_FILES, "costs": NO_COSTS}
 
     def count(self, group: NDArray[np.uint16], n_groups: int) -> tuple[NDArray[np.int64], NDArray[np.int64], int]:
-        """As in `AllPairs`."""
+        """Count them, and their distinct subjects, by groups of reference and probe, and all subjects.
+
+        group: (subjects,) the group of each subject, in the order of their numbers.
+        """
         from fastfair.kernels import scan as kernels
 
         seen = np.zeros((2, group.size, n_groups), np.bool_)
@@ -619,7 +605,7 @@ class Scan:
 
 def _keys(columns: CheckedColumns) -> score_keys.Keys:
     values = columns.values
-    largest = values.dtype.type(min(float(np.finfo(values.dtype).max), arrays.LARGEST))
+    largest = values.dtype.type(min(float(np.finfo(values.dtype).max), validation.LARGEST))
     if not (np.abs(values) <= largest).all():  # NaN is not
         raise checks.not_usable(values)
     return score_keys.encode(-values if columns.score_kind == "distance" else values)

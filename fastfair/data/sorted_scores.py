@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from fastfair._lib import arrays
+from fastfair._lib import validation
 from fastfair._lib.label_codes import FEW, in_use, look_up
 from fastfair._lib.threads import both, count_threads, in_threads, slices
 from fastfair._lib.warnings import warn
@@ -311,7 +311,7 @@ def sort_sides(columns: CheckedColumns, of_subject: Labels) -> list[SortedSide]:
     sort = _sort_alone
     if need_rows:
         sort = _sort_packed if bits.dtype == np.int32 and bits.size < 2**_ROW_BITS else _sort_wide
-    highest = score_keys.encode(np.array([min(float(np.finfo(given.dtype).max), arrays.LARGEST)], given.dtype))[0]
+    highest = score_keys.encode(np.array([min(float(np.finfo(given.dtype).max), validation.LARGEST)], given.dtype))[0]
     sides = []
     for keys, rows in sort(bits, flip, magnitude, flags):
         scored = keys[score_keys.count_failed(keys) :] if columns.failed is not None else keys

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastfair import intervals
-from fastfair._lib import arrays, memory, validation
+from fastfair._lib import memory, validation
 from fastfair._lib.arguments import Array, checked
 from fastfair._lib.label_codes import Coded, Labels, encode
 from fastfair._lib.notebook import Shown
@@ -51,10 +51,10 @@ GroupLabels = Labels | Mapping[str, Labels]
 
 def _whole_numbers(name: str, values: object) -> Counts:
     """Turn integers of at least 0, of any number type, into int64."""
-    array = arrays.column(name, values)
+    array = validation.column(name, values)
     if array.dtype.kind == "b":
         return array.astype(np.int64)
-    array = arrays.numbers_in(name, array)
+    array = validation.numbers_in(name, array)
     with np.errstate(invalid="ignore"):
         wrong = ~((array >= 0) & (array == np.floor(array)) & (array < 2**31))
     if wrong.any():

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fastfair._lib import arrays, memory, validation
+from fastfair._lib import memory, validation
 from fastfair._lib.arguments import checked
 from fastfair._lib.frames import FrameColumns
 from fastfair.data import checks, side_columns
@@ -517,7 +517,7 @@ def _read_matrix(file: ScoreFile, how: HowToRead) -> ScoreTable:
     """Read a square matrix of scores: row i and column i are one subject."""
     pl = files.polars()
     _require_no_columns(file, how, "score")
-    scores = arrays.numbers_in("scores", _array(file.path, how.score))
+    scores = validation.numbers_in("scores", _array(file.path, how.score))
     if scores.ndim != 2 or scores.shape[0] != scores.shape[1]:
         raise FileFormatError(
             f"{file.path}: a score matrix is square, but this array's shape is {scores.shape}; give other matrices to "

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.lib import format as npy
 from numpy.typing import NDArray
 
-from fastfair._lib import arrays, memory, whole_files
+from fastfair._lib import memory, validation, whole_files
 from fastfair._lib.frames import FrameColumns
 from fastfair._lib.label_codes import Coded
 from fastfair._lib.text import not_there
@@ -292,7 +292,7 @@ def read_npy(path: Path) -> Array:
 def _frame(found: Mapping[str, Array]) -> pl.DataFrame:
     """Make a data frame of arrays of one dimension, which must have the same length."""
     pl = files.polars()
-    columns = {name: _decoded(arrays.column(name, array), f"array {name!r}") for name, array in found.items()}
+    columns = {name: _decoded(validation.column(name, array), f"array {name!r}") for name, array in found.items()}
     checks.same_length({name: array.size for name, array in columns.items()})
     for name, array in columns.items():
         if array.dtype.kind not in "Ubiuf":

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fastfair import intervals
-from fastfair._lib import arrays, validation
+from fastfair._lib import validation
 from fastfair._lib.arguments import Share, checked
 from fastfair.errors import InputError
 
@@ -99,9 +99,9 @@ class BaseMetric:
             return np.asarray(np.where(total == 0, 0.0, spread / (total * np.float64(n_groups - 1))))
 
 
-def numbers_of(name: str, values: ArrayLike, largest: float = arrays.LARGEST) -> Floats:
+def numbers_of(name: str, values: ArrayLike, largest: float = validation.LARGEST) -> Floats:
     """Make an array of numbers that are not negative; the largest of rates is 1."""
-    array = arrays.floats(name, values)
+    array = validation.floats(name, values)
     if array.size and array.min() >= 0 and array.max() <= largest:
         return array
     if (array < 0).any():
@@ -115,7 +115,7 @@ def numbers_of(name: str, values: ArrayLike, largest: float = arrays.LARGEST) ->
     return array
 
 
-def metrics_of(largest: float = arrays.LARGEST, **values: Any) -> list[BaseMetric]:
+def metrics_of(largest: float = validation.LARGEST, **values: Any) -> list[BaseMetric]:
     """Make metrics of values with the same groups on their last axes; those that measures share stay as they are."""
     if all(isinstance(one, BaseMetric) for one in values.values()):
         return list(values.values())
@@ -130,7 +130,7 @@ def metrics_of(largest: float = arrays.LARGEST, **values: Any) -> list[BaseMetri
     return [BaseMetric(array) for array in given.values()]
 
 
-def average_of(name: str, values: ArrayLike, groups: Floats, largest: float = arrays.LARGEST) -> Floats:
+def average_of(name: str, values: ArrayLike, groups: Floats, largest: float = validation.LARGEST) -> Floats:
     """Make an array of averages, one for every set of groups, with a last axis of 1 in place of the groups."""
     array = numbers_of(name, values, largest)
     if array.ndim > groups.ndim - 1:

@@ -128,7 +128,8 @@ def table(
             if differ.any():
                 named = " & ".join(systems[int(differ.argmax())])
                 raise InputError(f"column {pool!r} has different rates of all comparisons for {named!r}")
-        metrics[name] = BaseMetric(*(numbers_of(name, values / scale, largest=1) for values in (found, of_all)))
+        groups_of, overall = (numbers_of(name, values / scale, largest=1) for values in (found, of_all))
+        metrics[name] = BaseMetric(groups_of, overall)
     made = []
     for quantity in measure_all(list(MEASURES), [metrics], {}, metrics, alpha, "keep"):
         measure = measure_of(quantity.name)

@@ -19,7 +19,6 @@ from fastfair._lib.workers import ONE_THREAD, Arrays, Checkpoint, Executor, Repo
 from fastfair.bands.curve import MethodOfEmbeddings, checked_levels, interval
 from fastfair.data import score_keys
 from fastfair.data.embeddings import Embeddings
-from fastfair.errors import InputError
 from fastfair.kernels._aside import aside
 from fastfair.resampling.error_lists import ErrorLists
 from fastfair.resampling.units import VectorUnit
@@ -212,8 +211,6 @@ def coverage_experiment(
     >>> bool(found.coverage[0, 0, 0] > found.coverage[1, 0, 0])  # recentered holds the truth more often than naive
     True
     """
-    if isinstance(methods, str) or isinstance(confidence_levels, float):
-        raise InputError("methods and confidence_levels must be lists")
     names = tuple(methods)
     nominal = np.array([intervals.level(level) for level in confidence_levels])
     levels = np.sort(checked_levels(fmr))

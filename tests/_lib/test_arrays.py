@@ -13,7 +13,7 @@ from helpers.refusals import refused
 
 import fastfair as ff
 from fastfair import intervals, measures
-from fastfair._lib import arrays
+from fastfair._lib import validation
 from fastfair.errors import InputError
 
 RNG = np.random.default_rng(3)
@@ -229,17 +229,17 @@ def test_masked_matrices_are_refused_by_row():
 
 def test_numbers_are_exact_or_refused():
     exact = [2**53, 2**60, 2.0**70, 0.1, decimal.Decimal("0.1"), decimal.Decimal("1e-7"), fractions.Fraction(3, 8), -3]
-    found = arrays.floats("x", exact)
+    found = validation.floats("x", exact)
     assert found.tolist() == [float(value) for value in exact]
     for wrong in (2**53 + 1, fractions.Fraction(1, 3), decimal.Decimal("0.12345678901234567"), 10**400,
                   decimal.Decimal("1e400"), "1", True, b"1", 1j, [1], None):  # fmt: skip
         with pytest.raises(InputError) as caught:
-            arrays.floats("x", np.array([0.5, wrong, 0], object))
+            validation.floats("x", np.array([0.5, wrong, 0], object))
         assert caught.value.row == 1
     large = np.array([2**62, 2**62 + 1], np.int64)
-    assert arrays.floats("x", large[:1]).tolist() == [2.0**62]
-    refused(r"x holds whole numbers above 2\^53.* in row 1 ", arrays.floats, "x", large)
-    assert math.isnan(arrays.floats("x", [decimal.Decimal("NaN"), 1])[0])
+    assert validation.floats("x", large[:1]).tolist() == [2.0**62]
+    refused(r"x holds whole numbers above 2\^53.* in row 1 ", validation.floats, "x", large)
+    assert math.isnan(validation.floats("x", [decimal.Decimal("NaN"), 1])[0])
 
 
 def test_foreign_errors_become_ours():
