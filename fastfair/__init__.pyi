@@ -27,8 +27,11 @@ from .error_models.error_model import stratified_rates as stratified_rates
 from .error_rates.operating_points import OperatingPoint as OperatingPoint
 from .error_rates.operating_points import at_eer as at_eer
 from .error_rates.operating_points import at_fmr as at_fmr
+from .error_rates.operating_points import at_fnir as at_fnir
 from .error_rates.operating_points import at_fnmr as at_fnmr
+from .error_rates.operating_points import at_fpir as at_fpir
 from .error_rates.operating_points import at_mean_group_eer as at_mean_group_eer
+from .error_rates.operating_points import at_rank as at_rank
 from .error_rates.operating_points import at_threshold as at_threshold
 from .error_rates.rates import rates as rates
 from .error_rates.score_metrics import Costs as Costs
@@ -48,6 +51,8 @@ from .group_tests.equal_rates import fmr_test as fmr_test
 from .group_tests.equal_rates import fnmr_test as fnmr_test
 from .group_tests.equal_rates import margin_of_error as margin_of_error
 from .group_tests.failure_counts import FailureCounts as FailureCounts
+from .identification.identify import identify as identify
+from .identification.searches import Searches as Searches
 from .io.comparisons import read_comparisons as read_comparisons
 from .io.comparisons import write_comparisons as write_comparisons
 from .io.embeddings import read_embeddings as read_embeddings

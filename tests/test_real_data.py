@@ -168,3 +168,35 @@ def test_evalita(shared_data):
     for gender in target.groups:
         own = frame.filter(pl.col("gender") == gender)
         assert evaluation.value("eer", gender) == ff.eer(ff.Comparisons.from_frame(own, mated="target")).value
+
+
+def test_lfw_identification_agrees_with_counts_in_numpy(shared_data):
+    """Each of half of the people with two images is enrolled with the first; the next image of anyone is a probe."""
+    about = np.load(shared_data / "lfw_faces_attributes.npz")
+    vectors = np.load(shared_data / "lfw_faces_mbf_arc.npy")
+    subject = about["subject"]
+    people, first, count = np.unique(subject, return_index=True, return_counts=True)
+    twice = people[count > 1]
+    enrolled = np.concatenate([twice[::2], people[count == 1][:500]])
+    at = first[np.searchsorted(people, enrolled)]
+    probes = np.concatenate([first[np.searchsorted(people, twice)] + 1, first[np.searchsorted(people, twice[1::2])]])
+    s = ff.Searches.from_vectors(
+        vectors[probes], subject[probes], vectors[at], enrolled, group=about["gender"][probes], n_threads=1
+    )
+    points = [ff.at_rank(1), ff.at_rank(5), ff.at_fpir(0.01)]
+    found = ff.identify(s, points)
+
+    unit = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+    scores = unit[probes] @ unit[at].T
+    own = subject[probes][:, None] == enrolled
+    mated = own.any(axis=1)
+    mate = np.where(own, scores, -np.inf).max(axis=1)
+    rank = 1 + ((scores >= mate[:, None]) & ~own).sum(axis=1)
+    best = np.where(own, -np.inf, scores).max(axis=1)
+    ordered = np.sort(best[~mated])[::-1]
+    threshold = ordered[int(0.01 * ordered.size)]
+    expected = [np.mean(rank[mated] > 1), np.mean(rank[mated] > 5), np.mean(mate[mated] <= threshold)]
+    assert [found.of("fnir", at=at).estimate for at in points] == pytest.approx(expected, abs=1e-12)
+    assert found.of("fnir", at=points[0]).n_searches > 400
+    for row in found.rows:
+        assert row.low <= row.estimate <= row.high

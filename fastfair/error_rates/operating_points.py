@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastfair._lib import validation
-from fastfair._lib.arguments import KINDS, AnyNumber, Kind, Rate, checked
+from fastfair._lib.arguments import KINDS, AnyNumber, Kind, Natural, Rate, checked
 from fastfair._lib.workers import Workers
 from fastfair.data import score_keys
 from fastfair.data.comparisons import Comparisons, keys_of
@@ -56,7 +56,8 @@ class Rule(ABC):
     eers: ClassVar[str] = ""
 
     def __init_subclass__(cls) -> None:
-        RULES[cls.kind] = cls()
+        if cls.kind:
+            RULES[cls.kind] = cls()
 
     @property
     def takes_value(self) -> bool:
@@ -178,6 +179,33 @@ class _MeanGroupEqualErrorRate(Rule):
         return block.at_mean_group_equal_error()
 
 
+class _OfSearches(Rule):
+    """Of searches of a gallery, whose thresholds `fastfair.identification` finds; comparisons have none."""
+
+    kind = ""  # of no operating point
+
+    def key(self, comparisons: Comparisons, at: OperatingPoint, groups: Iterable[int] | None) -> Keys:
+        raise InputError(f"{at} is an operating point of searches: comparisons have none, use identify")
+
+    def keys_in_block(self, block: Any, places: NDArray[np.intp]) -> NDArray[np.int64] | None:
+        raise NotImplementedError
+
+
+class _FalsePositiveIdentificationRate(_OfSearches):
+    kind, title, example, holds = "fpir", "FPIR", "fpir=0.01", ("fpir",)
+
+
+class _FalseNegativeIdentificationRate(_OfSearches):
+    kind, title, example, holds = "fnir", "FNIR", "fnir=0.05", ("fnir",)
+
+
+class _Rank(_OfSearches):
+    kind, title, example = "rank", "rank", "rank=1"
+
+    def checked(self, value: float) -> float:
+        return validation.count(self.kind, int(value) if value == int(value) else value, 1)
+
+
 @checked
 @dataclass(frozen=True, eq=False)
 class OperatingPoint:
@@ -185,7 +213,7 @@ class OperatingPoint:
 
     Attributes
     ----------
-    kind : {"fmr", "fnmr", "threshold", "eer", "mean group eer"}
+    kind : {"fmr", "fnmr", "threshold", "eer", "mean group eer", "fpir", "fnir", "rank"}
         What the operating point holds: a rate, the threshold itself, or an equal error rate.
     value : float
         The rate or threshold held; NaN for the kinds "eer" and "mean group eer", which have none.
@@ -410,6 +438,75 @@ def at_mean_group_eer() -> OperatingPoint:
     'mean group EER'
     """
     return OperatingPoint("mean group eer")
+
+
+@checked
+def at_fpir(fpir: Rate) -> OperatingPoint:
+    """Hold the false positive identification rate of all searches: use the least strict threshold that does.
+
+    Parameters
+    ----------
+    fpir : float
+        A fraction in [0, 1).
+
+    Returns
+    -------
+    OperatingPoint
+        For `identify`.
+
+    Examples
+    --------
+    >>> import fastfair as ff
+    >>> str(ff.at_fpir(0.01))
+    'FPIR=0.01'
+    """
+    return OperatingPoint("fpir", fpir)
+
+
+@checked
+def at_fnir(fnir: Rate) -> OperatingPoint:
+    """Hold the false negative identification rate of all searches: use the strictest threshold that does.
+
+    Parameters
+    ----------
+    fnir : float
+        A fraction in [0, 1).
+
+    Returns
+    -------
+    OperatingPoint
+        For `identify`.
+
+    Examples
+    --------
+    >>> import fastfair as ff
+    >>> str(ff.at_fnir(0.05))
+    'FNIR=0.05'
+    """
+    return OperatingPoint("fnir", fnir)
+
+
+@checked
+def at_rank(rank: Natural) -> OperatingPoint:
+    """Look at the best few candidates of a search, whatever their scores.
+
+    Parameters
+    ----------
+    rank : int
+        How many candidates are looked at.
+
+    Returns
+    -------
+    OperatingPoint
+        For `identify`.
+
+    Examples
+    --------
+    >>> import fastfair as ff
+    >>> str(ff.at_rank(5))
+    'rank=5'
+    """
+    return OperatingPoint("rank", float(rank))
 
 
 def allowed_errors(rate: float, n: int) -> int:

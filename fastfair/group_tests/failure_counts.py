@@ -40,9 +40,11 @@ Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]
 
 
-RateOfFailure = Literal["fnmr", "fta", "fte"]
-ATTEMPTS: dict[str, str] = {"fnmr": "attempt", "fta": "acquisition", "fte": "enrolment"}
-RATE_TITLES = {name: METRICS[name].long_title for name in ("fmr", "fnmr")} | {
+RateOfFailure = Literal["fnmr", "fta", "fte", "fnir", "fpir"]
+ATTEMPTS: dict[str, str] = {
+    "fnmr": "attempt", "fta": "acquisition", "fte": "enrolment", "fnir": "transaction", "fpir": "transaction"
+}  # fmt: skip
+RATE_TITLES = {name: METRICS[name].long_title for name in ("fmr", "fnmr", "fnir", "fpir")} | {
     "fta": "Failure-to-acquire rate", "fte": "Failure-to-enrol rate"
 }  # fmt: skip
 
@@ -178,9 +180,9 @@ class FailureCounts(Shown):
     group : (n,) array_like or dict of str to (n,) array_like
         The group of each subject. A dict holds several attributes; the groups are then their intersections, labelled
         as in "f & USA".
-    rate : {"fnmr", "fta", "fte"}, default "fnmr"
+    rate : {"fnmr", "fta", "fte", "fnir", "fpir"}, default "fnmr"
         Which rate failures are counted for, so that results call it by its name: false non-match rate,
-        failure-to-acquire rate or failure-to-enrol rate.
+        failure-to-acquire rate, failure-to-enrol rate, or a false negative or positive identification rate.
 
     Attributes
     ----------
@@ -195,7 +197,7 @@ class FailureCounts(Shown):
     n_subjects, n_attempts, n_failures : (g,) ndarray of int64
         Numbers of subjects, attempts and failures of each group.
     rate_name : str
-        "fnmr", "fta" or "fte".
+        "fnmr", "fta", "fte", "fnir" or "fpir".
     rate : float
         All failures divided by all attempts; NaN without attempts.
     group_rate : (g,) ndarray
@@ -285,8 +287,9 @@ class FailureCounts(Shown):
             The subject of each attempt, of any label type.
         group : (attempts,) array_like or dict of str to (attempts,) array_like
             The group of the subject of each attempt.
-        rate : {"fnmr", "fta", "fte"}, default "fnmr"
-            "fnmr": every attempt is one mated comparison. "fta": every attempt is one acquisition. "fte": every subject
+        rate : {"fnmr", "fta", "fte", "fnir", "fpir"}, default "fnmr"
+            "fnmr": every attempt is one mated comparison. "fnir", "fpir": every attempt is one search. "fta": every
+            attempt is one acquisition. "fte": every subject
             has one enrolment, which failed if all of the subject's attempts to give a sample failed. Where more than
             one sample is needed, give one row for each subject.
         failed_value : str, optional

@@ -236,6 +236,25 @@ METRICS: dict[str, Estimand] = {
             "failure_rate_nonmated", "failure rate (non-mated)", NONMATED, "failed non-mated comparison",
             "Which share of non-mated comparisons has no score?", kind="failure rate",
         ),
+        _rate(
+            "fpir", "FPIR", NONMATED, "false positive identification",
+            "Which share of searches of people who are not enrolled returns someone?", kind="identification rate",
+            long_title="False positive identification rate",
+        ),
+        _rate(
+            "fnir", "FNIR", MATED, "false negative identification",
+            "Which share of searches of enrolled people does not return them?", kind="identification rate",
+            long_title="False negative identification rate",
+        ),
+        _rate(
+            "tpir", "TPIR", MATED, "false negative identification",
+            "Which share of searches of enrolled people returns them?", kind="identification rate",
+            long_title="True positive identification rate",
+        ),
+        Estimand(
+            name="selectivity", title="selectivity", range=(0.0, _INF), kind="identification rate",
+            question="How many people does a search return on average whose own person is not enrolled?",
+        ),
     )
 }  # fmt: skip
 MEASURES: dict[str, Estimand] = {}

@@ -285,7 +285,8 @@ def find(rows: Sequence[_AnyRow], name: str, group: Group, at: OperatingPoint | 
 
 
 def _group_of(row: Estimated) -> Group:
-    return row.group if row.group is None or row.probe_group is None else (row.group, row.probe_group)
+    probe = getattr(row, "probe_group", None)  # which rows of one to many have none of
+    return row.group if row.group is None or probe is None else (row.group, probe)
 
 
 def _written(group: Group) -> str:

@@ -90,6 +90,8 @@ def made() -> dict[str, Any]:
         "Check": ff.check(comparisons, "fnmr[*] <= 0.5", at, n_resamples=20, rng=0),
         "WorstComparisons": ff.worst_comparisons(comparisons, at, "f", 5),
         "DiscardCurve": ff.discard_curve(comparisons, at, _quality(comparisons), fractions=[0, 0.3]),
+        "Searches": _searches(),
+        "Identification": ff.identify(_searches(), ff.at_threshold(0.45)),
         "GroupTest": ff.fmr_test(comparisons, at, n_resamples=200, rng=0),
         "MarginOfError": ff.margin_of_error(counts, n_resamples=200, rng=0),
         "FmrPlan": ff.plan_fmr(claimed=0.05, fmr=0.01, covariance=1, n_simulations=20, rng=0),
@@ -112,6 +114,13 @@ def made() -> dict[str, Any]:
 
 def _ratios() -> ff.Comparisons:
     return ff.Comparisons(_SCORES, _MATED, *_WHO, *_GROUP, score_kind="log-likelihood-ratio")
+
+
+_MATRIX = [[0.9, 0.1, 0.2], [0.3, 0.8, 0.1], [0.2, 0.3, 0.7], [0.5, 0.4, 0.1], [0.2, 0.3, 0.6], [0.4, 0.6, 0.1]]
+
+
+def _searches() -> ff.Searches:
+    return ff.Searches.from_matrix(_MATRIX, list("abcxyb"), list("abc"), group=list("ffmfmm"))
 
 
 def _file_of_scores() -> Path:
@@ -224,6 +233,18 @@ def calls() -> dict[str, dict[str, Any]]:
                         "reference_group": _GROUP[0]},
         "Comparisons.from_frame": {"frame": frame, "reference_group": "g"},
         "Comparisons.from_matrix": {"scores": [[0.9, 0.1, 0.2], [0.3, 0.8, 0.1], [0.2, 0.3, 0.7]]},
+        "fastfair.identify": {"searches": _searches(), "at": ff.at_rank(1), "sizes": [2, 3]},
+        "fastfair.at_fpir": {"fpir": 0.01}, "fastfair.at_fnir": {"fnir": 0.05}, "fastfair.at_rank": {"rank": 5},
+        "Searches.from_matrix": {"scores": _MATRIX, "probe": list("abcxyb"), "enrolled": list("abc"),
+                                 "group": list("ffmfmm"), "candidates": 2},
+        "Searches.from_scores": {"search": list("ppqq"), "probe": list("aaxx"), "enrolled": list("abab"),
+                                 "scores": [0.9, 0.2, 0.4, 0.3], "group": list("ffmm")},
+        "Searches.from_vectors": {"probes": [[1, 0.1], [0.2, 1]], "probe": list("ax"),
+                                  "templates_of": [[2.0, 0], [0, 1]], "enrolled": list("ab")},
+        "Searches.from_candidates": {"search": list("ppq"), "candidate": list("abc"), "scores": [0.9, 0.4, 0.3],
+                                     "searches": list("pq"), "probe": list("ax"), "enrolled": list("abcd"),
+                                     "length": 3, "least_score": 0.2},
+        "Identification.of": {"name": "fnir", "group": "f"}, "Identification.failure_counts": {"rate": "fpir"},
         "Comparisons.by": {"attributes": "group"}, "Comparisons.within_group": {"group": "f"},
         "Comparisons.without_failure_rates": {}, "Comparisons.require_groups": {},
         "Comparisons.to_threshold": {"key": c.mated.keys[0]},

@@ -112,7 +112,7 @@ def test_tables_of_samples_are_read(tmp_path):
 @pytest.mark.parametrize(
     ("given_", "message"),
     [
-        ({"rate": "frr"}, "rate must be one of 'fnmr', 'fta', 'fte', not 'frr'"),
+        ({"rate": "frr"}, "rate must be one of 'fnmr', 'fta', 'fte', 'fnir', 'fpir', not 'frr'"),
         ({"failed": [0, 2]}, "failed must be 0 or 1, but row 1"),
         ({"failed": ["ok", "lost"]}, "failed"),
         (
@@ -126,4 +126,4 @@ def test_tables_of_samples_are_read(tmp_path):
 def test_what_is_refused(given_, message):
     with pytest.raises(InputError, match=message):
         ff.FailureCounts.from_decisions(**({"failed": [0, 1], "subject": ["a", "b"], "group": ["f", "m"]} | given_))
-    refused("rate must be one of 'fnmr', 'fta', 'fte', not 'frr'", ff.FailureCounts, [0], [1], ["f"], rate="frr")
+    refused("rate must be one of 'fnmr', 'fta', 'fte', 'fnir', 'fpir', not 'frr'", ff.FailureCounts, [0], [1], ["f"], rate="frr")

@@ -34,6 +34,7 @@ from fastfair.evaluation.result import Evaluation
 from fastfair.evaluation.system_comparison import SystemComparison
 from fastfair.evaluation.worst_comparisons import WorstComparisons
 from fastfair.group_tests.equal_rates import GroupTest, MarginOfError
+from fastfair.identification.identify import Identification, IdentifiedRate
 from fastfair.planning.fmr import FmrPlan, FmrStudy
 from fastfair.planning.fnmr import GroupsPlan
 from fastfair.quality import DiscardArea, DiscardCurve, DiscardedRate
@@ -54,8 +55,9 @@ RESULTS = {
     CalibratedScores, Calibration, Check, CheckedQuantity, Claim, ClaimedRate, Contrast,
     CostDifference, CostMeasure, CoverageExperiment, DiscardArea, DiscardCurve, DiscardedRate,
     Effect, ErrorModel, Evaluation, ExpectedError, ExpectedPerformance, FairnessBand, FmrPlan,
-    FmrStudy, GroupTest, GroupsPlan, MarginOfError, Quantity, RankedSystem, RatioCost, RocBand,
-    ff.ScannedComparisons, ShrunkenRates, StratifiedDifference, StratifiedRate,
+    FmrStudy, GroupTest, GroupsPlan, IdentifiedRate, Identification,
+    MarginOfError, Quantity, RankedSystem, RatioCost, RocBand,
+    ff.ScannedComparisons, ff.Searches, ShrunkenRates, StratifiedDifference, StratifiedRate,
     StratifiedRates, Synthesis, SystemComparison, Tippett, TrainedTransform,
     WorstComparisons, score_metrics.ActDcf, score_metrics.Det, score_metrics.Eer, score_metrics.MinDcf,
     score_metrics.Roc,

@@ -1,0 +1,1 @@
+"""One to many: searches of a gallery, and the rates of their errors."""

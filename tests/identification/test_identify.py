@@ -1,0 +1,246 @@
+"""`identify`: counts, smaller galleries and variances as the oracle finds them; lists and bad input."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from helpers.each import each
+from hypothesis import given
+from hypothesis import strategies as st
+from oracles import identification as oracle
+
+import fastfair as ff
+from fastfair.errors import InputError
+from fastfair.identification.identify import candidates, false_negatives, false_positives, influence
+from fastfair.identification.searches import Searches
+
+
+@st.composite
+def tables(draw):
+    """Draw a matrix of few distinct scores, whose probes are enrolled or not, and some people search twice."""
+    n_enrolled, n = draw(st.integers(1, 6)), draw(st.integers(1, 8))
+    probe = draw(st.lists(st.integers(0, 8), min_size=n, max_size=n))
+    value = st.integers(0, 4).map(float)
+    scores = draw(st.lists(st.lists(value, min_size=n_enrolled, max_size=n_enrolled), min_size=n, max_size=n))
+    return scores, probe, list(range(n_enrolled))
+
+
+def errors_of(searches, mated, threshold, rank, size, drawn=True):
+    if mated:
+        return false_negatives(searches, threshold, rank, size)
+    return false_positives(searches, threshold, size, drawn=drawn)
+
+
+@given(tables(), st.integers(0, 5), st.one_of(st.none(), st.integers(1, 3)), st.data())
+def test_rates_in_all_galleries_are_those_of_loops(table, threshold, rank, data):
+    scores, probe, enrolled = table
+    s = Searches.from_matrix(scores, probe, enrolled, n_threads=1)
+    size = data.draw(st.integers(1, len(enrolled)))
+    for mated in (False, True):
+        if not (s.is_mated == mated).any():
+            continue
+        found = errors_of(s, mated, threshold, rank, size)
+        expected = oracle.rate(*table, mated, threshold, rank, size)
+        assert found.value.mean() == pytest.approx(expected, abs=1e-12)
+    if (~s.is_mated).any():
+        assert candidates(s, threshold, s.n_enrolled).value.mean() == oracle.selectivity(*table, threshold)
+
+
+@given(tables(), st.integers(0, 5), st.one_of(st.none(), st.integers(1, 3)), st.booleans())
+def test_errors_that_go_with_a_person_and_variances_are_those_of_loops(table, threshold, rank, drawn):
+    scores, probe, enrolled = table
+    s = Searches.from_matrix(scores, probe, enrolled, n_threads=1)
+    for mated in (False, True):
+        if not (s.is_mated == mated).any():
+            continue
+        found = errors_of(s, mated, threshold, rank, s.n_enrolled)
+        lost = np.zeros((found.value.size, s.n_enrolled))
+        lost[found.search, [enrolled.index(s.labels[e]) for e in found.person]] = found.weight
+        np.testing.assert_allclose(lost, oracle.lost_without(*table, mated, threshold, rank), atol=1e-12)
+        of_loops = oracle.variance(*table, mated, threshold, rank, drawn)
+        assert influence(found, s.enrolled, s.labels.size, drawn=drawn).variance == pytest.approx(of_loops, abs=1e-12)
+
+
+@given(tables(), st.integers(1, 6), st.integers(0, 5))
+def test_candidate_lists_say_what_the_matrix_says_or_refuse(table, length, threshold):
+    scores, probe, enrolled = table
+    whole = Searches.from_matrix(scores, probe, enrolled, n_threads=1)
+    rows, best, listed = [], [], []
+    for k, row in enumerate(scores):
+        for e in sorted(enrolled, key=lambda e: -row[e])[:length]:
+            rows.append(k)
+            best.append(e)
+            listed.append(row[e])
+    lists = Searches.from_candidates(
+        rows, best, listed, searches=range(len(probe)), probe=probe, enrolled=enrolled, length=length
+    )
+    for mated in (False, True):
+        if not (whole.is_mated == mated).any():
+            continue
+        try:
+            found = errors_of(lists, mated, threshold, None, whole.n_enrolled, drawn=False).value
+        except InputError:
+            assert length < len(enrolled)
+            continue
+        np.testing.assert_array_equal(found, errors_of(whole, mated, threshold, None, whole.n_enrolled).value)
+
+
+def drawn(n=120, enrolled=80, seed=0):
+    """Draw searches of two groups, each person searching twice."""
+    rng = np.random.default_rng(seed)
+    who = np.repeat(np.arange(n), 2)
+    scores = rng.normal(size=(who.size, enrolled)) + 4.5 * (who[:, None] == np.arange(enrolled))
+    return scores, who, np.arange(enrolled), np.array(["f", "m"])[who % 2]
+
+
+def test_all_ways_to_give_scores_agree():
+    scores, who, enrolled, group = drawn()
+    a = Searches.from_matrix(scores, who, enrolled, group=group)
+    row, column = (part.ravel() for part in np.indices(scores.shape))
+    shuffled = np.random.default_rng(1).permutation(row.size)
+    row, column = row[shuffled], column[shuffled]
+    b = Searches.from_scores(row, who[row], enrolled[column], scores[row, column], group=group[row])
+    twice = Searches.from_matrix(
+        np.hstack([scores, scores - 1]), who, np.r_[enrolled, enrolled], group=group, templates="best", n_threads=1
+    )
+    for name in ("mate_score", "rank", "best", "candidate", "subject", "group", "reach"):
+        np.testing.assert_array_equal(getattr(a, name), getattr(b, name), name)
+        np.testing.assert_array_equal(getattr(a, name), getattr(twice, name), name)
+
+
+def test_vectors_give_the_scores_of_their_products():
+    rng = np.random.default_rng(0)
+    probes, templates = rng.normal(size=(50, 8)).astype(np.float32), rng.normal(size=(30, 8)).astype(np.float32)
+    scaled = [side / np.linalg.norm(side, axis=1, keepdims=True) for side in (probes, templates)]
+    a = Searches.from_vectors(probes, range(50), templates, range(30))
+    b = Searches.from_matrix(scaled[0] @ scaled[1].T, range(50), range(30))
+    np.testing.assert_allclose(a.best, b.best, atol=1e-6)
+    assert (a.rank == b.rank).mean() > 0.95
+    with pytest.raises(InputError, match="give distances as a matrix"):
+        Searches.from_vectors(probes, range(50), templates, range(30), similarity="negative_euclidean")
+
+
+def test_held_rates_are_not_exceeded_and_thresholds_are_the_laxest_that_do_so():
+    scores, who, enrolled, group = drawn()
+    s = Searches.from_matrix(scores, who, enrolled, group=group)
+    found = ff.identify(s, [ff.at_fpir(0.1), ff.at_fnir(0.05)])
+    held = found.of("fpir", at=ff.at_fpir(0.1))
+    best = scores[who >= 80].max(axis=1)
+    assert held.estimate == np.mean(best >= held.threshold) <= 0.1
+    assert np.mean(best >= np.nextafter(held.threshold, -1)) > 0.1
+    other = found.of("fnir", at=ff.at_fnir(0.05))
+    mate = scores[np.arange(160), who[:160]]
+    assert other.estimate == np.mean(mate < other.threshold) <= 0.05
+    assert np.mean(mate <= other.threshold) > 0.05
+    for row in found.rows:
+        assert 0 <= row.low <= row.estimate <= row.high
+
+
+def test_results_are_told_tabulated_written_and_drawn(tmp_path):
+    scores, who, enrolled, group = drawn()
+    s = Searches.from_matrix(scores, who, enrolled, group=group)
+    found = ff.identify(s, [ff.at_rank(k) for k in (1, 2, 5)])
+    assert found.plot().get_xlabel() == "Rank"
+    assert "FNIR at rank=1 is" in found.summary()
+    found.to_json(tmp_path / "r.json")
+    assert ff.read_results(tmp_path / "r.json")[0].rows == found.rows
+    found.report(tmp_path / "r.html")
+    over = ff.identify(s, ff.at_threshold(3.0), sizes=[10, 40, 80])
+    assert over.plot(name="fpir").get_xlabel() == "Enrolled people, at threshold=3"
+    assert [over.of("fpir", size=n).estimate for n in (10, 40)] < [over.of("fpir", size=n).estimate for n in (40, 80)]
+    at = ff.identify(s, ff.at_threshold(3.0), gallery="fixed")
+    assert at.plot().get_xlabel() == "False negative identification rate"
+    with pytest.raises(InputError, match="no FPIR to draw"):
+        found.plot(name="fpir")
+    with pytest.raises(InputError, match="no rates in galleries of 7"):
+        over.of("fpir", size=7)
+
+
+def test_counts_of_people_are_tested_as_others_are():
+    scores, who, enrolled, group = drawn()
+    s = Searches.from_matrix(scores, who, enrolled, group=group)
+    found = ff.identify(s, ff.at_threshold(3.0))
+    for name in ("fnir", "fpir"):
+        counts = found.failure_counts(name)
+        assert counts.rate == found.of(name).estimate
+        assert counts.group_rate.tolist() == [found.of(name, g).estimate for g in "fm"]
+        assert name.upper() in ff.fnmr_test(counts, n_resamples=99, rng=0).summary()
+
+
+def test_a_fixed_gallery_varies_less():
+    scores, who, enrolled, _ = drawn()
+    scores[:, 3] += 2.0  # a lamb
+    s = Searches.from_matrix(scores, who, enrolled)
+    widths = [
+        row.high - row.low
+        for g in ("drawn", "fixed")
+        for row in [ff.identify(s, ff.at_threshold(3.5), gallery=g).of("fpir")]
+    ]
+    assert widths[0] > 1.2 * widths[1]
+
+
+def test_without_errors_the_limit_is_that_of_few_trials():
+    scores, who, enrolled, group = drawn()
+    s = Searches.from_matrix(scores, who, enrolled, group=group)
+    row = ff.identify(s, ff.at_threshold(9.0)).of("fpir")
+    assert (row.estimate, row.low) == (0, 0)
+    assert 3.6 / 80 < row.high < 3.8 / 40
+    assert ff.identify(s, ff.at_threshold(-9.0)).of("fpir").low > 0.9
+    alone = Searches.from_matrix([[0.5, 0.1], [0.3, 0.2]], ["a", "x"], ["a", "b"])
+    row = ff.identify(alone, ff.at_threshold(0.4)).of("fpir")
+    assert (row.low, row.high) == (0, 1)  # of one person nothing is known
+
+
+def test_short_lists_refuse_what_they_do_not_reach():
+    lists = ["p", "p", "q", "q"], ["a", "b", "b", "c"], [0.9, 0.5, 0.6, 0.4]
+    more = {"searches": ["p", "q", "r"], "probe": ["a", "x", "y"], "enrolled": ["a", "b", "c", "d"]}
+    s = Searches.from_candidates(*lists, **more)
+    assert ff.identify(s, ff.at_threshold(0.55), gallery="fixed").of("fpir").estimate == 0.5
+    assert math.isnan(ff.identify(s, ff.at_threshold(0.4), gallery="fixed").of("selectivity").estimate)
+    with pytest.raises(InputError, match="the FPIR at the threshold 0"):
+        ff.identify(s, ff.at_threshold(0.3))
+    with pytest.raises(InputError, match="below the reach of the candidate lists"):
+        ff.identify(s, ff.at_fpir(0.7))
+    s = Searches.from_candidates(["p"], ["b"], [0.9], searches=["p"], probe=["a"], enrolled=["a", "b"], length=1)
+    assert ff.identify(s, ff.at_rank(1)).of("fnir").estimate == 1
+    with pytest.raises(InputError, match="the FNIR at the threshold"):
+        ff.identify(s, ff.at_rank(2))
+
+
+_TWO = ff.Comparisons([0.9, 0.1], [1, 0])
+_S = Searches.from_matrix([[0.5, 0.1], [0.3, 0.2]], ["a", "x"], ["a", "b"])
+
+
+@each(("told", "call"), [
+    ("several templates: say templates", lambda: Searches.from_matrix([[1, 2]], ["a"], ["a", "a"])),
+    ("enrolled is empty", lambda: Searches.from_matrix(np.zeros((1, 0)), ["a"], [])),
+    ("columns of scores has 2, enrolled has 1", lambda: Searches.from_matrix([[1, 2]], ["a"], ["a"])),
+    ("search 0 .* has a score that is not finite", lambda: Searches.from_matrix([[1, np.nan]], ["a"], ["a", "b"])),
+    ("must be a matrix of numbers", lambda: Searches.from_matrix([1, 2], ["a"], ["a", "b"])),
+    ("two scores against 'a'", lambda: Searches.from_scores(["p", "p"], ["a", "a"], ["a", "a"], [1, 2])),
+    ("has scores against 1 of 2", lambda: Searches.from_scores(list("ppq"), list("aab"), list("aba"), [1, 2, 3])),
+    ("two labels of 'probe'", lambda: Searches.from_scores(["p", "p"], ["a", "b"], ["a", "b"], [1, 2])),
+    ("'z' in row 0 .counted from 0. is not in searches", lambda: lists(search=["z"])),
+    ("'z' in row 0 .counted from 0. is not in enrolled", lambda: lists(candidate=["z"])),
+    ("twice on the list", lambda: lists(["p", "p"], ["a", "a"], [1, 2])),
+    ("more than length=1", lambda: lists(["p", "p"], ["a", "b"], [1, 2], length=1)),
+    ("below least_score=2", lambda: lists(least_score=2.0)),
+    ("comparisons: searches have", lambda: ff.identify(_S, ff.at_fmr(0.1))),
+    ("at is empty", lambda: ff.identify(_S, [])),
+    ("larger galleries have no data", lambda: ff.identify(_S, ff.at_rank(1), sizes=[3])),
+    ("is an operating point of searches", lambda: ff.rates(_TWO, ff.at_fpir(0.1))),
+    ("is an operating point of searches", lambda: ff.evaluate(_TWO, ff.at_rank(1), n_resamples=0)),
+    ("searches are made by from_scores", Searches),
+    ("have no groups to compare", lambda: ff.identify(_S, ff.at_rank(1)).failure_counts()),
+])  # fmt: skip
+def test_bad_input_is_refused(told, call):
+    with pytest.raises(InputError, match=told):
+        call()
+
+
+def lists(search=("p",), candidate=("a",), scores=(1.0,), **more):
+    return Searches.from_candidates(
+        list(search), list(candidate), list(scores), searches=["p"], probe=["a"], enrolled=["a", "b"], **more
+    )

@@ -1,0 +1,26 @@
+"""What the documentation says of the intervals of identification, and of tests of equal rates."""
+
+from __future__ import annotations
+
+import pytest
+from studies import identification_study
+from studies.bounds import least_coverage, most
+
+pytestmark = pytest.mark.study
+
+
+@pytest.mark.parametrize("gallery", ["drawn", "fixed"])
+@pytest.mark.parametrize("name", [*identification_study.KINDS][:3])
+def test_rates_of_other_people_are_inside_and_equal_groups_are_not_called_different(name, gallery, data_sets):
+    n = data_sets(300)
+    found = identification_study.study(name, gallery, n)
+    for column in identification_study.COLUMNS[:7]:
+        assert found.get(column, 1.0) >= least_coverage(n), column
+    assert found["alarm"] <= most(0.05, n)
+
+
+def test_many_intervals_that_hang_on_few_enrolled_people_are_noted(data_sets):
+    n = data_sets(300)
+    found = identification_study.study("300 enrolled, one attempt, strong lambs", "drawn", n)
+    assert found["fpir"] < 0.92
+    assert found["noted"] > 0.2
