@@ -21,7 +21,7 @@ from fastfair.pages.drawings import Scale, det_panel, difference, interval
 from fastfair.pages.parts import Cell, Chapter, Column, FirstScreen, Panels, Row, Section, Table
 from fastfair.results import written
 from fastfair.results.result import Printed, Result
-from fastfair.uncertainty.quantities import HELD, IN_PER_CENT, Group, Quantity, find, in_words, table_of
+from fastfair.uncertainty.quantities import HELD, IN_PER_CENT, Group, Quantity, ends_of, find, in_words, table_of
 
 from .chapter import (
     OWN_SCALES,
@@ -228,7 +228,7 @@ class SystemComparison(Result):
         )  # fmt: skip
         rows = [
             RankedSystem(
-                one.name, one.group, one.at, system, one.estimate, _number(one.low), _number(one.high), *of_system,
+                one.name, one.group, one.at, system, one.estimate, *ends_of(one), *of_system,
                 probe_group=one.probe_group,
             )
             for system, one, of_system in zip(self.systems, each, ranks, strict=True)
@@ -384,10 +384,6 @@ class SystemComparison(Result):
 
     def __repr__(self) -> str:
         return f"SystemComparison({', '.join(self.systems)}: {self.evaluations[0].description})"
-
-
-def _number(value: float | None) -> float:
-    return math.nan if value is None else value
 
 
 def chapter_of_systems(found: SystemComparison) -> Chapter:

@@ -75,7 +75,6 @@ def _coded_groups(group: GroupLabels, sizes: dict[str, int], entry: str) -> dict
     return coded
 
 
-_CELLS_A_SUBJECT = 8  # of failures x attempts x groups, up to which counting takes no sort
 _ROUNDING = 1e-13  # share of the squares that sums of squared deviations of 0 may be off by
 
 
@@ -103,12 +102,7 @@ def kinds_of_groups(failures: Counts, attempts: Counts, group: NDArray[Any], n_g
     """Count the subjects of each group with the same failures and attempts; some groups may have no subjects."""
     widths = n_groups, int(attempts.max(initial=0)) + 1, int(failures.max(initial=0)) + 1
     cell = (group.astype(np.int64) * widths[1] + attempts) * widths[2] + failures
-    if np.prod(widths, dtype=np.float64) <= _CELLS_A_SUBJECT * failures.size:
-        counts = np.bincount(cell)
-        cells = np.flatnonzero(counts)
-        sizes = counts[cells]
-    else:
-        cells, sizes = np.unique(cell, return_counts=True)
+    cells, sizes = np.unique(cell, return_counts=True)
     of_group = cells // (widths[1] * widths[2])
     order = np.lexsort((-sizes, of_group))
     cells = cells[order]

@@ -15,7 +15,6 @@ from numpy.typing import ArrayLike, NDArray
 from fastfair._lib import memory
 from fastfair._lib.label_codes import in_use
 from fastfair._lib.threads import run_blocks
-from fastfair._lib.workers import Report
 from fastfair.data.comparisons import Comparisons
 from fastfair.data.scans import KeptComparisons
 from fastfair.data.vector_pairs import PairsOfVectors
@@ -361,7 +360,6 @@ def replicate(
     n_resamples: int,
     key: NDArray[np.uint32],
     n_threads: int | None = None,
-    progress: Report | None = None,
 ) -> Counts:
     """Draw errors as if all groups were alike; each replicate depends only on the key and on its own number.
 
@@ -371,7 +369,7 @@ def replicate(
         Who is compared with whom.
     null : Frailty
         What is drawn from, with a rate in (0, 1).
-    n_resamples, key, n_threads, progress
+    n_resamples, key, n_threads
         As in `failure_counts.replicate`.
 
     Returns
@@ -392,7 +390,7 @@ def replicate(
     def block(first: int) -> None:
         kernels.draw_errors(design.partners, rates, _PURPOSE, first, key, counts[first : first + _AT_ONCE])
 
-    run_blocks(block, range(0, n_resamples, _AT_ONCE), n_resamples, _AT_ONCE, n_threads, progress)
+    run_blocks(block, range(0, n_resamples, _AT_ONCE), n_resamples, _AT_ONCE, n_threads, None)
     return counts
 
 

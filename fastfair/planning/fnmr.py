@@ -42,7 +42,6 @@ from fastfair.results.written import UNWRITTEN
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]
@@ -509,12 +508,6 @@ class GroupsPlan(Result):
     def _tables(self) -> list[Printed]:
         return super()._tables() if self.margin.size <= _MOST_PRINTED else []
 
-    def _figures(self) -> Mapping[str, Axes | Figure]:
-        """Return a plot over the setting with the most values."""
-        n_values = {name: np.unique(getattr(self, name)).size for name in self._given()}
-        most = max(n_values, key=lambda name: n_values[name])
-        return {"": self.plot(over=most if n_values[most] > 1 else None)}
-
     @checked
     def plot(self, ax: Axes | None = None, *, over: str | None = None, **kwargs: Any) -> Axes:
         """Draw the planned value over one setting, with a line for each combination of the others.
@@ -527,8 +520,8 @@ class GroupsPlan(Result):
         ax : matplotlib Axes, optional
             Where to draw; a new figure by default.
         over : str, optional
-            The setting on the horizontal axis, by the attribute's name; by default the number of groups, or for the
-            power and for a single setting the number of subjects.
+            The setting on the horizontal axis, by the attribute's name; by default the one with the most values, and
+            for a single setting the number of subjects.
         **kwargs
             Passed to `Axes.plot`.
 
@@ -539,7 +532,8 @@ class GroupsPlan(Result):
         if over is None and self._around is not None:
             return self._plot_around(*self._around, ax, **kwargs)
         given, planned = self._given(), self._planned
-        over = validation.choice("over", over or ("n_subjects" if planned == "power" else "n_groups"), given)
+        longest = max(given, key=lambda name: np.unique(getattr(self, name)).size)
+        over = validation.choice("over", over or longest, given)
         columns = {name: getattr(self, name).ravel() for name in (*given, planned)}
         ax = axes_or_new(ax)
         colormap = require("matplotlib", "cli", "drawing").colormaps["viridis"]

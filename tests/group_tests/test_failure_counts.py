@@ -18,7 +18,6 @@ import fastfair as ff
 from fastfair.error_rates import operating_points
 from fastfair.error_rates.operating_points import threshold_key
 from fastfair.errors import DependentGroupsWarning, DroppedWarning
-from fastfair.group_tests import failure_counts
 
 
 def subjects_of(counts: ff.FailureCounts) -> dict[str, list[tuple[int, int]]]:
@@ -277,15 +276,3 @@ def test_remarks_name_the_groups():
     assert every.startswith("x: all attempts failed")
     assert counts.without(list("fmx")).remarks() == []
     assert ff.FailureCounts([0, 0], [1, 1], list("fm")).remarks()[0].startswith("f, m: no subject has two attempts")
-
-
-@given(groups_of())
-def test_kinds_are_the_same_counted_and_sorted(groups):
-    found = []
-    for cells in (0, 10**6):
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(failure_counts, "_CELLS_A_SUBJECT", cells)
-            found.append(counts_of(groups).kinds)
-    for name in ("failures", "attempts", "subjects", "end"):
-        assert np.array_equal(*(getattr(kinds, name) for kinds in found))
-        assert getattr(found[0], name).dtype == getattr(found[1], name).dtype == np.int64
