@@ -217,7 +217,8 @@ def floats(name: str, values: object) -> Floats:
 
 def _refuse_masked(name: str, values: object) -> None:
     place: tuple[int, ...] | None = None
-    if isinstance(values, np.ma.MaskedArray):
+    # Plain arrays are no reason to import numpy.ma.
+    if type(values) is not np.ndarray and isinstance(values, np.ndarray) and isinstance(values, np.ma.MaskedArray):
         if np.ma.is_masked(values):
             place = tuple(np.argwhere(np.ma.getmaskarray(values))[0])
     elif isinstance(values, list | tuple) and any(

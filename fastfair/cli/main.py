@@ -40,7 +40,7 @@ class _Verbs(click.Group):
 
 def run_verb(name: str) -> None:
     """Run a verb, and where it shows its progress, tell of kernels that are compiled."""
-    _import_when_used("numpy.f2py", "numpy.polynomial", "numpy.testing")
+    _import_when_used("numpy.f2py", "numpy.ma", "numpy.polynomial", "numpy.testing")
     actions, run = (importlib.import_module(f"fastfair.cli.{module}") for module in ("actions", "run"))
     gc.set_threshold(100_000)
     gc.enable()

@@ -236,7 +236,7 @@ def read_named_vectors(
 
 def as_text(names: Coded) -> Coded:
     """Return names as text, so that those of files that know numbers equal those of files that do not."""
-    if all(isinstance(label, str) for label in names.labels.tolist()):
+    if set(map(type, names.labels.tolist())) <= {str}:
         return names
     texts, codes = np.unique([str(label) for label in names.labels.tolist()], return_inverse=True)
     return Coded(texts.astype(object), codes[names.codes])
