@@ -132,7 +132,7 @@ class BlockSweep:
 
     def _sweep(self, out: dict[str, Floats], totals: tuple[Totals, Totals], number: int) -> bool:
         """Compute a block of 64 replicates from their weights, and tell whether lists reach far enough."""
-        from fastfair.kernels import replicated_cost, replicated_eer, sweep
+        from fastfair.kernels import sweep
 
         weights = self.weights
         largest = int(weights.max(initial=1))
@@ -143,30 +143,54 @@ class BlockSweep:
             sweep.NONE_SUMMED if lists.ranges is None else lists.ranges.in_replicates(weights, largest)
             for lists in self._lists
         )
-        if self._resampler.need_eer:
-            if not replicated_eer.equal_error_rates(
-                *self._shrunk("eer"), self._resampler.guesses, _EER_METHODS[self._resampler.eer_method],
+        self._has_equal_errors = False
+        # Rates come first: in a first run, another process compiles the kernels of EERs and costs meanwhile.
+        return self._find_rates(out) and self._find_metrics(out, totals, number)
+
+    def _find_equal_errors(self) -> bool:
+        """Find the EERs of the block and their keys, once; tell whether lists reach far enough."""
+        from fastfair.kernels import replicated_eer
+
+        resampler = self._resampler
+        self._has_equal_errors = self._has_equal_errors or bool(
+            replicated_eer.equal_error_rates(
+                *self._shrunk("eer"), resampler.guesses, _EER_METHODS[resampler.eer_method],
                 self._x_sums, self._y_sums, self._eer, self._eer_keys,
-            ):  # fmt: skip
-                return False
-            if "eer" in out:
-                out["eer"][:] = self._eer
-        if self._resampler.hull_eer:
+            )
+        )  # fmt: skip
+        return self._has_equal_errors
+
+    def _find_metrics(self, out: dict[str, Floats], totals: tuple[Totals, Totals], number: int) -> bool:
+        """Compute what has no operating point, and tell whether lists reach far enough."""
+        from fastfair.kernels import replicated_cost
+
+        resampler = self._resampler
+        if resampler.need_eer and not self._find_equal_errors():
+            return False
+        if resampler.hull_eer:
             self._read_hull("eer", out["eer"])
+        elif "eer" in out:
+            out["eer"][:] = self._eer
         if "min_cllr" in out:
             self._read_hull("min_cllr", out["min_cllr"])
-        if "min_dcf" in out:
-            sides = self._shrunk("min_dcf")
-            costs = self._resampler.costs
-            if not replicated_cost.least_costs(
-                *sides, costs.miss, costs.false_match, self._resampler.least_costs * costs.unit, self._costs
-            ):
-                return False
-            out["min_dcf"][:] = self._costs / self._resampler.costs.unit
         if "cllr" in out:
             out["cllr"][:] = self._cllr(totals, number)
+        if "min_dcf" in out:
+            costs = resampler.costs
+            if not replicated_cost.least_costs(
+                *self._shrunk("min_dcf"), costs.miss, costs.false_match, resampler.least_costs * costs.unit, self._costs
+            ):
+                return False
+            out["min_dcf"][:] = self._costs / costs.unit
+        return True
+
+    def _find_rates(self, out: dict[str, Floats]) -> bool:
+        """Compute thresholds, and rates at them, and tell whether lists reach far enough."""
+        from fastfair.kernels import sweep
+
         if not self._resampler.points:
             return True
+        x, y = self._x, self._y
         thresholds = self._find_thresholds()
         if thresholds is None:
             return False
@@ -216,14 +240,16 @@ class BlockSweep:
         """Return the (points, 1) keys of thresholds in the data."""
         return self._resampler.thresholds[places, None]
 
-    def at_equal_error(self) -> NDArray[np.int64]:
-        """Return the (64,) keys of the EER."""
-        return self._eer_keys[0]
+    def at_equal_error(self) -> NDArray[np.int64] | None:
+        """Return the (64,) keys of the EER; None where lists do not reach far enough."""
+        return self._eer_keys[0] if self._find_equal_errors() else None
 
-    def at_mean_group_equal_error(self) -> NDArray[np.int64]:
-        """Return the (64,) keys of the means of groups' EER thresholds."""
+    def at_mean_group_equal_error(self) -> NDArray[np.int64] | None:
+        """Return the (64,) keys of the means of groups' EER thresholds; None where lists do not reach far enough."""
         from fastfair.kernels import sweep
 
+        if not self._find_equal_errors():
+            return None
         keys, of_lists = self._eer_keys[1 + self._resampler.measured], self._resampler.x.keys
         missing = (keys <= score_keys.failed_key(of_lists)).any(axis=0)  # or there are no comparisons
         similarities = score_keys.decode(np.where(missing, 0, keys).astype(of_lists.dtype)).astype(np.float64)
