@@ -14,7 +14,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fastfair._lib import arrays
+from fastfair._lib import validation
 from fastfair._lib.arguments import AtLeastTwo, checked
 from fastfair._lib.label_codes import Coded, Labels, encode, encode_together
 from fastfair._lib.notebook import Shown
@@ -464,7 +464,7 @@ class Searches(Shown):
             if order is not None:
                 block = np.maximum.reduceat(block[:, order], begin, axis=1)
             found = self.mate_score[rows], self.rank[rows], self.best[rows], who[rows]
-            wrong = keep_candidates(arrays.contiguous(block), mate[rows], *found)
+            wrong = keep_candidates(validation.contiguous(block), mate[rows], *found)
             if wrong >= 0:
                 raise InputError(
                     f"search {start + wrong} (counted from 0) has a score that is not finite: leave searches and "
@@ -485,13 +485,16 @@ class Searches(Shown):
             read_only(getattr(self, name))
         return self
 
-    def _shown(self) -> tuple[Sequence[str], Mapping[str, Sequence[Any]]]:
+    def _shown(self) -> Sequence[str]:
         n, n_mated = self.subject.size, int(self.is_mated.sum())
         of_groups = f", {len(self.groups)} groups" if self.groups else ""
         return [
             f"{n:,} searches of {self.n_enrolled:,} enrolled people, {n_mated:,} mated, {n - n_mated:,} non-mated"
             + of_groups
-        ], {}
+        ]
+
+    def _shown_tables(self) -> Sequence[tuple[str, Sequence[str], Sequence[Sequence[str]]]]:
+        return []
 
     def __len__(self) -> int:
         return self.subject.size

@@ -126,4 +126,5 @@ def test_tables_of_samples_are_read(tmp_path):
 def test_what_is_refused(given_, message):
     with pytest.raises(InputError, match=message):
         ff.FailureCounts.from_decisions(**({"failed": [0, 1], "subject": ["a", "b"], "group": ["f", "m"]} | given_))
-    refused("rate must be one of 'fnmr', 'fta', 'fte', 'fnir', 'fpir', not 'frr'", ff.FailureCounts, [0], [1], ["f"], rate="frr")
+    known = "'fnmr', 'fta', 'fte', 'fnir', 'fpir'"
+    refused(f"rate must be one of {known}, not 'frr'", ff.FailureCounts, [0], [1], ["f"], rate="frr")
