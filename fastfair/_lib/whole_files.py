@@ -27,16 +27,12 @@ if TYPE_CHECKING:
 _PATIENCE = 0.2  # seconds that an interrupt waits for a file that is being renamed
 _REMEDIES = {
     errno.ENOSPC: "no space is left there; free some, or write elsewhere",
-    errno.EDQUOT: "the quota there is used up; free some space, or write elsewhere",
     errno.EACCES: "there is no permission to write there; write elsewhere",
     errno.EPERM: "there is no permission to write there; write elsewhere",
     errno.EROFS: "that file system is read-only; write elsewhere",
     errno.EISDIR: "it is a folder; name a file in it",
     errno.ENOTDIR: "a part of its path is a file, not a folder",
-    errno.EEXIST: "there is a file of this name; move it, or name another folder",
     errno.ENOENT: "there is no such folder; make it first",
-    errno.ENAMETOOLONG: "its name is too long; give it a shorter one",
-    errno.ELOOP: "its links lead in a circle",
 }
 _SHOWN = 200  # characters of a path in a message
 
@@ -104,26 +100,6 @@ def write_text(path: str | os.PathLike[str], text: str) -> None:
     """
     with written(path) as file:
         file.write(text.encode())
-
-
-def check_folder(path: str | os.PathLike[str]) -> None:
-    """Check that `ready_folder` will succeed, and leave nothing behind.
-
-    Parameters
-    ----------
-    path : path
-        A folder, which may exist.
-
-    Raises
-    ------
-    OutputError
-        As `ready_folder` does.
-    """
-    with explained(path):
-        made = [folder for folder in (Path(path), *Path(path).parents) if not folder.exists()]
-        ready_folder(path)
-        for folder in made:
-            folder.rmdir()
 
 
 def ready_folder(path: str | os.PathLike[str]) -> Path:

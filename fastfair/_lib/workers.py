@@ -127,7 +127,7 @@ class Workers:
             raise InputError(
                 "a checkpoint needs a seed, as a run with another seed cannot go on from it: pass rng, such as rng=0"
             )
-        whole_files.check_folder(self.checkpoint)
+        whole_files.ready_folder(self.checkpoint)
         return self
 
     def reporting(self, label: str) -> AbstractContextManager[Report | None]:

@@ -78,13 +78,13 @@ class Run:
         if self.options.get("plots") and "output" not in self.options:
             raise click.UsageError("--plots needs --output DIR")
         if "output" in self.options:
-            whole_files.check_folder(self.options["output"])
+            whole_files.ready_folder(self.options["output"])
         for option, example in _FILES.items():
             path = self.options.get(option[2:])
             if path is not None:
                 if path.is_dir():
                     raise click.UsageError(f"{option} {path} is a folder: name a file in it, such as {path / example}")
-                whole_files.check_folder(path.parent)
+                whole_files.ready_folder(path.parent)
 
     def take(self, name: str, default: Any = None) -> Any:
         """Remove an option that the functions do not get, and return it."""
@@ -208,7 +208,6 @@ class Run:
         inputs = {"inputs": [str(file) for file in self.input_files()]}
         made = {name: content() for name, content in contents.items()} if as_json or output is not None else {}
         if output is not None:
-            whole_files.ready_folder(output)
             for name, content in made.items():
                 write_json(content | inputs, output / f"{name}.json")
             for name, frame in tables.items():

@@ -63,7 +63,7 @@ def test_the_folder_is_checked_before_work(verb, tmp_path, monkeypatch):
         ("", "the name is empty"),
         ("file", "is a file"),
         ("file/below", "file/below cannot be written: a part of its path is a file"),
-        ("a" * 300, "name is too long"),
+        ("a" * 300, "name too long"),
     ):
         done = run(*VERBS[verb], "--output", output)
         assert said in " ".join(f"{done.output} {done.exception}".split())
