@@ -21,7 +21,7 @@ from scipy.special import gammaincinv
 from fastfair import intervals
 from fastfair._lib import validation
 from fastfair._lib.arguments import checked
-from fastfair._lib.plots import GREY, draw_lines, legend_below, tick_per_cent
+from fastfair._lib.plots import draw_lines, tick_per_cent
 from fastfair._lib.text import per_cent, rate_with_interval, typed
 from fastfair._lib.warnings import warn
 from fastfair.data.comparisons import Comparisons
@@ -318,19 +318,13 @@ class DiscardCurve(Result):
             group or "all": [np.array([getattr(row, name) for row in self.of(group)]) for name in names]
             for group in (self.groups or (None,))
         }
-        ax, lines = draw_lines(self.fractions, curves, ax)
-        if show == "discarded":
-            style: dict[str, Any] = {"color": GREY, "linewidth": 0.8, "linestyle": ":"}
-            lines += ax.plot(self.fractions, self.fractions, label="as many as of all", **style)
         kind = "mated comparisons" if self.rate == "fnmr" else "non-mated comparisons"
-        ax.set_xlabel(f"Share of {kind} discarded")
-        ax.set_ylabel(METRICS[self.rate].long_title if show == "rate" else "Share of the group discarded")
+        called = METRICS[self.rate].long_title if show == "rate" else "Share of the group discarded"
+        guide = ("as many as of all", self.fractions) if show == "discarded" else None
+        ax = draw_lines(self.fractions, curves, ax, (f"Share of {kind} discarded", called), guide)
         ax.set_ylim(bottom=0)
         for axis in (ax.xaxis, ax.yaxis):
             axis.set_major_formatter(tick_per_cent)
-        ax.grid(alpha=0.3)
-        if len(lines) > 1:
-            legend_below(ax, lines)
         return ax
 
 

@@ -26,7 +26,7 @@ from numpy.typing import ArrayLike, NDArray
 from fastfair import intervals
 from fastfair._lib import validation
 from fastfair._lib.arguments import checked
-from fastfair._lib.plots import STANDS_OUT, USUAL, Bar, Line, draw_lines, draw_rows, legend_below, rate_ticks
+from fastfair._lib.plots import STANDS_OUT, USUAL, Bar, Line, draw_lines, draw_rows, rate_ticks
 from fastfair._lib.text import per_cent, rate_with_interval, typed
 from fastfair._lib.warnings import held
 from fastfair.data import score_keys
@@ -649,13 +649,9 @@ class ExpectedPerformance(Result):
         curves = {group or "all": self.of(group) for group in (self.groups or (None,))}
         ends = ("estimate", "low", "high")
         drawn = {name: [np.array([getattr(row, end) for row in rows]) for end in ends] for name, rows in curves.items()}
-        ax, lines = draw_lines(self.weights, drawn, ax)
-        ax.set(xlabel="Weight of false matches", ylabel="Half total error rate")
+        ax = draw_lines(self.weights, drawn, ax, ("Weight of false matches", "Half total error rate"))
         ax.set_ylim(bottom=0)
         rate_ticks(ax.yaxis)
-        ax.grid(alpha=0.3)
-        if len(lines) > 1:
-            legend_below(ax, lines)
         return ax
 
 

@@ -185,8 +185,10 @@ def draw_lines(
     places: NDArray[np.floating[Any]],
     curves: Mapping[str, Sequence[NDArray[np.floating[Any]]]],
     ax: Axes | None,
+    labels: tuple[str, str],
+    guide: tuple[str, NDArray[np.floating[Any]]] | None = None,
     **kwargs: Any,
-) -> tuple[Axes, list[Any]]:
+) -> Axes:
     """Draw a line with its intervals for each group; of many, those at both ends are named and the others are grey.
 
     Parameters
@@ -198,14 +200,17 @@ def draw_lines(
         Of more than three groups the outer ends alone are drawn, as thin lines that bury no curve.
     ax : matplotlib Axes or None
         Where to draw; None makes a new figure.
+    labels : tuple of str
+        Of the axes.
+    guide : tuple, optional
+        The name and the values of a line to compare with.
     **kwargs
         Passed to `Axes.plot` for the lines.
 
     Returns
     -------
-    ax : matplotlib Axes
-    lines : list
-        What a legend explains.
+    matplotlib Axes
+        With a legend of two lines or more.
     """
     names, ends = list(curves), list(curves.values())
     named = ends_to_name(np.stack([values[0] for values in ends], axis=1))
@@ -225,7 +230,13 @@ def draw_lines(
             draw_ranges(ax, places, limits, color)
     if others:
         lines += ax.plot([], [], color="0.75", linewidth=0.8, label=f"{len(others)} other groups")
-    return ax, lines
+    if guide is not None:
+        lines += ax.plot(places, guide[1], color=GREY, linewidth=0.8, linestyle=":", label=guide[0])
+    ax.set(xlabel=labels[0], ylabel=labels[1])
+    ax.grid(alpha=0.3)
+    if len(lines) > 1:
+        legend_below(ax, lines)
+    return ax
 
 
 def draw_ranges(ax: Axes, places: Any, limits: Sequence[Any], color: Any) -> None:

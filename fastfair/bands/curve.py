@@ -616,22 +616,18 @@ class FairnessBand(Curve):
         matplotlib Axes
         """
         parts = self.value, self.low, self.high, self.band_low, self.band_high
+        labels = METRICS["fmr"].long_title, self._called()
         if self.value.ndim > 1:
             curves = {visible(group): [part[:, k] for part in parts] for k, group in enumerate(self.groups)}
-            ax, lines = plots.draw_lines(self.fmr, curves, ax, **kwargs)
+            ax = plots.draw_lines(self.fmr, curves, ax, labels, **kwargs)
         else:
-            ax, lines = plots.draw_lines(
-                self.fmr, {"": parts}, plots.axes_or_new(ax), **{"label": None, "color": None} | kwargs
-            )
+            style = {"label": None, "color": None} | kwargs
+            ax = plots.draw_lines(self.fmr, {"": parts}, plots.axes_or_new(ax), labels, **style)
         if np.isfinite(self.value).any():
             ax.set_xscale("log")
             plots.rate_ticks(ax.xaxis)
         else:
             ax.text(0.5, 0.5, "not computable: a group has no errors", transform=ax.transAxes, ha="center")
-        ax.grid(alpha=0.3)
-        ax.set(xlabel=METRICS["fmr"].long_title, ylabel=self._called())
-        if self.value.ndim > 1:
-            plots.legend_below(ax, lines)
         if FAIR_OUTSIDE in self.note:
             ax.set_title("No test of fairness: fair systems lie outside, too", fontsize="small")
         return ax
