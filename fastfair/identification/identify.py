@@ -28,7 +28,7 @@ from scipy.special import gammaln, stdtrit
 from fastfair import intervals
 from fastfair._lib import validation
 from fastfair._lib.arguments import Natural, checked
-from fastfair._lib.plots import Bar, draw_lines, draw_rows, legend_below, tick_per_cent
+from fastfair._lib.plots import Bar, draw_lines, draw_rows, tick_per_cent
 from fastfair._lib.text import per_cent, rate_with_interval, typed
 from fastfair.error_rates.operating_points import FEWEST_ERRORS, OperatingPoint, allowed_errors
 from fastfair.errors import InputError
@@ -416,13 +416,9 @@ class Identification(Result):
                 ]
                 for group in (self.groups or (None,))
             }
-            ax, lines = draw_lines(places, curves, ax)
-            ax.set_xlabel("Rank" if over_ranks else f"Enrolled people, at {at}")
-            ax.set_ylabel(METRICS[rate].long_title)
+            called = "Rank" if over_ranks else f"Enrolled people, at {at}"
+            ax = draw_lines(places, curves, ax, (called, METRICS[rate].long_title))
             ax.yaxis.set_major_formatter(tick_per_cent)
-            ax.grid(alpha=0.3)
-            if len(lines) > 1:
-                legend_below(ax, lines)
             return ax
         labels = [f"{row.group or 'all'} at {row.at}" for row in rows]
         bars = [Bar(k, row.estimate, row.low, row.high) for k, row in enumerate(rows)]
