@@ -276,6 +276,13 @@ def embeddings(run: Run) -> None:
     run.deliver({name: replace(band, asked=tuple(asked.tolist())) for name, band in found.items()})
 
 
+def identify(run: Run) -> None:
+    """Search the references of vectors with their probes."""
+    data = run._vectors(run.context.params["path"])
+    searches = run.call(ff.Searches.from_embeddings, data)
+    run.deliver({"identification": run.call(ff.identify, searches)})
+
+
 def _curve_to(asked: Any, data: Any, n: int) -> Any:
     """Add FMRs below the highest one asked for, so that a curve can be drawn; this needs no further pairs."""
     least = min(asked[0], ENOUGH_ERRORS / data.n_nonmated)

@@ -15,7 +15,7 @@ from fastfair.io.formats import FORMATS
 
 from .verbs import FLAGS, TABLE, VERBS, Table, Verb
 
-_DATA = {"Comparisons", "ScannedComparisons", "Embeddings", "Evaluation", "FailureCounts"}
+_DATA = {"Comparisons", "ScannedComparisons", "Embeddings", "Evaluation", "FailureCounts", "Searches"}
 _NO_OPTIONS = ("path", "frame", "quality", "executor")  # what verbs take as arguments, or have in other ways
 _IN_PYTHON = re.compile(  # what texts say that holds of functions alone
     r"[,;] or (?:any data frame|(?:the )?(?:labels|roles|names) themselves|what `Embeddings\.enrolled` takes)"

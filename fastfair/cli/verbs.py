@@ -282,6 +282,25 @@ VERBS: dict[str, Verb] = {
         ),
         "follow_up",
     ),
+    "identify": Verb(
+        "Tell how often searches of a gallery are wrong: one to many. The gallery are the references of the file "
+        "PATH of vectors, which --role names, and each probe is a search.",
+        """fastfair identify faces.npz --role role --at fpir=0.01 --at rank=1 --group sex
+        fastfair identify faces.npz --role role --at threshold=0.6 --sizes 100 --sizes 1000 --report report.html""",
+        "role groups at rank sizes gallery confidence_level output report",
+        "identify", _VECTORS, "path",
+        (
+            Option("at", "Operating point: fpir=0.01, fnir=0.05, threshold=0.6 or rank=1.", "point", multiple=True,
+                   required=True),
+            Option("templates", "What several vectors of a person in the gallery are: an error, or one enrolment whose "
+                   "score is the best of them.", "choice", ("refuse", "best"), "refuse", section="Vectors"),
+            Option("candidates", "How many of the best other people are kept of each search. Rates in smaller "
+                   "galleries need all at or above the threshold.", "integer", default=20),
+            Option("sizes", "Numbers of enrolled people, at most as many as there are, for the rates expected in "
+                   "galleries of so many of them.", "integer", multiple=True),
+            Option("n_threads", like="evaluate.n_threads"),
+        ),
+    ),
     "measures": Verb(
         "Compute all fairness measures of a table of error rates.",
         """fastfair measures published.csv --fmr-column 'FMR.{group}' --fnmr-column 'FNMR.{group}' --by Algorithm

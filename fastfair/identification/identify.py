@@ -660,7 +660,7 @@ def identify(
     rank : int, optional
         How many candidates, R, are looked at besides the threshold; all by default. `at_rank` has its own.
     gallery : {"drawn", "fixed"}
-        Whether intervals are for other galleries of as many such people, or for this very gallery and other probes.
+        What intervals are for: other galleries of as many such people (drawn), or this one and other probes (fixed).
     sizes : sequence of int, optional
         Numbers of enrolled people, at most as many as there are: the rates expected in galleries of so many of them, at
         the thresholds of the whole gallery. By default all.

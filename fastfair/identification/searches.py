@@ -21,6 +21,7 @@ from fastfair._lib.notebook import Shown
 from fastfair._lib.threads import one_blas_thread, run_blocks
 from fastfair.data import checks, group_labels
 from fastfair.data.checks import Similarity
+from fastfair.data.embeddings import Embeddings
 from fastfair.data.pair_search import ready_for_products
 from fastfair.data.sorted_scores import read_only
 from fastfair.errors import InputError
@@ -34,7 +35,7 @@ _MOST_ROWS = 1024
 
 
 class Searches(Shown):
-    """Searches of a gallery; made by `from_scores`, `from_matrix`, `from_candidates` and `from_vectors`.
+    """Searches of a gallery, of scores, matrices, candidate lists, vectors or embeddings with roles.
 
     A search whose person is enrolled is mated, any other one is non-mated. A probe of an unknown person gets a label of
     its own.
@@ -304,6 +305,52 @@ class Searches(Shown):
 
         made._search(products, candidates, templates, n_threads)
         return made
+
+    @classmethod
+    @checked
+    def from_embeddings(
+        cls, embeddings: Embeddings, *, candidates: AtLeastTwo = 20, templates: Templates = "refuse",
+        n_threads: int | None = None,
+    ) -> Searches:  # fmt: skip
+        """Search the references of vectors, which are the gallery, with their probes.
+
+        Parameters
+        ----------
+        embeddings : Embeddings
+            Vectors with roles, such as `read_embeddings` reads.
+        candidates, templates, n_threads
+            As in `from_matrix`. Where templates score as the best of their vectors (`Embeddings.enrolled`), several
+            vectors of a person are one enrolment.
+
+        Returns
+        -------
+        Searches
+
+        Raises
+        ------
+        InputError
+            For vectors without roles, and as `from_vectors` does.
+
+        Examples
+        --------
+        >>> import fastfair as ff
+        >>> vectors, people = [[1, 0], [0, 1], [2, 1], [1, 3], [-1, 1]], list("ababc")
+        >>> e = ff.Embeddings(vectors, people, role=["reference"] * 2 + ["probe"] * 3)
+        >>> ff.Searches.from_embeddings(e)
+        Searches(3 searches of 2 enrolled people, 2 mated, 1 non-mated)
+        """
+        if embeddings.is_probe is None:
+            raise InputError("the embeddings have no roles: say which are references, the gallery, and which probes")
+        part_of = embeddings.template
+        place = np.arange(len(embeddings.vectors)) if part_of is None else part_of
+        subject, is_probe = embeddings.subject[place], embeddings.is_probe[place]
+        people, groups = embeddings.subjects[subject], np.array(embeddings.groups, object)
+        return cls.from_vectors(
+            embeddings.vectors[is_probe], people[is_probe], embeddings.vectors[~is_probe], people[~is_probe],
+            group=groups[embeddings.subject_group[subject[is_probe]]] if groups.size else None,
+            similarity=embeddings.similarity, candidates=candidates,
+            templates=templates if part_of is None else "best", n_threads=n_threads,
+        )  # fmt: skip
 
     @classmethod
     @checked

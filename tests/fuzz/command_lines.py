@@ -49,6 +49,7 @@ VERBS: dict[str, tuple[str, ...]] = {
     "strata": ("pairs.csv", "--at", "fmr=0.3", "--group", "sex", "--group", "age", "--by", "sex"),
     "compare": ("scores.csv", "scores.csv", "./scores.csv", "--group", "group", *_FEW),
     "embeddings": ("vectors.npz", "--group", "group", "--fmr", "0.3", *_FEW),
+    "identify": ("roles.npz", "--role", "role", "--templates", "best", "--at", "rank=1", "--group", "group"),
     "group-test": ("failures.csv", "--input", "counts", "--n-resamples", "100", "--seed", "0"),
     "plan": ("--groups", "2", "--subjects", "50", "--attempts", "2", "--fnmr", "0.1", "--correlation", "0.05",
              "--method", "simulation", "--n-simulations", "20", "--seed", "0"),
@@ -81,6 +82,8 @@ def make_files() -> None:
     e = made["Embeddings"]
     labels = np.array(e.groups)[e.subject_group[e.subject]]
     np.savez("vectors.npz", vectors=e.vectors, subject=e.subject, group=labels)
+    roles = np.where(e.is_probe, "probe", "reference")
+    np.savez("roles.npz", vectors=e.vectors[1:], subject=e.subject[1:], group=labels[1:], role=roles[1:])
     people = "abcdabcd"
     lines = [f"{a},{b},{'fm'[a in 'cd']},{'fm'[b in 'cd']},{k / 9},{k * k % 7}" for k, (a, b) in enumerate(
         zip(people, "abcdbadc", strict=True))]  # fmt: skip

@@ -241,6 +241,7 @@ def calls() -> dict[str, dict[str, Any]]:
                                  "scores": [0.9, 0.2, 0.4, 0.3], "group": list("ffmm")},
         "Searches.from_vectors": {"probes": [[1, 0.1], [0.2, 1]], "probe": list("ax"),
                                   "templates_of": [[2.0, 0], [0, 1]], "enrolled": list("ab")},
+        "Searches.from_embeddings": {"embeddings": have["Embeddings"], "templates": "best"},
         "Searches.from_candidates": {"search": list("ppq"), "candidate": list("abc"), "scores": [0.9, 0.4, 0.3],
                                      "searches": list("pq"), "probe": list("ax"), "enrolled": list("abcd"),
                                      "length": 3, "least_score": 0.2},

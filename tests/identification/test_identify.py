@@ -122,6 +122,25 @@ def test_vectors_give_the_scores_of_their_products():
         Searches.from_vectors(probes, range(50), templates, range(30), similarity="negative_euclidean")
 
 
+def test_embeddings_give_their_references_and_probes():
+    rng = np.random.default_rng(0)
+    subject, role = np.repeat(np.arange(20), 3), ["reference", "reference", "probe"] * 20
+    vectors = rng.normal(size=(60, 6))
+    e = ff.Embeddings(vectors, subject, np.array(["f", "m"])[subject % 2], role=role)
+    a = Searches.from_embeddings(e, templates="best", n_threads=1)
+    b = Searches.from_embeddings(e.enrolled(2, score="max"), n_threads=1)
+    probes, references = vectors[2::3], vectors[np.arange(60) % 3 < 2]
+    whose = np.array(["f", "m"])[np.arange(20) % 2]
+    c = Searches.from_vectors(
+        probes, np.arange(20), references, np.repeat(np.arange(20), 2), group=whose, templates="best"
+    )
+    for name in ("rank", "candidate", "subject", "group"):
+        np.testing.assert_array_equal(getattr(a, name), getattr(c, name), name)
+        np.testing.assert_array_equal(getattr(b, name), getattr(c, name), name)
+    with pytest.raises(InputError, match="have no roles"):
+        Searches.from_embeddings(ff.Embeddings(vectors, subject))
+
+
 def test_held_rates_are_not_exceeded_and_thresholds_are_the_laxest_that_do_so():
     scores, who, enrolled, group = drawn()
     s = Searches.from_matrix(scores, who, enrolled, group=group)
