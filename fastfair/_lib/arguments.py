@@ -104,7 +104,7 @@ def _path(name: str, value: Any) -> str | Path:
         raise _wrong(name, "a name that can be written", value) from None
     if len(os.fsencode(written)) >= _LONGEST_PATH or longest > _LONGEST_NAME:
         raise InputError(f"{name} is {len(written):,} characters, longer than file systems allow: {shown(value)}")
-    return value if isinstance(value, Path) else written
+    return value if isinstance(value, Path) else str.__str__(written)
 
 
 def _is_frame(value: object) -> bool:

@@ -202,8 +202,6 @@ def code_attributes(reference_group: Any, probe_group: Any) -> Attributes:
         return {}
     if probe_group is None:
         probe_group = reference_group
-    if isinstance(reference_group, Mapping) != isinstance(probe_group, Mapping):
-        raise InputError("reference_group and probe_group must both be dicts of attributes, or both be columns")
     same = probe_group is reference_group
     reference_group = group_labels.columns_of("reference_group", reference_group)
     probe_group = reference_group if same else group_labels.columns_of("probe_group", probe_group)

@@ -188,12 +188,9 @@ class Metadata:
         contradicted = np.zeros(sides[0].codes.size, np.bool_)
         for name, pair in told.items():
             for column, side, by_name in zip(pair, sides, found, strict=True):
-                texts, codes = columns.texts(column)
-                own, known = (
-                    np.array(labels, object)[of_rows]
-                    for labels, of_rows in ((texts, codes), (list(map(str, by_name[name].labels)), by_name[name].codes))
-                )
-                wrong = (own != known) & np.array([text is not None for text in texts])[codes] & keep
+                (texts, codes), coded = columns.texts(column), by_name[name]
+                own, known = np.array(texts, object)[codes], np.array(list(map(str, coded.labels)), object)[coded.codes]
+                wrong = (own != known) & _are_given((texts, codes)) & keep
                 if policy == "raise" and wrong.any():
                     row = int(wrong.argmax())
                     raise InputError(

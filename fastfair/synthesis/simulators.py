@@ -50,9 +50,6 @@ class Binormal:
 
     mu: float
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "mu", validation.real("mu", self.mu))
-
     @classmethod
     @checked
     def of_rates(

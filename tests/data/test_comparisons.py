@@ -158,7 +158,7 @@ def test_scores_of_any_scale_have_the_rates_and_intervals_of_others(scale):
         ((SCORES, MATED, None, ["a"] * 4), "probe is given without reference"),
         ((SCORES, MATED, ["a", "b", None, "d"], ["a"] * 4), "reference is missing in row 2"),
         ((SCORES, MATED, None, None, None, list("abab")), "probe_group is given without"),
-        ((SCORES, MATED, None, None, {"a": list("abab")}, list("abab")), "both be dicts"),
+        ((SCORES, MATED, None, None, {"a": list("abab")}, list("abab")), "has the attributes"),
         ((SCORES, MATED, None, None, {"a": list("abab")}, {"b": list("abab")}), "has the attributes"),
         ((SCORES, MATED, None, None, list("aba")), "reference_group 'group' has 3"),
         ((SCORES, MATED, None, None, None, None, "distances"), "did you mean 'distance'"),
