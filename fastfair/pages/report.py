@@ -103,7 +103,14 @@ def _page(results: Sequence[Any], title: str, digests: dict[str, str]) -> str:
     checks = [result for result in results if hasattr(result, "requirements")]
     tests = [result for result in results if hasattr(result, "different") and evaluations]
     beside = Beside(tests, checks, max((one.groups for one in evaluations), key=len, default=()))
-    chapters = [result._chapter_beside(beside) if result in evaluations else result._chapter() for result in results]
+    placed = [test for each in evaluations for test in beside.tests_of(each.groups)]
+    unseen = [*placed, *(checks if evaluations else ())]  # their plots are not on the page
+    chapters = [
+        result._chapter_beside(beside) if result in evaluations
+        else result._chapter(is_drawn=False) if result in unseen
+        else result._chapter()
+        for result in results
+    ]  # fmt: skip
     main_point = str(evaluations[0].rates[0].at) if evaluations and evaluations[0].rates else None
     cards = [card for check in checks for card in cards_of(check, main_point)]
     if not evaluations:
@@ -112,7 +119,6 @@ def _page(results: Sequence[Any], title: str, digests: dict[str, str]) -> str:
             for result, chapter in zip(results, chapters, strict=True)
         ]
         return render(title, shown, cards, digests, chapters)
-    placed = [test for each in evaluations for test in beside.tests_of(each.groups)]
     pairs = list(zip(results, chapters, strict=True))
     shown = [chapter for result, chapter in pairs if result in evaluations]
     apart = [
