@@ -107,7 +107,7 @@ def _page(results: Sequence[Any], title: str, digests: dict[str, str]) -> str:
     unseen = [*placed, *(checks if evaluations else ())]  # their plots are not on the page
     chapters = [
         result._chapter_beside(beside) if result in evaluations
-        else result._chapter(is_drawn=False) if result in unseen
+        else result._chapter_with(()) if result in unseen
         else result._chapter()
         for result in results
     ]  # fmt: skip

@@ -218,11 +218,14 @@ class Result(Shown):
         """Return the title of the result's chapter."""
         return self._title
 
-    def _chapter(self, *, is_drawn: bool = True) -> Chapter:
-        """Return what a page says of the result: its sentences, its plots, where they are wanted, and its tables."""
+    def _chapter(self) -> Chapter:
+        """Return what a page says of the result: its sentences, its plots and its tables."""
+        return self._chapter_with(drawing()(self._pictures)())
+
+    def _chapter_with(self, pictures: Sequence[Picture]) -> Chapter:
+        """Return the chapter with some pictures, or with none."""
         title, tables = self._question(), self._tables()
         notes = [said for said, headings, _ in tables if not headings]
-        pictures = drawing()(self._pictures)() if is_drawn else []
         sentences = [visible(line) for line in self.summary().splitlines() if line]
         shown = [on_page(*table) for table in tables if table[1]]
         section = Section("Numbers", notes, pictures, shown)
