@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fastfair import intervals
-from fastfair._lib import plots, seeds, validation
+from fastfair._lib import plots, seeds, text, validation
 from fastfair._lib.arguments import Resamples, checked
 from fastfair._lib.warnings import warn
 from fastfair._lib.workers import Checkpoint, Executor, Workers
@@ -459,17 +459,27 @@ class Curve(Result):
         """Return the name of the quantity, its values and, where there is one for each group, the groups."""
 
     def _sentences(self) -> list[str]:
-        return [
+        name, values, _ = self._values()
+        write = text.rate_with_interval if name == "fnmr" else text.number_with_interval
+        said = (
             f"{self._called()} at {self.fmr.size} FMRs from {self.fmr.min():.3g} to {self.fmr.max():.3g}, with "
-            f"{100 * self.confidence_level:g} % intervals and a band that holds for all",
-            *([self.note] if self.note else []),
+            f"{100 * self.confidence_level:g} % intervals and a band that holds for all"
+        )
+        each = [
+            f"{write(*(float(one[k]) for one in (values, self.low, self.high)))} at FMR {text.per_cent(self.fmr[k])}"
+            for k in (self._places(2) if values.ndim == 1 else ())
         ]
+        return [f"{said}: {', '.join(each)}." if each else f"{said}.", *([self.note] if self.note else [])]
+
+    def _places(self, most: int) -> NDArray[np.intp]:
+        """Choose the FMRs asked, or some from the whole range."""
+        if self.asked:
+            return np.flatnonzero(np.isin(self.fmr, self.asked))
+        return np.unique(np.linspace(0, self.fmr.size - 1, min(most, self.fmr.size)).round().astype(np.intp))
 
     def _tables(self) -> list[Printed]:
         name, values, groups = self._values()
-        places = np.unique(np.linspace(0, self.fmr.size - 1, min(_MOST_SHOWN, self.fmr.size)).round().astype(np.intp))
-        if self.asked:
-            places = np.flatnonzero(np.isin(self.fmr, self.asked))
+        places = self._places(_MOST_SHOWN)
         columns = {"fmr": self.fmr[places].tolist(), "threshold": self.threshold[places].tolist()}
         if values.ndim > 1:
             columns |= {group: values[places, k].tolist() for k, group in enumerate(groups)}
