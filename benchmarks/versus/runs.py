@@ -342,9 +342,9 @@ ROWS = (
         "`fastfair demo`, start to end, with an empty kernel cache",
         "the next `fastfair demo`, with the kernels in the cache",
         Against.OURS,
-        AtMostMore(20),
+        AtMostSeconds(12),
         against_warm_start,
-        shortfall="all of it is compilation, which numba does on one processor whatever the threads",
+        shortfall="two processes compile 8 to 10 s of processor time each, after imports",
     ),
     Row(
         "demo-warm",
@@ -353,7 +353,7 @@ ROWS = (
         Against.NOTHING,
         AtMostSeconds(3),
         partial(warm_start, lambda: _demo()[0]),
-        shortfall="set for an evaluation alone; most of it is making report.html with its pictures and tests",
+        shortfall="set for an evaluation alone; nearly half of it is tests of groups for the page",
     ),
     Row(
         "evaluate-warm",
@@ -362,7 +362,7 @@ ROWS = (
         Against.NOTHING,
         AtMostSeconds(1.2),
         partial(warm_start, _evaluation),
-        shortfall="a third each is the evaluation, imports, and reading and sorting of 550,894 lines",
+        shortfall="half of it is reading and sorting of 550,894 lines, a quarter imports, a fifth the evaluation",
     ),
     Row(
         "check-warm",
@@ -371,7 +371,7 @@ ROWS = (
         Against.NOTHING,
         AtMostSeconds(0.6),
         warm_check,
-        shortfall="imports of numba, NumPy and polars alone take half a second",
+        shortfall="more than half of it is imports of numba, NumPy, SciPy and polars",
     ),
     Row(
         "page",
@@ -380,7 +380,7 @@ ROWS = (
         Against.OURS,
         AtMostMore(2),
         against_no_page,
-        shortfall="a page evaluates each attribute by itself as well, and tests whether its groups differ",
+        shortfall="three fourths of it are tests whether groups differ, most of them draws of FNMR tests",
     ),
     Row(
         "reading",
@@ -432,6 +432,6 @@ ROWS = (
         Against.NOTHING,
         AtMostSeconds(40),
         warm_up,
-        shortfall="all of it is compilation by numba; what two processes both need is compiled twice",
+        shortfall="all of it is compilation by numba; processes compile the helpers of kernels again",
     ),
 )
