@@ -37,6 +37,13 @@ def calibration(c: ff.Comparisons) -> object:
     return ff.evaluate_calibration(ff.calibrate(c, "logistic", rng=0).comparisons, **FEW)
 
 
+def searches(c: ff.Comparisons) -> ff.Searches:
+    people = np.arange(4 * len(c.groups))
+    scores = np.random.default_rng(0).normal(size=(people.size, people.size // 2))
+    labels = np.array(c.groups, object)[people % len(c.groups)]
+    return ff.Searches.from_matrix(scores, people, people[::2], group=labels)
+
+
 FEW = {"n_resamples": 99, "rng": 0}
 PLOTS = {  # of comparisons with two attributes, and of one of these
     "effects": lambda c, one: ff.error_model(c, [SEX, AGE], AT).plot(),
@@ -61,6 +68,8 @@ PLOTS = {  # of comparisons with two attributes, and of one of these
     ).plot(),
     "discarding": lambda c, one: ff.discard_curve(one, AT, quality(one)).plot(),
     "discarded": lambda c, one: ff.discard_curve(one, AT, quality(one)).plot(show="discarded"),
+    "identified": lambda c, one: ff.identify(searches(one), ff.at_threshold(1.0)).plot(),
+    "identified over ranks": lambda c, one: ff.identify(searches(one), [ff.at_rank(1), ff.at_rank(4)]).plot(),
     "applied": lambda c, one: ff.apply_threshold(one, AT, one).plot(),
     "expected": lambda c, one: ff.thresholds.expected_performance_curve(one, one, [0.2, 0.5]).plot(),
     "rates": lambda c, one: ff.evaluate(one, AT, (), metrics=(), **FEW).plot(rate="fmr"),
