@@ -29,7 +29,7 @@ from fastfair.data.sorted_scores import ClassKeys, SortedSide, pair_codes
 from fastfair.error_rates import score_metrics
 from fastfair.error_rates.operating_points import FEWEST_ERRORS, Cell, HeldThreshold, OperatingPoint, cells_of
 from fastfair.errors import FewResamplesWarning
-from fastfair.measures._registry import is_fairer_above, measure_of, printed_name
+from fastfair.measures._registry import is_fairer_above, measure_of
 from fastfair.resampling.engine import NO_METRICS, Resampler
 from fastfair.resampling.linearized_rates import LinearizedRates
 from fastfair.uncertainty.inversion import joint_pvalues
@@ -843,13 +843,6 @@ def ranks_of(
     ranks = 1 + is_better.sum(axis=0)
     best, worst = 1 + shown.sum(axis=0), len(badness) - shown.sum(axis=1)
     return list(zip(ranks.tolist(), best.tolist(), worst.tolist(), strict=True))
-
-
-def quantity_in_words(ranked: Contrast | RankedSystem) -> str:
-    """Name the quantity in which systems differ or rank, such as "FNMR of f at FMR=0.001"."""
-    of = "" if ranked.group is None else f" of {ranked.group}"
-    of += "" if ranked.probe_group is None else f" with {ranked.probe_group}"
-    return printed_name(ranked.name) + of + ("" if ranked.at is None else f" at {ranked.at}")
 
 
 def possible_ranks(ranked: RankedSystem) -> str:

@@ -31,7 +31,7 @@ from fastfair.measures._registry import METRICS
 from fastfair.uncertainty.quantities import IN_PER_CENT, ends_of, find
 
 from .chapter import interval_name
-from .contrasts import Contrast, RankedSystem, quantity_in_words
+from .contrasts import Contrast, RankedSystem
 from .evaluated import Evaluated
 
 if TYPE_CHECKING:
@@ -213,7 +213,7 @@ def _bar(y: int, ends: tuple[float, float, float], usual: str, standing_out: str
 def draw_ranking(ranking: Sequence[RankedSystem], level: float, ax: Axes | None, *, ranks: bool) -> Axes:
     """Draw the quantity of each system with its own interval, from the best to the worst, or its possible ranks."""
     usual, is_rate = f"estimate and its own {100 * level:g} % interval", ranking[0].name in IN_PER_CENT and not ranks
-    best, label = usual, quantity_in_words(ranking[0]) + (" (%)" if is_rate else "")
+    best, label = usual, ranking[0].title + (" (%)" if is_rate else "")
     if ranks:
         usual, label = f"rank, and those possible at {100 * level:g} % together", f"rank by {label}"
         best = f"{usual}; may be the best"

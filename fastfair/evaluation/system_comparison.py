@@ -35,7 +35,7 @@ from .chapter import (
     printed_of,
     size_of,
 )
-from .contrasts import REASONS, WITHHELD, Contrast, RankedSystem, possible_ranks, quantity_in_words, ranks_of
+from .contrasts import REASONS, WITHHELD, Contrast, RankedSystem, possible_ranks, ranks_of
 from .evaluated import Evaluated
 from .plots import MOST_CURVES, curves_shown, draw_det_of_systems, draw_differences, draw_ranking
 from .result import Evaluation, file_part
@@ -513,7 +513,7 @@ def _ranking_table(ranking: Sequence[RankedSystem]) -> Table:
     ]  # fmt: skip
     columns: list[str | Column] = ["System", "Value", "Rank", "Possible ranks"]
     columns.append(Column("From 1, at the left", "drawing"))
-    return Table(f"Ranks by {quantity_in_words(ranking[0])}", columns, rows, look="measures")
+    return Table(f"Ranks by {ranking[0].title}", columns, rows, look="measures")
 
 
 def _facts(systems: Mapping[str, Evaluated]) -> Said:
@@ -571,7 +571,7 @@ def _on_differences(contrasts: Sequence[Contrast]) -> list[str]:
             }.get(one.verdict, "no test is made")  # fmt: skip
             text, ends = value_and_interval(one.difference, one.low, one.high, is_rate=True)
             said.append(
-                f"{quantity_in_words(one)}: {per_cent(one.first)} and {per_cent(one.second)}, a difference of "
+                f"{one.title}: {per_cent(one.first)} and {per_cent(one.second)}, a difference of "
                 f"{f'{text} {ends}'.rstrip()} percentage points; {told}."
             )
         elif one.name == "fnmr" and one.group and one.verdict in ("first", "second"):
@@ -586,7 +586,7 @@ def _on_ranking(ranking: Sequence[RankedSystem]) -> list[str]:
     places = [f"{visible(one.system)} {in_words(one)} (rank {possible_ranks(one)})" for one in ranking[:_MOST_SAID]]
     more = f", and {len(ranking) - _MOST_SAID} more" if len(ranking) > _MOST_SAID else ""
     best = [visible(one.system) for one in ranking if one.best_rank == 1]
-    of = quantity_in_words(ranking[0])
+    of = ranking[0].title
     told = (
         f"{best[0]} has the lowest {of}." if len(best) == 1
         else f"Which of {len(best)} systems has the lowest {of} is undecided: {', '.join(best[:_MOST_SAID])}"
@@ -607,5 +607,5 @@ def _on_baseline(pairs: Mapping[tuple[str, str], Sequence[Contrast]], baseline: 
                 told.append(f"{word} that of {visible(baseline)} in {', '.join(systems)}")
         others = sum(one.verdict not in ("first", "second") for one in of_each.values())
         told += [f"undecided in {others} of {len(of_each)} systems"] if others else []
-        said.append(f"The {quantity_in_words(next(iter(of_each.values())))} is {'; '.join(told)}.")
+        said.append(f"The {next(iter(of_each.values())).title} is {'; '.join(told)}.")
     return said

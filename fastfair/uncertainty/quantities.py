@@ -66,9 +66,10 @@ class Estimated:
     @property
     def title(self) -> str:
         """What people call the row, such as "FNMR of f at FMR=0.001"."""
-        group, at = getattr(self, "group", None), self.operating_point
-        of_group, at_point = "" if group is None else f" of {group}", "" if at is None else f" at {at}"
-        return f"{printed_name(getattr(self, 'name', 'estimate'))}{of_group}{at_point}"
+        group, probe_group = getattr(self, "group", None), getattr(self, "probe_group", None)
+        about = {"of": group, "with": probe_group, "at": self.operating_point}
+        said = [f" {word} {one}" for word, one in about.items() if one is not None]
+        return printed_name(getattr(self, "name", "estimate")) + "".join(said)
 
     @property
     def has_interval(self) -> bool:
