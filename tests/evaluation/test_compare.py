@@ -326,7 +326,7 @@ def test_what_is_not_the_same_is_named(systems):
     for other, message in (
         (
             ff.Comparisons(**{name: values[1:] for name, values in given.items()}),
-            "comparisons differ: first has .* such as",
+            "comparisons differ: first has .* that the other lacks",
         ),
         (ff.Comparisons(**columns(0, 61)), "only in second"),
         (ff.Comparisons(**moved), "groups of .* comparisons differ, such as"),
