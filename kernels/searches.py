@@ -16,29 +16,33 @@ def keep_candidates(scores, mate, mate_score, rank, best, who):
 
     Of equal scores the mate's comes last, and of others that of the earlier column first. Where no mate is enrolled,
     its score is -inf and its rank 0; where there are fewer than k others, they have the score -inf and the column -1.
-    Returns the first search with a score that is not finite, -1 where there is none.
+    Returns the first search with a score that is NaN or infinite, -1 where there is none.
     """
     k = best.shape[1]
     for s in range(scores.shape[0]):
         row, own = scores[s], mate[s]
         mate_score[s] = row[own] if own >= 0 else -np.inf
+        if not mate_score[s] < np.inf:
+            return s
         limit = mate_score[s] if own >= 0 else np.inf
         best[s, :] = -np.inf
         who[s, :] = -1
-        outranking, worst, total = 0, -np.inf, 0.0
+        outranking, worst, cut = 0, -np.inf, -np.inf
         for j in range(row.size):
             score = row[j]
-            total += score * 0.0  # NaN from what is not finite on
-            if score >= limit and j != own:
+            if score < cut or j == own:  # as nearly all; what is not a number goes on
+                continue
+            if not score < np.inf:
+                return s
+            if score >= limit:
                 outranking += 1
-            if score > worst and j != own:
+            if score > worst:
                 p = k - 1
                 while p > 0 and best[s, p - 1] < score:
                     best[s, p], who[s, p] = best[s, p - 1], who[s, p - 1]
                     p -= 1
                 best[s, p], who[s, p] = score, j
                 worst = best[s, k - 1]
-        if total != 0.0:  # NaN
-            return s
+                cut = min(limit, worst)
         rank[s] = 1 + outranking if own >= 0 else 0
     return -1

@@ -30,7 +30,7 @@ Floats = NDArray[np.float64]
 Codes = NDArray[np.int32]
 Templates = Literal["refuse", "best"]
 GroupLabels = Labels | Mapping[str, Labels]
-_BLOCK = 2**24  # scores at a time, of each thread
+_BLOCK = 2**25  # scores at a time, of each thread
 _MOST_ROWS = 1024
 
 
@@ -132,8 +132,8 @@ class Searches(Shown):
         Raises
         ------
         InputError
-            For scores that are not finite, an empty gallery, no searches, lengths that differ, and people with several
-            templates where `templates` refuses them.
+            For scores that are NaN or infinite (-inf stands for none), an empty gallery, no searches, lengths that
+            differ, and people with several templates where `templates` refuses them.
 
         Examples
         --------
@@ -514,8 +514,8 @@ class Searches(Shown):
             wrong = keep_candidates(validation.contiguous(block), mate[rows], *found)
             if wrong >= 0:
                 raise InputError(
-                    f"search {start + wrong} (counted from 0) has a score that is not finite: leave searches and "
-                    "templates that failed out, or give them a score below all others",
+                    f"search {start + wrong} (counted from 0) has a score that is NaN or infinite: leave searches "
+                    "and templates that failed out, or give them the score -inf",
                     row=start + int(wrong),
                 )
 

@@ -236,7 +236,7 @@ _S = Searches.from_matrix([[0.5, 0.1], [0.3, 0.2]], ["a", "x"], ["a", "b"])
     ("several templates: say templates", lambda: Searches.from_matrix([[1, 2]], ["a"], ["a", "a"])),
     ("enrolled is empty", lambda: Searches.from_matrix(np.zeros((1, 0)), ["a"], [])),
     ("columns of scores has 2, enrolled has 1", lambda: Searches.from_matrix([[1, 2]], ["a"], ["a"])),
-    ("search 0 .* has a score that is not finite", lambda: Searches.from_matrix([[1, np.nan]], ["a"], ["a", "b"])),
+    ("search 0 .* has a score that is NaN or infinite", lambda: Searches.from_matrix([[1, np.nan]], ["a"], ["a", "b"])),
     ("must be a matrix of numbers", lambda: Searches.from_matrix([1, 2], ["a"], ["a", "b"])),
     ("two scores against 'a'", lambda: Searches.from_scores(["p", "p"], ["a", "a"], ["a", "a"], [1, 2])),
     ("has scores against 1 of 2", lambda: Searches.from_scores(list("ppq"), list("aab"), list("aba"), [1, 2, 3])),
