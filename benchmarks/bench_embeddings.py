@@ -1,6 +1,8 @@
-"""Bands over embeddings; vectors of 512 numbers, 10 a subject; 24 FMRs."""
+"""Bands over embeddings, and searches of a gallery; vectors of 512 numbers, 10 a subject; 24 FMRs."""
 
 from __future__ import annotations
+
+import numpy as np
 
 import fastfair as ff
 
@@ -37,6 +39,27 @@ class FairnessBand:
 
     def time_fairness_band(self, groups: int, threads: int) -> None:
         self._band(1024, threads)
+
+
+class Identification:
+    """9,000 searches of a gallery of 500 people; 500 others search it as well."""
+
+    def setup(self) -> None:
+        embeddings = embeddings_of_subjects(10_000, 10, 512)
+        is_probe = np.arange(10_000) % 10 > 0
+        self.probes, self.who = embeddings.vectors[is_probe], embeddings.subject[is_probe]
+        self.templates, self.enrolled = embeddings.vectors[~is_probe][:500], np.arange(500)
+        self.searches = self._search()  # compiles
+        self.time_rates()
+
+    def _search(self) -> ff.Searches:
+        return ff.Searches.from_vectors(self.probes, self.who, self.templates, self.enrolled, group=self.who % 8)
+
+    def time_searches(self) -> None:
+        self._search()
+
+    def time_rates(self) -> None:
+        ff.identify(self.searches, [ff.at_fpir(0.01), ff.at_rank(1)])
 
 
 class Memory:
