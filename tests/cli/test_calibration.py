@@ -57,7 +57,7 @@ def test_files_figures_and_page_are_written(tmp_path):
         f"{name}.{kind}" for name in figures for kind in ("png", "svg")
     }
     assert pl.read_csv(tmp_path / "out" / "calibration.csv").height == len(found().costs)
-    assert "At p_target=0.2, c_miss=1, c_fa=10 the Bayes threshold" in page.read_text("utf-8")
+    assert "At p_target=0.2, c_miss=1, c_fa=10, with the Bayes threshold" in page.read_text("utf-8")
 
 
 def test_scores_can_be_calibrated_first(tmp_path):
