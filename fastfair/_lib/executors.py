@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from fastfair.errors import FastfairError, InputError, WorkerError
 
 from . import packing, whole_files
+from .text import shown
 from .whole_files import explained
 
 _TRIES = 3  # of a task whose worker dies
@@ -51,7 +52,7 @@ def results(
     Raises
     ------
     WorkerError
-        Where workers die, and where the executor takes no tasks.
+        Where workers die, where the executor takes no tasks, and where it returns something else than their results.
     OutputError
         Where the file for the workers cannot be written.
     """
@@ -69,14 +70,14 @@ def results(
                     ended.update([waiting.next()])
                 task = next(iter(ended if ahead is None else order))
                 del order[task]
-                yield task, ended.pop(task).result()
+                yield ended.pop(task).result()
         finally:
             waiting.cancel()
 
 
-def do(job: Callable[[], Any], task: Any, n_threads: int) -> Any:
-    """Do a task of a job in a worker."""
-    return job().run(task, n_threads, None)
+def do(job: Callable[[], Any], task: Any, n_threads: int) -> tuple[Any, Any]:
+    """Do a task of a job in a worker, and return it with its result."""
+    return task, job().run(task, n_threads, None)
 
 
 class _Waiting:
@@ -114,10 +115,15 @@ class _Waiting:
             except queue.Empty:
                 if getattr(self._executor, "status", "running") == "closed":  # a Client of Dask
                     raise _gone(RuntimeError("it was closed")) from None
+                for future in self._running:  # of executors that do not call what they are asked to call
+                    if getattr(future, "done", bool)():
+                        self._ended.put(future)
+                continue
+            if future not in self._running:  # ended twice
                 continue
             task, source = self._running.pop(future)
             try:
-                future.result()
+                answer = future.result()
             except (KeyboardInterrupt, SystemExit):
                 raise
             except FastfairError:  # of the work itself
@@ -127,6 +133,11 @@ class _Waiting:
             except BaseException as error:
                 self._try_again(task, source, error)
             else:
+                if not (isinstance(answer, tuple) and len(answer) == 2 and answer[0] == task):
+                    raise WorkerError(
+                        f"a future of executor.submit() returned {shown(answer)}, not what its function returns: "
+                        "executors are those of concurrent.futures, the Client of Dask, and others alike"
+                    )
                 return task, future
 
     def _try_again(self, task: Any, source: Any, error: BaseException) -> None:

@@ -188,6 +188,14 @@ def closed():
             WorkerError,
             r"tried 3 times.*CancelledError: lost",
         ),
+        *(
+            (
+                lambda value=value: Odd(lambda future: with_outcome(future, set_result=value)),
+                WorkerError,
+                "not what its",
+            )
+            for value in (None, 5, {"squares": VALUES})
+        ),
         (lambda: Odd(raising), WorkerError, r"takes no more tasks \(KeyError: 'no'\)"),
         (closed, WorkerError, r"takes no more tasks \(RuntimeError: cannot schedule.*with ff.Checkpoint"),
     ],
@@ -195,6 +203,14 @@ def closed():
 def test_executors_of_bad_manners_are_errors_of_ours(executor, error, message):
     with pytest.raises(error, match=message):
         done(Squares(VALUES), Workers(executor=executor()))
+
+
+def test_futures_that_do_not_say_when_they_end_are_asked():
+    def silent(future):
+        future.add_done_callback = lambda call: None
+        return future
+
+    assert np.array_equal(done(Squares(VALUES), Workers(executor=Odd(silent)), at_once=500)[0], VALUES**2)
 
 
 def test_an_executor_that_is_shut_down_midway_is_an_error_of_ours():
