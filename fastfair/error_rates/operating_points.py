@@ -188,7 +188,7 @@ class _OfSearches(Rule):
         raise InputError(f"{at} is an operating point of searches: comparisons have none, use identify")
 
     def keys_in_block(self, block: Any, places: NDArray[np.intp]) -> NDArray[np.int64] | None:
-        raise NotImplementedError
+        raise AssertionError("`key` refuses before anything is drawn")
 
 
 class _FalsePositiveIdentificationRate(_OfSearches):
@@ -769,7 +769,8 @@ def _share_at_thresholds(
     except InputError:  # such as no mated pair among them
         return _MOST_FOR_GROUPS
     of_all = keys_of(some)
-    rates = [_fmr_at(of_all, threshold_key(some, point)) for point in points if point.rate == "fnmr" or point.is_given]
+    others = [point for point in points if point.rate != "fmr" and not point.rule.eers]
+    rates = [_fmr_at(of_all, threshold_key(some, point)) for point in others]
     if with_metrics or any(point.rule.eers for point in points):
         lists = [of_all, *(keys_of(some, k) for k in range(len(some.groups)))]
         rates += [_fmr_at(of_all, score_metrics.nearest_equal_error(keys).key) for keys in lists if all(keys.sizes)]

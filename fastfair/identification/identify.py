@@ -387,7 +387,7 @@ class Identification(Result):
         ax : matplotlib Axes, optional
             Where to draw; a new figure by default.
         name : {"fpir", "fnir", "tpir"}, optional
-            The rate; by default TPIR over ranks, and else FNIR.
+            The rate; by default TPIR over ranks, and else FNIR, or FPIR where there are no mated searches.
 
         Returns
         -------
@@ -397,7 +397,8 @@ class Identification(Result):
             (row.at.value for row in self.rows if row.at.kind == "rank"), (row.gallery_size for row in self.rows),
         ))  # fmt: skip
         over_ranks = len(ranks) > 1
-        rate = validation.choice("name", name or ("tpir" if over_ranks else "fnir"), ("fpir", "fnir", "tpir"))
+        usual = "tpir" if over_ranks else "fnir" if any(row.name == "fnir" for row in self.rows) else "fpir"
+        rate = validation.choice("name", name or usual, ("fpir", "fnir", "tpir"))
         rows = [row for row in self.rows if row.name == rate and (not over_ranks or row.at.kind == "rank")]
         if not rows:
             raise InputError(f"there is no {rate.upper()} to draw")

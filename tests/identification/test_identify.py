@@ -7,6 +7,7 @@ import math
 import numpy as np
 import pytest
 from helpers.each import each
+from helpers.refusals import refused
 from hypothesis import given
 from hypothesis import strategies as st
 from oracles import identification as oracle
@@ -229,6 +230,7 @@ def test_short_lists_refuse_what_they_do_not_reach():
 
 
 _TWO = ff.Comparisons([0.9, 0.1], [1, 0])
+_VECTORS = ff.Embeddings(np.eye(3)[[0, 0, 1, 1]], [0, 0, 1, 1], group=list("ffmm"))
 _S = Searches.from_matrix([[0.5, 0.1], [0.3, 0.2]], ["a", "x"], ["a", "b"])
 
 
@@ -251,6 +253,8 @@ _S = Searches.from_matrix([[0.5, 0.1], [0.3, 0.2]], ["a", "x"], ["a", "b"])
     ("larger galleries have no data", lambda: ff.identify(_S, ff.at_rank(1), sizes=[3])),
     ("is an operating point of searches", lambda: ff.rates(_TWO, ff.at_fpir(0.1))),
     ("is an operating point of searches", lambda: ff.evaluate(_TWO, ff.at_rank(1), n_resamples=0)),
+    ("is an operating point of searches", lambda: ff.evaluate(_VECTORS, ff.at_fnir(0.1))),
+    ("is an operating point of searches", lambda: ff.fmr_test(_VECTORS, ff.at_fpir(0.1))),
     ("searches are made by from_scores", Searches),
     ("have no groups to compare", lambda: ff.identify(_S, ff.at_rank(1)).failure_counts()),
 ])  # fmt: skip
@@ -263,3 +267,10 @@ def lists(search=("p",), candidate=("a",), scores=(1.0,), **more):
     return Searches.from_candidates(
         list(search), list(candidate), list(scores), searches=["p"], probe=["a"], enrolled=["a", "b"], **more
     )
+
+
+def test_searches_without_mates_have_a_page(tmp_path):
+    found = ff.identify(Searches.from_matrix([[0.9, 0.1], [0.2, 0.3]], ["x", "y"], ["a", "b"]), ff.at_threshold(0.5))
+    found.report(tmp_path / "page.html")
+    assert "False positive identification rate" in (tmp_path / "page.html").read_text("utf-8")
+    refused("there is no FNIR", found.plot, name="fnir")
