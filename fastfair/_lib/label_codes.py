@@ -88,15 +88,11 @@ def clean(label: Any) -> Any:
     if isinstance(label, bool | np.bool_):
         return bool(label)
     if isinstance(label, numbers.Real | Decimal):
-        number = _without_numpy(label)
+        number: Any = label.item() if hasattr(label, "item") else label  # NumPy's numbers have it
         if abs(number) > _LARGEST:
             raise ValueError("too large a number")
         return int(number) if number == int(number) else number
     return label
-
-
-def _without_numpy(number: Any) -> Any:
-    return number.item() if isinstance(number, np.generic) else number
 
 
 def is_missing(value: object) -> bool:

@@ -48,18 +48,15 @@ def save(figure: Figure, file: BinaryIO, kind: str, dots: int) -> None:
         figure.savefig(file, format=kind, dpi=dots, metadata=date)
 
 
-def new_axes(size: tuple[float, float] | None = None) -> Axes:
-    """Return the axes of a new figure of a size in inches."""
+def axes_or_new(ax: Axes | None, size: tuple[float, float] | None = None) -> Axes:
+    """Return the axes given, or those of a new figure of a size in inches."""
+    if ax is not None:
+        return ax
     if _on_screen.get():
         pyplot = require("matplotlib.pyplot", "cli", "drawing")
         return pyplot.subplots(figsize=size, layout="constrained")[1]
     figures = require("matplotlib.figure", "cli", "drawing")
     return figures.Figure(figsize=size, layout="constrained").subplots()
-
-
-def axes_or_new(ax: Axes | None, size: tuple[float, float] | None = None) -> Axes:
-    """Return the axes given, or those of a new figure of a size in inches."""
-    return new_axes(size) if ax is None else ax
 
 
 def tick_per_cent(value: float, position: float = 0) -> str:

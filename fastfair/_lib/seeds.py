@@ -50,10 +50,6 @@ Seed = Annotated[int | np.random.SeedSequence | np.random.Generator | None, chec
 def stream(rng: Seed) -> tuple[NDArray[np.uint32], Any]:
     """Return the key of a random stream, and a record of the seed: an int to pass as `rng` again, or text."""
     rng = fixed(rng)
-    if isinstance(rng, np.random.SeedSequence):
-        return _key(rng), f"SeedSequence(entropy={rng.entropy}, spawn_key={rng.spawn_key})"
-    return _key(np.random.SeedSequence(rng)), rng
-
-
-def _key(sequence: np.random.SeedSequence) -> NDArray[np.uint32]:
-    return sequence.generate_state(2).astype(np.uint32)
+    sequence = rng if isinstance(rng, np.random.SeedSequence) else np.random.SeedSequence(rng)
+    record = f"SeedSequence(entropy={rng.entropy}, spawn_key={rng.spawn_key})" if rng is sequence else rng
+    return sequence.generate_state(2).astype(np.uint32), record

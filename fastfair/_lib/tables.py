@@ -1,9 +1,8 @@
-"""Convert results to columns, to records and to JSON."""
+"""Convert results to columns and to JSON."""
 
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Sequence
 from dataclasses import fields
 from pathlib import Path
@@ -32,55 +31,13 @@ def columns_of(rows: Sequence[Any]) -> dict[str, list[Any]]:
     return {name: [getattr(row, name) for row in rows] for name in called}
 
 
-def records(columns: dict[str, list[Any]]) -> list[dict[str, Any]]:
-    """Turn columns into rows.
-
-    Parameters
-    ----------
-    columns : dict of list
-        Columns of one length.
-
-    Returns
-    -------
-    list of dict
-    """
-    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
-
-
-_COLUMNS = "column by column"
-
-
-def in_columns(content: Any) -> Any:
-    """Write rows that have the same names as one object of columns, which is half as long; `in_rows` undoes it."""
-    if isinstance(content, dict):
-        return {name: in_columns(value) for name, value in content.items()}
-    if not isinstance(content, list):
-        return content
-    rows = [in_columns(value) for value in content]
-    if len(rows) < 2 or not all(isinstance(row, dict) and row and [*row] == [*rows[0]] for row in rows):
-        return rows
-    return {_COLUMNS: {name: [row[name] for row in rows] for name in rows[0]}}
-
-
-def in_rows(content: Any) -> Any:
-    """Make rows of what `in_columns` returned."""
-    if isinstance(content, list):
-        return [in_rows(value) for value in content]
-    if not isinstance(content, dict):
-        return content
-    read = {name: in_rows(value) for name, value in content.items()}
-    if [*read] != [_COLUMNS]:
-        return read
-    return [dict(zip(read[_COLUMNS], values, strict=True)) for values in zip(*read[_COLUMNS].values(), strict=True)]
-
-
 def write_json(content: dict[str, Any], path: str | Path | None) -> str:
-    """Write strict JSON with the version of fastfair; NaN and infinity become null.
+    """Write strict JSON with the version of fastfair.
 
     Parameters
     ----------
     content : dict
-        The content.
+        The content, without numbers that are not finite.
     path : path, optional
         A file to write to; the text is returned in any case.
 
@@ -93,15 +50,7 @@ def write_json(content: dict[str, Any], path: str | Path | None) -> str:
     OutputError
         If the file cannot be written.
     """
-    text = json.dumps({"fastfair": __version__} | _finite(content), indent=1, allow_nan=False, default=float)
+    text = json.dumps({"fastfair": __version__} | content, indent=1, allow_nan=False, default=float)
     if path is not None:
         whole_files.write_text(path, text + "\n")
     return text
-
-
-def _finite(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _finite(inner) for key, inner in value.items()}
-    if isinstance(value, list | tuple):
-        return [_finite(inner) for inner in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value

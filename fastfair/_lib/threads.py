@@ -85,13 +85,6 @@ def slices(size: int, n_threads: int) -> list[slice]:
     return [slice(*both_ends) for both_ends in itertools.pairwise(ends)]
 
 
-def both(size: int, first: Callable[[], _First], second: Callable[[], _Second]) -> tuple[_First, _Second]:
-    """Call two functions, at the same time if `size` elements of work are enough for two threads."""
-    calls: tuple[Callable[[], Any], ...] = (first, second)
-    one, other = in_threads(size, lambda call: call(), calls)
-    return one, other
-
-
 def count_threads(n_threads: int | None) -> int:
     """Check a number of threads; None means one for each processor that this process may use."""
     if n_threads is None:

@@ -99,8 +99,6 @@ def fractions(name: str, values: ArrayLike, interval: Interval) -> NDArray[np.fl
 
 def numbers_of(name: str, values: ArrayLike | None) -> NDArray[np.float64]:
     """Convert one number or many, of any shape, to an array."""
-    if values is None:
-        raise InputError(f"{name} must be a number or an array of them, not None")
     array = floats(name, values)
     if array.size == 0:
         raise InputError(f"{name} must be a number or an array of them, but is empty")
@@ -163,8 +161,6 @@ def column(name: str, values: object, dtype: Any = None) -> NDArray[Any]:
 
 def one_dimensional(name: str, array: NDArray[Any]) -> NDArray[Any]:
     """Refuse an array that is not one-dimensional."""
-    if array.ndim == 0:
-        raise InputError(f"{name} must be one-dimensional, an array or a list, not {shown(array[()])}")
     if array.ndim != 1:
         raise InputError(f"{name} must be one-dimensional, but its shape is {array.shape}")
     return array
@@ -234,8 +230,7 @@ def _exact(name: str, array: NDArray[Any]) -> Floats:
     """Convert Python's numbers to float64; refuse other values and numbers that would be rounded."""
     made = np.empty(array.shape, np.float64)
     for place, value in np.ndenumerate(array):
-        if isinstance(value, np.ndarray) and value.ndim == 0:
-            value = value[()]
+        value = scalar(value)
         if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Real | Decimal):
             raise InputError(f"{name} must be numbers, but {_in_row(place)} there is {shown(value)}", row=_row(place))
         try:

@@ -34,7 +34,6 @@ _REMEDIES = {
     errno.ENOTDIR: "a part of its path is a file, not a folder",
     errno.ENOENT: "there is no such folder; make it first",
 }
-_SHOWN = 200  # characters of a path in a message
 
 # A process that is interrupted removes its unfinished files. The lock is reentrant, as a signal handler may run in the
 # main thread while that thread holds the lock.
@@ -172,7 +171,7 @@ def explained(path: str | os.PathLike[str]) -> Iterator[None]:
         if "\0" in text:
             raise ValueError
     except ValueError:
-        raise OutputError(f"{_shown(text)} cannot be written: no file can have such characters in its name") from None
+        raise OutputError(f"{text} cannot be written: no file can have such characters in its name") from None
     try:
         yield
     except FastfairError:
@@ -181,7 +180,7 @@ def explained(path: str | os.PathLike[str]) -> Iterator[None]:
         code = _code(error)
         if code is None:
             raise
-        explained = OutputError(f"{_shown(text)} cannot be written: {_REMEDIES.get(code, os.strerror(code))}")
+        explained = OutputError(f"{text} cannot be written: {_REMEDIES.get(code, os.strerror(code))}")
         explained.errno = code
         raise explained from error
 
@@ -192,11 +191,6 @@ def _code(error: Exception) -> int | None:
         return error.errno
     found = re.search(r"\(os error (\d+)\)", str(error))
     return int(found.group(1)) if found else None
-
-
-def _shown(path: str) -> str:
-    path = path if len(path) <= _SHOWN else f"...{path[-_SHOWN:]}"
-    return path if path.isprintable() else repr(path)
 
 
 def make_folder(inside: str | Path | None = None) -> Path:

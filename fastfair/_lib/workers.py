@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, closing, contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -129,10 +129,6 @@ class Workers:
             )
         whole_files.ready_folder(self.checkpoint)
         return self
-
-    def reporting(self, label: str) -> AbstractContextManager[Report | None]:
-        """Give a function to call with the work done and all the work, or None if no progress is wanted."""
-        return reporting(self.progress, label)
 
 
 ONE_THREAD = Workers(n_threads=1)
@@ -255,7 +251,7 @@ def do_job(
         Called in this thread with the steps of each part and its results, in any order: parts differ in size, and one
         part may be everything.
     """
-    with workers.reporting(label) as report:
+    with reporting(workers.progress, label) as report:
         if workers.executor is None and workers.checkpoint is None:
             take(range(n), job.run(range(n), workers.n_threads, report))
             return

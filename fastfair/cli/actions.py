@@ -19,7 +19,6 @@ import numpy as np
 import polars as pl
 
 import fastfair as ff
-from fastfair._lib.tables import records
 from fastfair._lib.text import number_with_interval
 from fastfair._lib.threads import compile_ahead
 from fastfair._lib.warnings import warn
@@ -29,6 +28,7 @@ from fastfair.error_rates.operating_points import ENOUGH_ERRORS, OperatingPoint,
 from fastfair.errors import FastfairWarning, FewResamplesWarning, InputError
 from fastfair.measures._registry import measure_of, printed_name
 from fastfair.results.result import printed
+from fastfair.results.written import to_plain
 from fastfair.uncertainty.quantities import table_of
 
 from .commands import given_options
@@ -363,7 +363,7 @@ def measures(run: Run) -> None:
     by, group = list(run.take("by", ())), run.options.get("group")
     found = run.call(ff.measures.table, read_rates(run.context.params["rates"], [*by, *([group] if group else [])]),
                      by=by)  # fmt: skip
-    content = {"measures": records(found.to_dict(as_series=False))}
+    content = to_plain({"measures": found.to_dicts()})
     run.write({"measures": lambda: content}, {"measures": lambda: found}, partial(_print_measures, found, by))
 
 
@@ -471,17 +471,15 @@ def synthesize(run: Run) -> None:
         _refuse(run, wanted, ff.synthesize, f"--{kind}")
         made = ff.synthesize(**wanted, rng=run.options["rng"])
         scores, sets = {"scores": made.comparisons()}, [_reached(made)]
-    columns: dict[str, list[Any]] = {
-        "measure": [row.name for row in measures], "group": [row.group for row in measures],
-        "operating_point": [row.operating_point for row in measures], "value": [row.estimate for row in measures],
-    }  # fmt: skip
+    names = {"measure": "name", "group": "group", "operating_point": "operating_point", "value": "estimate"}
+    frame = pl.DataFrame({name: [getattr(row, of_row) for row in measures] for name, of_row in names.items()})
     settings = {name: asked[name] for name in dict.fromkeys((*what, *asked))} | {"rng": run.options["rng"]}
-    content = {"settings": settings, "sets": sets, "measures": records(columns)}
+    content = to_plain({"settings": settings, "sets": sets, "measures": frame.to_dicts()})
     suffix = run.options.get("suffix", "csv")
     output = run.options.get("output")
     run.write(
         {"synthesis": lambda: content},
-        {"measures": lambda: pl.DataFrame(columns)} if measures else {},
+        {"measures": lambda: frame} if measures else {},
         partial(_print_made, sets, measures),
         files={} if output is None else {
             output / f"{name}.{suffix}": partial(ff.write_comparisons, one) for name, one in scores.items()

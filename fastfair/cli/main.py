@@ -112,14 +112,10 @@ cli = command_line(VERBS, table())
 
 def _in_options(message: str) -> str:
     """Replace names of arguments in a message by those of options: `mated=` by `--mated`, `n_groups` by `--groups`."""
-    running = [cli.commands[name] for name in sys.argv[1:2] if name in cli.commands]
-    below = [
-        one
-        for command in cli.commands.values()
-        if isinstance(command, click.Group)
-        for one in command.commands.values()
-    ]
-    params = [param for command in [*cli.commands.values(), *below, *running] for param in command.params]
+    commands = list(cli.commands.values())
+    commands += [one for above in commands if isinstance(above, click.Group) for one in above.commands.values()]
+    commands += [cli.commands[name] for name in sys.argv[1:2] if name in cli.commands]  # what runs counts
+    params = [param for command in commands for param in command.params]
     flags = {param.name: param.opts[0] for param in params if isinstance(param, click.Option)}
 
     def option(match: re.Match[str]) -> str:

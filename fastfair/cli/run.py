@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib
 import inspect
-import json
 import sys
 import threading
 from collections.abc import Callable, Mapping
@@ -27,7 +26,7 @@ from fastfair.io.formats import USUAL_LAYOUT
 from fastfair.pages.report import report as write_report
 
 from .commands import Command, configuration, given_options
-from .signatures import arguments_for, option_names, parameters_of
+from .signatures import arguments_for, option_names
 from .terminal import print_result, say, say_json
 
 if TYPE_CHECKING:
@@ -64,7 +63,8 @@ class Run:
         self.options = given_options(self.context)
         names = {param.name for param in self.command.params}
         if "progress" in names:
-            self.options["progress"] = watched(self.context.params["progress"])
+            asked = self.context.params["progress"]
+            self.options["progress"] = sys.stderr.isatty() if asked is None else asked
         if "rng" in names:
             if "folder" in self.options and "rng" not in self.options:
                 raise click.UsageError("--checkpoint needs --seed, as a run with another seed cannot go on from it")
@@ -171,7 +171,7 @@ class Run:
                 print_result(result)
 
         self.write(
-            {name: partial(_content, result) for name, result in results.items()},
+            {name: result._content for name, result in results.items()},
             {name: partial(result.to_frame, "polars") for name, result in results.items()},
             show or print_all,
             lambda: {key or name: one for name, result in results.items() for key, one in result._figures().items()},
@@ -245,16 +245,6 @@ class Run:
         return written
 
 
-def _content(result: Result) -> dict[str, Any]:
-    content: dict[str, Any] = json.loads(result.to_json())
-    return content
-
-
-def watched(progress: bool | None) -> bool:
-    """Return whether to show a progress bar; by default, whether standard error is a terminal."""
-    return sys.stderr.isatty() if progress is None else progress
-
-
 def default_of(function: Callable[..., Any], name: str) -> Any:
     """Return the default of a parameter."""
-    return next(one.default for one in parameters_of(function) if one.name == name)
+    return inspect.signature(function).parameters[name].default

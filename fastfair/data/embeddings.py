@@ -14,7 +14,7 @@ from fastfair._lib.arguments import Array, Probability, checked
 from fastfair._lib.label_codes import Coded, Labels, encode, encode_together
 from fastfair._lib.threads import run_blocks
 from fastfair._lib.warnings import gathered, warn
-from fastfair._lib.workers import Workers
+from fastfair._lib.workers import Workers, reporting
 from fastfair.errors import DroppedWarning, InputError
 
 from . import checks, group_labels
@@ -119,13 +119,6 @@ def probes_of(role: Labels) -> NDArray[np.bool_]:
         rows = np.flatnonzero(coded.labels[coded.codes] == unknown[0])
         raise InputError(f'role must be "reference" or "probe", not {unknown[0]!r} as in row {rows[0]}')
     return np.asarray(coded.labels == "probe")[coded.codes]
-
-
-def require_both(is_probe: NDArray[np.bool_]) -> None:
-    """Refuse vectors of one role alone."""
-    if is_probe.all() or not is_probe.any():
-        missing = ROLES[int(not is_probe.any())]
-        raise InputError(f"role has no {missing}: give both references and probes, or leave role out")
 
 
 _PAIRS_AT_ONCE = 2**16
@@ -541,15 +534,12 @@ class Embeddings:
         )
 
     def _require_both_kinds(self) -> None:
-        if self.is_probe is not None:
-            require_both(self.is_probe)
+        if self.is_probe is not None and (self.is_probe.all() or not self.is_probe.any()):
+            missing = ROLES[int(not self.is_probe.any())]
+            raise InputError(f"role has no {missing}: give both references and probes, or leave role out")
         if self.n_mated == 0:
-            found = (
-                f"none of the {self.subjects.size} subjects has two vectors"
-                if self.is_probe is None
-                else f"none of the {self.subjects.size} subjects has both a reference and a probe"
-            )
-            raise InputError(f"{found}: there are no mated pairs")
+            lacking = "two vectors" if self.is_probe is None else "both a reference and a probe"
+            raise InputError(f"none of the {self.subjects.size} subjects has {lacking}: there are no mated pairs")
 
     def __len__(self) -> int:
         return len(self.vectors)
@@ -744,8 +734,7 @@ class NamedVectors:
             )
             out[part] = found
 
-        workers = Workers(n_threads, progress)
-        with workers.reporting("trials") as told:
+        with reporting(progress, "trials") as told:
             run_blocks(score, range(0, size, _TRIALS_AT_ONCE), size, _TRIALS_AT_ONCE, n_threads, told)
         failed = np.diff(self._members[0]) == 0
         out[failed[sides[0]] | failed[sides[1]]] = np.nan

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from functools import cached_property
 from itertools import accumulate
 from typing import Any, TypeVar
 
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from fastfair._lib import validation
 from fastfair._lib.label_codes import FEW, in_use, look_up
-from fastfair._lib.threads import both, count_threads, in_threads, slices
+from fastfair._lib.threads import count_threads, in_threads, slices
 from fastfair._lib.warnings import warn
 from fastfair.errors import DroppedWarning, InputError
 
@@ -334,7 +334,7 @@ def _narrowed(values: NDArray[np.floating[Any]]) -> NDArray[np.floating[Any]]:
     return values
 
 
-def _take_keys(bits: Any, flip: Any, magnitude: Any, flags: NDArray[np.bool_]) -> tuple[score_keys.Keys, ...]:
+def _take_keys(bits: Any, flip: Any, magnitude: Any, flags: NDArray[np.bool_]) -> list[score_keys.Keys]:
     """Return the keys of the mated and of the non-mated comparisons."""
     from fastfair.kernels import sorting as kernels
 
@@ -345,13 +345,14 @@ def _take_keys(bits: Any, flip: Any, magnitude: Any, flags: NDArray[np.bool_]) -
         kernels.take_keys(bits, flip, magnitude, flags, wanted, keys)
         return keys[:size]
 
-    return both(flags.size, lambda: take(True, n_mated), lambda: take(False, flags.size - n_mated))
+    classes = (True, n_mated), (False, flags.size - n_mated)
+    return in_threads(flags.size, lambda of_class: take(*of_class), classes)
 
 
 def _sort_alone(bits: Any, flip: Any, magnitude: Any, flags: NDArray[np.bool_]) -> list[Sorted]:
-    mated, nonmated = _take_keys(bits, flip, magnitude, flags)
-    both(flags.size, mated.sort, nonmated.sort)
-    return [(mated, None), (nonmated, None)]
+    sides = _take_keys(bits, flip, magnitude, flags)
+    in_threads(flags.size, lambda keys: keys.sort(), sides)
+    return [(keys, None) for keys in sides]
 
 
 def _sort_packed(bits: Any, flip: Any, magnitude: Any, flags: NDArray[np.bool_]) -> list[Sorted]:
@@ -603,30 +604,12 @@ def sort_by_bits(values: _Integers, spare: _Integers, low: int, high: int, n_thr
     parts = slices(values.size, n_threads)
     counts = np.empty((len(parts), 1 << radix.DIGIT), np.int64)
     while low < high:
-        each = range(len(parts))
-        in_threads(values.size, partial(_count_digits, values, parts, low, counts), each)
+        some = [values[part] for part in parts]
+        in_threads(values.size, lambda of: radix.count_digits(*of), [(of, low, counts[k]) for k, of in enumerate(some)])
         # Where each part writes each digit: ordered by digit, then by part.
         position = (np.cumsum(counts.T) - counts.T.ravel()).reshape(counts.T.shape).T.copy()
-        in_threads(values.size, partial(_scatter, values, parts, low, position, spare), each)
+        jobs = [(of, low, position[k], spare) for k, of in enumerate(some)]
+        in_threads(values.size, lambda of: radix.scatter(*of), jobs)
         values, spare = spare, values
         low += radix.DIGIT
     return values
-
-
-def _count_digits(values: _Integers, parts: Sequence[slice], low: int, counts: _Integers, k: int) -> None:
-    from fastfair.kernels import radix
-
-    radix.count_digits(values[parts[k]], low, counts[k])
-
-
-def _scatter(
-    values: _Integers,
-    parts: Sequence[slice],
-    low: int,
-    position: _Integers,
-    out: _Integers,
-    k: int,
-) -> None:
-    from fastfair.kernels import radix
-
-    radix.scatter(values[parts[k]], low, position[k], out)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from fastfair._lib.arguments import KINDS, Kind, Positive, Probability, checked
 from fastfair._lib.plots import axes_or_new, probit_axes, roc_axes
-from fastfair._lib.threads import both, count_threads, in_order
+from fastfair._lib.threads import count_threads, in_order, in_threads
 from fastfair.data import score_keys
 from fastfair.data.checks import LOG_LIKELIHOOD_RATIO
 from fastfair.data.comparisons import Comparisons, keys_of
@@ -602,7 +602,7 @@ def roc(comparisons: Comparisons) -> Roc:
     i, j = kernels.count_below(mated, split), kernels.count_below(nonmated, split)
     bits = similarity.view(mated.dtype)
     arguments: tuple[Any, ...] = mated, nonmated, i, j, score_keys.magnitude(mated), bits, fmr, fnmr
-    last, first = both(size, lambda: kernels.roc_above(*arguments), lambda: kernels.roc_below(*arguments))
+    last, first = in_threads(size, lambda find: find(*arguments), (kernels.roc_above, kernels.roc_below))
     with np.errstate(over="ignore"):  # above the largest float lies infinity
         similarity[last] = np.nextafter(similarity[last - 1], np.inf, dtype=similarity.dtype)
     fmr[last], fnmr[last] = 0, 1

@@ -162,12 +162,10 @@ def read_embeddings(
     if not keep.all():
         array, who, labels, roles = array[keep], take(who, keep), take(labels, keep), take(roles, keep)
         templates = templates if isinstance(templates, int) else take(templates, keep)
-    try:
-        made = Embeddings(array, who, labels or None, similarity, roles)
-        made = made._changed(made.grouping, left_out=tuple(left_out)) if left_out else made
-    except InputError as error:
-        raise file.told(error, keep) from None
     with files.naming(file.place):
+        with file.placed(keep):
+            made = Embeddings(array, who, labels or None, similarity, roles)
+        made = made._changed(made.grouping, left_out=tuple(left_out)) if left_out else made
         return made if templates is None else made.enrolled(templates, template_score)
 
 
@@ -228,10 +226,8 @@ def read_named_vectors(
     table = file if samples is None else tables.of_source(samples, "samples", "samples")
     coded = _labels(table, "name", name)
     array = file.vectors(vectors)
-    try:
+    with files.naming(file.place):
         return NamedVectors(array, as_text(coded), similarity, same_name, failures)
-    except InputError as error:
-        raise file.told(error) from None
 
 
 def as_text(names: Coded) -> Coded:

@@ -18,7 +18,6 @@ from fastfair._lib.text import did_you_mean
 from fastfair._lib.warnings import require, told_as
 from fastfair.errors import FileFormatError, InputError, MissingFileError
 
-_SHOWN = 200  # characters of a path in a message
 _LOOKED_AT = 512  # first bytes that tell what a file is
 
 # What files that are no text begin with, and what would do.
@@ -94,17 +93,13 @@ def naming(file: Path | str) -> Iterator[None]:
 
 def check_file(path: str | Path) -> Path:
     """Refuse a file that is missing, empty, or not a regular file on a disk."""
-    if not isinstance(path, str | Path):
-        raise InputError(f"a file is named by its path, not by {type(path).__name__}")
     path = Path(path)
     try:
         found = path.stat()
     except (FileNotFoundError, NotADirectoryError):
         raise MissingFileError(f"there is no file {path}{did_you_mean(path.name, _beside(path))}") from None
     except (OSError, ValueError) as error:  # names that no file can have: too long, with NULs or lone surrogates
-        text = str(path)
-        shown = repr(text if len(text) <= _SHOWN else f"{text[:_SHOWN]}...")
-        raise InputError(f"there can be no file {shown}: {getattr(error, 'strerror', None) or error}") from None
+        raise InputError(f"there can be no file {path}: {getattr(error, 'strerror', None) or error}") from None
     if stat.S_ISDIR(found.st_mode):
         raise FileFormatError(f"{path} is a folder: name a file in it")
     if not stat.S_ISREG(found.st_mode):

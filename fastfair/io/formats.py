@@ -140,9 +140,6 @@ class HowToRead:
                 if getattr(layout, name) is not None:
                     raise InputError(f"{name} is given without metadata=")
             return None
-        paired = next((name for name in self.attributes if isinstance(name, tuple)), None)
-        if paired is not None:
-            raise InputError(f"with metadata= groups are names of its columns, not pairs such as {paired}")
         per = layout.metadata_per if layout.metadata_subject is None else "sample"
         return Metadata(metadata, layout.metadata_id, self.attributes, per, layout.metadata_subject)
 

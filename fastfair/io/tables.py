@@ -23,7 +23,7 @@ from fastfair._lib import memory, validation, whole_files
 from fastfair._lib.frames import FrameColumns
 from fastfair._lib.label_codes import Coded
 from fastfair._lib.text import not_there
-from fastfair._lib.warnings import require
+from fastfair._lib.warnings import require, told_as
 from fastfair.data import checks
 from fastfair.data.temporary_files import Folder, room
 from fastfair.errors import FileFormatError, InputError
@@ -146,11 +146,6 @@ class Table(Rows):
                     )
                 column = column.list.to_array(size)
             return np.asarray(column.to_numpy())
-
-    def told(self, error: InputError, keep: NDArray[np.bool_] | None = None) -> InputError:
-        """Return an error about vectors, of which only those of `keep` may have been taken, with the file's name."""
-        among = "" if keep is None or keep.all() else " (of those with metadata)"
-        return type(error)(f"{self.place}: {error}{among}", error.row)
 
 
 def of_source(source: Any, called: str, place: str) -> Table:
@@ -292,26 +287,17 @@ def read_npy(path: Path) -> Array:
 def _frame(found: Mapping[str, Array]) -> pl.DataFrame:
     """Make a data frame of arrays of one dimension, which must have the same length."""
     pl = files.polars()
-    columns = {name: _decoded(validation.column(name, array), f"array {name!r}") for name, array in found.items()}
-    checks.same_length({name: array.size for name, array in columns.items()})
-    for name, array in columns.items():
-        if array.dtype.kind not in "Ubiuf":
+    columns: dict[str, Any] = {}
+    for name, given in found.items():
+        array = validation.column(name, given)
+        if array.dtype.kind not in "SUbiuf":
             raise FileFormatError(f"array {name!r} must hold numbers or text, but its type is {array.dtype}")
-        if array.dtype.kind == "U":
-            columns[name] = array.tolist()
-        elif array.dtype == np.float16:
-            columns[name] = array.astype(np.float32)
+        with told_as(FileFormatError, f"array {name!r} holds bytes that are not UTF-8 text"):
+            array = np.char.decode(array, "utf-8") if array.dtype.kind == "S" else array
+        wide = array.astype(np.float32) if array.dtype == np.float16 else array
+        columns[name] = array.tolist() if array.dtype.kind == "U" else wide
+    checks.same_length({name: len(column) for name, column in columns.items()})
     return pl.DataFrame([pl.Series(name, column) for name, column in columns.items()])
-
-
-def _decoded(array: Array, place: str = "an array") -> Array:
-    """Return bytes as text."""
-    if array.dtype.kind != "S":
-        return array
-    try:
-        return np.char.decode(array, "utf-8")
-    except UnicodeDecodeError:
-        raise FileFormatError(f"{place} holds bytes that are not UTF-8 text") from None
 
 
 def _of_hdf5(path: Path, wanted: Sequence[str]) -> Table:

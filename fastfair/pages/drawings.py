@@ -88,25 +88,14 @@ def interval(
     scale: Scale, value: float, low: float | None, high: float | None, *, look: str = "", mark: str = "dot"
 ) -> str:
     """Draw a value with its interval in a cell; look: classes such as "few", mark: "dot" or "diamond"."""
-    parts = [] if look == "plain" else [_upright(scale.place(x), "grid") for x in scale.ticks]
-    parts += [_upright(scale.place(x), name) for name, x in scale.lines]
-    if math.isfinite(value):
-        if low is not None and high is not None and not math.isnan(low) and low < high:
-            first, last = scale.place(low), scale.place(high if math.isfinite(high) else scale.high)
-            parts.append(f'<line class="range" x1="{first:.2f}%" x2="{last:.2f}%" y1="50%" y2="50%"/>')
-        shape = '<path d="M0-5 5 0 0 5-5 0z"/>' if mark == "diamond" else '<circle r="4"/>'
-        at = f'x="{scale.place(value):.2f}%" y="50%"'
-        parts.append(f'<svg {at} overflow="visible" class="{mark}">{shape}</svg>')
-    return _drawing(f"bar {look}".strip(), "".join(parts))
+    lines = [] if look == "plain" else [("grid", x) for x in scale.ticks]
+    return _bar(scale.place, (value, low, high), look, [*lines, *scale.lines], mark)
 
 
 def axis(scale: Scale) -> str:
     """Draw the numbers of an axis, in per cent."""
-    parts = []
-    for x in scale.ticks:
-        place = scale.place(x)
-        parts.append(f'<text x="{place:.2f}%" y="13" text-anchor="middle">{_tick(x)}</text>')
-    return _drawing("axis", "".join(parts))
+    numbers = (f'<text x="{scale.place(x):.2f}%" y="13" text-anchor="middle">{_tick(x)}</text>' for x in scale.ticks)
+    return _drawing("axis", "".join(numbers))
 
 
 def distance(value: float, low: float, high: float, largest: float) -> str:
@@ -119,19 +108,22 @@ def difference(value: float, low: float, high: float, largest: float, *, look: s
     return _bar(lambda x: 50 + 47 * min(max(x / (largest or 1.0), -1.0), 1.0), (value, low, high), look)
 
 
-def _bar(place: Callable[[float], float], ends: tuple[float, float, float], look: str = "") -> str:
-    """Draw a value with its interval beside an upright line at 0."""
+def _bar(
+    place: Callable[[float], float],
+    ends: tuple[float, float | None, float | None],
+    look: str = "",
+    lines: Sequence[tuple[str, float]] = (("all", 0.0),),
+    mark: str = "dot",
+) -> str:
+    """Draw a value with its interval, where it has one, and upright lines, by their classes and values."""
     value, low, high = ends
-    inner = _upright(place(0.0), "all")
-    if low < high:
-        inner += f'<line class="range" x1="{place(low):.2f}%" x2="{place(high):.2f}%" y1="50%" y2="50%"/>'
+    parts = [f'<line class="{name}" x1="{place(x):.2f}%" x2="{place(x):.2f}%" y1="0" y2="100%"/>' for name, x in lines]
     if math.isfinite(value):
-        inner += f'<svg x="{place(value):.2f}%" y="50%" overflow="visible" class="dot"><circle r="4"/></svg>'
-    return _drawing(f"bar {look}".strip(), inner)
-
-
-def _upright(place: float, name: str) -> str:
-    return f'<line class="{name}" x1="{place:.2f}%" x2="{place:.2f}%" y1="0" y2="100%"/>'
+        if low is not None and high is not None and low < high:
+            parts.append(f'<line class="range" x1="{place(low):.2f}%" x2="{place(high):.2f}%" y1="50%" y2="50%"/>')
+        shape = '<path d="M0-5 5 0 0 5-5 0z"/>' if mark == "diamond" else '<circle r="4"/>'
+        parts.append(f'<svg x="{place(value):.2f}%" y="50%" overflow="visible" class="{mark}">{shape}</svg>')
+    return _drawing(f"bar {look}".strip(), "".join(parts))
 
 
 def _drawing(name: str, inner: str) -> str:

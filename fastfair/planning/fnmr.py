@@ -21,7 +21,6 @@ from fastfair._lib import memory, seeds, validation
 from fastfair._lib.arguments import AtLeastTwo, Natural, Probability, checked
 from fastfair._lib.bisection import least_whole
 from fastfair._lib.plots import USUAL, axes_or_new, tick_per_cent
-from fastfair._lib.tables import records
 from fastfair._lib.text import per_cent
 from fastfair._lib.threads import run_blocks
 from fastfair._lib.warnings import require, warn
@@ -483,7 +482,8 @@ class GroupsPlan(Result):
 
     def _sentences(self) -> list[str]:
         """Describe each setting, or the range of more than ten."""
-        rows = records(self._columns())
+        columns = self._columns()
+        rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
         if len(rows) <= _MOST_SENTENCES:
             return [f"{_setting(row)}: {self._sentence(row)}" for row in rows]
         values = getattr(self, self._planned)

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from fastfair._lib import memory
 from fastfair._lib.threads import run_blocks
-from fastfair._lib.workers import Arrays, Report, Workers, do_job
+from fastfair._lib.workers import Arrays, Report, Workers, do_job, reporting
 from fastfair.data import score_keys
 from fastfair.data.comparisons import Comparisons, keys_of
 from fastfair.data.sorted_scores import not_kept, read_only
@@ -376,7 +376,7 @@ class Engine(ABC):
         starts = range(replicates.start, replicates.stop, BLOCK)
         n_costs = 1 + self.n_groups if "cllr" in self.metrics else 0
         done, n = 0, int(y.sizes[0] + x.sizes[0])
-        with workers.reporting("total weights") if y.in_passes else nullcontext() as report:
+        with reporting(workers.progress, "total weights") if y.in_passes else nullcontext() as report:
 
             def told(n_more: int) -> None:
                 nonlocal done

@@ -13,6 +13,7 @@ from fastfair._lib.arguments import checked
 from fastfair._lib.notebook import Shown
 from fastfair._lib.tables import columns_of, write_json
 from fastfair._lib.text import NONE, cell, interval_of_rate, number_with_interval, p_value, rate_with_interval, typed
+from fastfair._version import __version__
 from fastfair.errors import visible
 from fastfair.measures._registry import printed_name
 from fastfair.pages.drawings import drawing, svg_of
@@ -88,7 +89,7 @@ class Result(Shown):
 
     def _content(self) -> dict[str, Any]:
         """Return what JSON has."""
-        about = {"kind": type(self).__name__, "schema": SCHEMA_VERSION}
+        about = {"fastfair": __version__, "kind": type(self).__name__, "schema": SCHEMA_VERSION}
         derived = {name: written.to_plain(getattr(self, name)) for name in self._derived}
         return about | (written.to_plain(self) if is_dataclass(self) else {}) | derived
 

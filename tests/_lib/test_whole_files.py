@@ -138,7 +138,7 @@ def test_data_frames_are_written_whole(tmp_path, kind):
     [
         ("", "it is a folder"),
         ("a\0b", "characters"),
-        ("a\ud800b", r"'a\\ud800b'"),
+        ("a\ud800b", r"a\\ud800b"),
         ("n" * 300, "[Nn]ame too long"),
         ("d/" * 4000 + "x", "[Nn]ame too long"),
         ("old.txt/x", "a part of its path is a file"),
@@ -152,7 +152,7 @@ def test_paths_that_cannot_be(tmp_path, old, monkeypatch, name, said):
     (tmp_path / "circle").symlink_to(tmp_path / "circle")
     with pytest.raises(OutputError, match=said) as caught:
         whole_files.write_text(name, "new")
-    assert len(str(caught.value)) < 400
+    assert len(str(caught.value)) < 1600
     str(caught.value).encode()
     assert leftovers(tmp_path) == []
 
