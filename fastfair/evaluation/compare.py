@@ -21,7 +21,7 @@ from fastfair.error_rates.operating_points import OperatingPoint, at_fmr
 from fastfair.errors import InputError
 from fastfair.measures._registry import Measure
 
-from .contrasts import ComparedSystem, adjusted_pvalues, contrasts_of, difference_tests
+from .contrasts import ComparedSystem, Trials, adjusted_pvalues, contrasts_of, difference_tests
 from .evaluate import USUAL_METRICS, Request, as_names, evaluate, evaluated, on_comparisons
 from .result import Evaluation
 from .system_comparison import SystemComparison
@@ -186,15 +186,15 @@ def _compared(
 ) -> SystemComparison:
     """Compare each pair of systems, or each with the baseline; of scans the comparisons that they have kept."""
     names, given = list(scored), list(scored.values())
-    matched = _matched(given, names, one_by_one=request.unit == "comparison")
+    matched = [one.without_failure_rates() for one in _matched(given, names, one_by_one=request.unit == "comparison")]
     if {system.score_kind for system in given} != {LOG_LIKELIHOOD_RATIO}:  # all systems have the same metrics
         metrics = [name for one in as_names(request.metrics) for name in (USUAL_METRICS if one == "auto" else (one,))]
         request = replace(request, metrics=metrics)
+    trials = Trials(matched[0], request.unit)
     evaluations: list[Evaluation] = []
     systems: list[ComparedSystem] = []
     for system, comparisons in zip(given, matched, strict=True):
-        without = comparisons.without_failure_rates()
-        whole = system if isinstance(system, ScannedComparisons) else without
+        whole = system if isinstance(system, ScannedComparisons) else comparisons
         evaluation = evaluated(whole, request, workers, seed)
         if evaluation.uncertainty is None:
             comparisons._require("closed forms")
@@ -203,14 +203,14 @@ def _compared(
                 'subjects or unit="comparison"; or n_resamples of at least 2'
             )
         evaluations.append(evaluation)
-        systems.append(ComparedSystem(without, evaluation, workers.n_threads, systems[0] if systems else None))
+        systems.append(ComparedSystem(comparisons, evaluation, trials, workers.n_threads))
     settings = {one: value for one, value in evaluations[0].settings.items() if one not in _OF_ONE}
     settings |= {"score_kinds": [system.score_kind for system in given], "baseline": baseline}
     pairs = list(combinations(range(len(names)), 2))
     if baseline is not None:
         pairs = [(k, names.index(baseline)) for k, name in enumerate(names) if name != baseline]
     tests, level = difference_tests(systems, pairs), settings["confidence_level"]
-    adjusted = adjusted_pvalues(evaluations, pairs, tests, 1 - level)
+    adjusted = adjusted_pvalues(evaluations[0].quantities, tests, 1 - level)
     contrasts = [
         contrast
         for (one, other), of_pair, pvalues in zip(pairs, tests, adjusted, strict=True)

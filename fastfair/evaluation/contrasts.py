@@ -13,8 +13,8 @@ both add, so it takes the products of these vectors of every two systems, and th
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from typing import Any
 
@@ -96,7 +96,6 @@ class DecidedSystem(HeldThreshold):
     def __init__(self, comparisons: Comparisons, point: OperatingPoint, trials: Trials) -> None:
         super().__init__(comparisons, point)
         self.trials = trials
-        self._aim = point.value if point.rule.takes_value else 0.0
 
     def errors(self, side: int) -> tuple[Integers, Integers | None]:
         """Return the pairs of units of the false non-matches (0) or false matches (1), and their cells of groups."""
@@ -110,19 +109,7 @@ class DecidedSystem(HeldThreshold):
     @cached_property
     def missed(self) -> float:
         """By how much the rate held misses what the operating point asks for."""
-        return self.held(self.key) - self._aim
-
-    def slope_with(self, spread: float) -> Callable[[bool, Cell], tuple[float, float]]:
-        """Return the slope of each rate over what is held, as `slopes` does, computed once for each."""
-        return cache(self.slopes(spread))
-
-
-def decisions(
-    comparisons: Comparisons, points: Sequence[OperatingPoint], trials: Trials
-) -> dict[OperatingPoint, DecidedSystem]:
-    """Return a system's decisions at each operating point that fixes a threshold in a way that is known here."""
-    known = [point for point in points if point.rule.signs is not None and trials.unit in UNITS_TESTED]
-    return {point: DecidedSystem(comparisons, point, trials) for point in known}
+        return self.held(self.key) - (self.at.value if self.at.rule.takes_value else 0.0)
 
 
 _ROUNDING = 1e-12  # of a variance, relative to its parts: below it nothing is left
@@ -244,34 +231,6 @@ class _Part:
 _Added = list[_Part | None]  # of mated and non-mated comparisons; None where nothing is added
 
 
-def _covariances(trials: Trials, one: _Added, other: _Added, n_systems: int) -> Floats:
-    """Return the (2, systems, systems) covariances of what systems add, by both forms, of which the larger counts."""
-    nothing = np.zeros((n_systems, n_systems))
-
-    def over_pairs(side: int, squared: float) -> Floats:
-        """Sum over the pairs of units of a side; `squared`: how often they occur, squared."""
-        a, b = one[side], other[side]
-        if a is None or b is None:
-            return nothing
-        found = np.multiply.outer(a.constants, b.times) + np.multiply.outer(a.times, b.constants)
-        found += squared * np.multiply.outer(a.constants, b.constants)
-        return np.asarray(found + (a.of_pairs @ b.of_pairs.T).toarray())
-
-    def over_units(sides: slice) -> Floats:
-        """Sum in this thread: libraries of matrix products wake others, which takes longer for few systems."""
-        sums = [[part.of_units for part in added[sides] if part is not None] for added in (one, other)]
-        if not all(sums):
-            return nothing
-        a, b = (sum(known[1:], known[0]) for known in sums)
-        return np.einsum("iu,ju->ij", a, b)
-
-    of_pairs = over_pairs(1, trials.repeats_squared)
-    if not trials.n_units:  # every comparison on its own
-        both = over_pairs(0, len(trials.comparisons.mated)) + of_pairs
-        return np.array([both, both])
-    return np.array([over_units(slice(0, 2)) - of_pairs, of_pairs + over_units(slice(0, 1))])
-
-
 class _ScoreTests:
     """Tests of all rates of pairs of systems at one operating point."""
 
@@ -306,7 +265,31 @@ class _ScoreTests:
         return parts
 
     def _forms(self, one: _Added, other: _Added) -> Floats:
-        return _covariances(self._trials, one, other, len(self._systems))
+        """Return (2, systems, systems) covariances of what systems add, by both forms, of which the larger counts."""
+        trials, nothing = self._trials, np.zeros((len(self._systems), len(self._systems)))
+
+        def over_pairs(side: int, squared: float) -> Floats:
+            """Sum over the pairs of units of a side; `squared`: how often they occur, squared."""
+            a, b = one[side], other[side]
+            if a is None or b is None:
+                return nothing
+            found = np.multiply.outer(a.constants, b.times) + np.multiply.outer(a.times, b.constants)
+            found += squared * np.multiply.outer(a.constants, b.constants)
+            return np.asarray(found + (a.of_pairs @ b.of_pairs.T).toarray())
+
+        def over_units(sides: slice) -> Floats:
+            """Sum in this thread: libraries of matrix products wake others, which takes longer for few systems."""
+            sums = [[part.of_units for part in added[sides] if part is not None] for added in (one, other)]
+            if not all(sums):
+                return nothing
+            a, b = (sum(known[1:], known[0]) for known in sums)
+            return np.einsum("iu,ju->ij", a, b)
+
+        of_pairs = over_pairs(1, trials.repeats_squared)
+        if not trials.n_units:  # every comparison on its own
+            both = over_pairs(0, len(trials.comparisons.mated)) + of_pairs
+            return np.array([both, both])
+        return np.array([over_units(slice(0, 2)) - of_pairs, of_pairs + over_units(slice(0, 1))])
 
     @cached_property
     def _held_forms(self) -> Floats:
@@ -316,7 +299,7 @@ class _ScoreTests:
     def _slopes(self) -> list[Any]:
         """The slopes of the rates of each system over what is held."""
         spreads = np.sqrt(np.diagonal(self._held_forms, axis1=1, axis2=2).max(axis=0).clip(0))
-        return [system.slope_with(float(spread)) for system, spread in zip(self._systems, spreads, strict=True)]
+        return [cache(system.slopes(spread)) for system, spread in zip(self._systems, spreads.tolist(), strict=True)]
 
     def pvalues(self, mated: bool, cell: Cell, rates: Floats, n: int, size: int, freedom: float) -> Floats:
         """Return the two-sided p-values of one rate, of n comparisons and so many units, for all pairs."""
@@ -379,48 +362,43 @@ def _shrunk(first: Floats, second: Floats) -> tuple[Floats, Floats]:
     return mean + kept * half, mean - kept * half
 
 
+@dataclass(frozen=True, eq=False)
 class ComparedSystem:
     """One of the systems that `compare` is given, with its evaluation.
 
-    Parameters
+    Attributes
     ----------
     comparisons : Comparisons
         The comparisons, numbered like those of the other systems.
     evaluation : Evaluated
         Their evaluation, with the same replicates as those of the other systems.
+    trials : Trials
+        Those of all systems.
     n_threads : int or None
         Number of threads; all processors by default.
-    like : ComparedSystem, optional
-        Another of the systems.
     """
 
-    def __init__(
-        self,
-        comparisons: Comparisons,
-        evaluation: Evaluated,
-        n_threads: int | None = None,
-        like: ComparedSystem | None = None,
-    ) -> None:
-        self.comparisons, self.evaluation, self._n_threads = comparisons, evaluation, n_threads
-        self._points = [result.at for result in evaluation.rates]
-        self._unit = evaluation.settings["unit"]
-        self.trials: Trials = Trials(comparisons, self._unit) if like is None else like.trials
+    comparisons: Comparisons
+    evaluation: Evaluated
+    trials: Trials
+    n_threads: int | None = None
 
     @cached_property
     def decisions(self) -> dict[OperatingPoint, DecidedSystem]:
-        """The decisions at operating points that score tests know."""
-        return decisions(self.comparisons, self._points, self.trials)
+        """The decisions at operating points that fix a threshold in a way that score tests know."""
+        points = [rates.at for rates in self.evaluation.rates if self.trials.unit in UNITS_TESTED]
+        return {at: DecidedSystem(self.comparisons, at, self.trials) for at in points if at.rule.signs is not None}
 
     @cached_property
     def linearized(self) -> LinearizedRates | None:
         """The rates as sums over units; None where units are not independent."""
-        if self._unit not in UNITS_TESTED:
+        if self.trials.unit not in UNITS_TESTED:
             return None
-        position = {group: k for k, group in enumerate(self.evaluation.groups)}
-        measured = [position[group] for group in self.evaluation.measured_groups]
+        points = [rates.at for rates in self.evaluation.rates]
+        measured = [self.evaluation.groups.index(group) for group in self.evaluation.measured_groups]
         resampler = Resampler(
-            self.comparisons, self._points, unit=self._unit, scheme="product", metrics=NO_METRICS, measured=measured,
-            workers=Workers(self._n_threads),
+            self.comparisons, points, unit=self.trials.unit, scheme="product", metrics=NO_METRICS, measured=measured,
+            workers=Workers(self.n_threads),
         )  # fmt: skip
         return LinearizedRates(resampler)
 
@@ -515,9 +493,6 @@ class DifferenceTest:
     least: float = 0.0
 
 
-_UNTESTED = DifferenceTest(math.nan, WITHOUT_REPLICATES)
-
-
 def difference_tests(
     systems: Sequence[ComparedSystem], pairs: Sequence[tuple[int, int]]
 ) -> list[tuple[DifferenceTest, ...]]:
@@ -546,24 +521,24 @@ def difference_tests(
 
 
 def _of_pair(first: ComparedSystem, second: ComparedSystem, scores: Sequence[float]) -> tuple[DifferenceTest, ...]:
-    """Test two systems, given the p-values of score tests."""
-    pairs = list(zip(first.evaluation.quantities, second.evaluation.quantities, strict=True))
-    if not first.evaluation.settings["n_resamples"]:
-        return tuple(_UNTESTED if math.isnan(p) else DifferenceTest(p) for p in scores)
-    joint = _of_measures(first, second)
+    """Test two systems, given the p-values of score tests; NaN, without a reason, for what has no difference."""
+    pairs = zip(first.evaluation.quantities, second.evaluation.quantities, scores, strict=True)
+    has_replicates = bool(first.evaluation.settings["n_resamples"])
+    joint = _of_measures(first, second) if has_replicates else {}
     found = []
-    for k, ((one, other), score) in enumerate(zip(pairs, scores, strict=True)):
-        measure = measure_of(one.name)
-        if measure is not None:
+    for k, (one, other, score) in enumerate(pairs):
+        measure, test = measure_of(one.name), DifferenceTest(score)
+        if not (_are_compared(one, other) and math.isfinite(one.estimate - other.estimate)):
+            test = DifferenceTest(math.nan)
+        elif math.isnan(score) and not has_replicates:
+            test = DifferenceTest(math.nan, WITHOUT_REPLICATES)
+        elif measure is not None:
             reason = OF_MEASURES if measure.fairer == "nearer" else NOTHING_TO_DRAW
-            pvalue = joint.get(k, math.nan)
-            found.append(DifferenceTest(pvalue, reason if math.isnan(pvalue) else ""))
-        elif one.name in RATES and not math.isnan(score):
-            found.append(DifferenceTest(score))
-        elif not (math.isfinite(one.estimate) and math.isfinite(other.estimate)):
-            found.append(DifferenceTest(math.nan))
-        else:
-            found.append(_bootstrap_test(first, second, k))
+            test = DifferenceTest(joint.get(k, math.nan))
+            test = replace(test, reason=reason) if math.isnan(test.pvalue) else test
+        elif math.isnan(score):
+            test = _bootstrap_test(first, second, k)
+        found.append(test)
     return tuple(found)
 
 
@@ -655,17 +630,17 @@ def contrasts_of(
     """
     evaluations = [system.evaluation for system in systems]
     each = [evaluation.quantities for evaluation in evaluations]
-    rows = [k for k, both in enumerate(zip(*each, strict=True)) if _is_compared(both[0]) and both[0].key == both[1].key]
+    rows = [k for k, both in enumerate(zip(*each, strict=True)) if _are_compared(*both)]
     ends, is_same = _intervals(evaluations, rows, rate_correlations(*systems)[rows])
     contrasts = []
     for k, (low, high, ratio_low, ratio_high, not_computable), same in zip(rows, ends.T.tolist(), is_same, strict=True):
         one, other, test, pvalue = each[0][k], each[1][k], tests[k], float(adjusted[k])
-        difference, known = one.estimate - other.estimate, bool(np.isfinite(one.estimate - other.estimate))
+        difference = one.estimate - other.estimate if math.isfinite(one.estimate - other.estimate) else math.nan
         notes = [note for quantity in (one, other) for note in quantity.note.split("; ")]
-        notes += [test.reason, NO_DIFFERENCE if same else ""] if known else []
+        notes += [test.reason, "" if math.isnan(difference) or not same else NO_DIFFERENCE]
         with np.errstate(invalid="ignore", divide="ignore"):
             ratio = float(np.float64(one.estimate) / np.float64(other.estimate))
-        if known and test.reason:
+        if test.reason:
             verdict = WITHHELD
         elif math.isnan(pvalue):
             verdict = ""
@@ -676,8 +651,7 @@ def contrasts_of(
         contrasts.append(
             Contrast(
                 *pair, one.name, one.group, one.at, one.estimate, other.estimate,
-                difference=difference if known else math.nan, low=low, high=high,
-                pvalue=test.pvalue if known else math.nan, pvalue_adjusted=pvalue,
+                difference=difference, low=low, high=high, pvalue=test.pvalue, pvalue_adjusted=pvalue,
                 ratio=ratio, ratio_low=ratio_low, ratio_high=ratio_high, not_computable=not_computable, verdict=verdict,
                 note="; ".join(dict.fromkeys(filter(None, notes))), probe_group=one.probe_group,
             )
@@ -685,24 +659,19 @@ def contrasts_of(
     return tuple(contrasts)
 
 
-def _is_compared(quantity: Quantity) -> bool:
-    return quantity.name != "threshold" and HELD not in quantity.note
+def _are_compared(one: Quantity, other: Quantity) -> bool:
+    return one.name != "threshold" and HELD not in one.note and one.key == other.key
 
 
 def adjusted_pvalues(
-    evaluations: Sequence[Evaluated],
-    pairs: Sequence[tuple[int, int]],
-    tests: Sequence[Sequence[DifferenceTest]],
-    significance: float,
+    quantities: Sequence[Quantity], tests: Sequence[Sequence[DifferenceTest]], significance: float
 ) -> Floats:
     """Adjust p-values by Holm's procedure, separately for each quantity of all, and of groups, at an operating point.
 
     Parameters
     ----------
-    evaluations : sequence of Evaluated
-        Those of all systems.
-    pairs : sequence of pairs of int
-        The systems of each pair, by their positions.
+    quantities : sequence of Quantity
+        Those of the first system, whose names, groups and operating points the others share.
     tests : sequence of sequence of DifferenceTest
         The tests of each pair; those that were withheld do not count.
     significance : float
@@ -718,17 +687,7 @@ def adjusted_pvalues(
     FewResamplesWarning
         Where replicates are too few for any adjusted p-value to be as small as `significance`.
     """
-    quantities = evaluations[0].quantities
-    about = [
-        [(one.estimate, _is_compared(one), one.key == first.key) for one, first in zip(of_one, quantities, strict=True)]
-        for of_one in (evaluation.quantities for evaluation in evaluations)
-    ]
-    estimates, is_compared, is_same = np.moveaxis(np.array(about, np.float64), -1, 0)
-    first, second = np.array(pairs, np.intp).T
-    with np.errstate(invalid="ignore"):
-        known = np.isfinite(estimates[first] - estimates[second])
-    known &= (is_compared[first] * is_same[first] * is_same[second]).astype(bool)
-    pvalues = np.where(known, np.array([[test.pvalue for test in of_pair] for of_pair in tests]), np.nan)
+    pvalues = np.array([[test.pvalue for test in of_pair] for of_pair in tests])
     families: dict[Any, list[int]] = {}
     for k, one in enumerate(quantities):
         families.setdefault((one.name, one.at, one.group is None), []).append(k)

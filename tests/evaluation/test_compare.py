@@ -23,6 +23,7 @@ from fastfair.evaluation.contrasts import (
     OF_FEW_ERRORS,
     OF_MEASURES,
     ComparedSystem,
+    Trials,
     rate_correlations,
 )
 from fastfair.measures._registry import measure_of
@@ -49,7 +50,9 @@ def paired(systems):
 
 def test_a_contrast_is_the_difference_of_two_evaluations_with_one_seed(systems, paired):
     one, other = (ff.evaluate(c, POINTS, metrics="all", n_resamples=300, rng=5) for c in systems)
-    correlations = rate_correlations(ComparedSystem(systems[0], one), ComparedSystem(systems[1], other))
+    trials = Trials(systems[0], "subject")
+    compared = (ComparedSystem(c, found, trials) for c, found in zip(systems, (one, other), strict=True))
+    correlations = rate_correlations(*compared)
     for name, group, at in [
         ("eer", None, None),
         ("fnmr", "f", POINTS[0]),

@@ -13,7 +13,7 @@ import fastfair as ff
 from fastfair.data import derived
 from fastfair.error_rates import operating_points
 from fastfair.evaluation import contrasts as score_tests
-from fastfair.evaluation.contrasts import Trials, decisions
+from fastfair.evaluation.contrasts import DecidedSystem, Trials
 
 POINTS = (ff.at_threshold(3.0), ff.at_fmr(0.3), ff.at_fnmr(0.2), ff.at_eer())
 
@@ -36,7 +36,7 @@ def agree(found, enough):
     )
     pairs = list(zip(one.quantities, other.quantities, strict=True))
     trials = Trials(first, "subject")
-    both = [decisions(system, POINTS, trials) for system in (first, second)]
+    both = [{point: DecidedSystem(system, point, trials) for point in POINTS} for system in (first, second)]
     (pvalues,) = score_tests.score_pvalues(both, [one.quantities, other.quantities], [(0, 1)])
     tested = 0
     for (mine, theirs), pvalue in zip(pairs, pvalues, strict=True):
