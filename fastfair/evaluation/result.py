@@ -10,21 +10,22 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import ndtri
 
 from fastfair import intervals
+from fastfair._lib import plots, validation
 from fastfair._lib.arguments import checked
-from fastfair.error_rates.operating_points import OperatingPoint
-from fastfair.error_rates.rates import ErrorRate
+from fastfair._lib.text import drawn, per_cent, shortened
+from fastfair.error_rates.operating_points import ENOUGH_ERRORS, OperatingPoint
+from fastfair.error_rates.rates import ErrorRate, Rates
 from fastfair.errors import InputError
 from fastfair.intervals import MethodOfEvaluations
+from fastfair.measures._registry import METRICS
 from fastfair.results.result import Printed, Result
-from fastfair.uncertainty.interval_maker import (
-    require_method,
-    two_sided_level,
-)
-from fastfair.uncertainty.quantities import Group, Quantity, find, table_of
+from fastfair.uncertainty.interval_maker import require_method, two_sided_level
+from fastfair.uncertainty.quantities import Group, Quantity, ends_of, find, table_of
 
-from .chapter import chapter_of, lines_of_tables, printed_tables, summary_of
+from .chapter import chapter_of, interval_name, lines_of_tables, printed_tables, summary_of
 from .evaluated import Evaluated
 
 if TYPE_CHECKING:
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
     from fastfair.pages.parts import Beside, Chapter
 
 Alternative = Literal["two-sided", "less", "greater"]
+_POINT_LINES = ("-", ":", "-.", "--")  # of thresholds
+_CLASSES = (("mated", plots.USUAL, "-"), ("non-mated", plots.STANDS_OUT, "--"))
 NO_INTERVALS = "there are no intervals: evaluate with n_resamples > 0"
 
 
@@ -351,9 +354,54 @@ class Evaluation(Evaluated, Result):
         -------
         matplotlib Axes
         """
-        from .plots import draw_det
+        named, others = [groups] if isinstance(groups, str) else list(groups or ()), list[str]()
+        for group in named:
+            validation.choice("group", group, self.groups)
+        if groups is None:
+            fnmr = self.rates[0].group_fnmr if self.rates else np.zeros(len(self.groups))
+            named = [self.groups[k] for k in plots.ends_to_name(fnmr[None])]
+            others = [group for group in self.groups if group not in named]
+        ax = plots.axes_or_new(ax, (5.6, 5.9 + 0.18 * (len(named) + bool(others))))
+        for group in others:
+            self._draw_curve(ax, group, color="0.75", linewidth=0.6, zorder=1)
+        lines = []
+        for k, group in enumerate(named):
+            label = drawn(shortened(group, plots.LONGEST_IN_LEGEND))
+            if others and self.rates:
+                label += f": FNMR {per_cent(self.rates[0].group_fnmr[self.groups.index(group)])}"
+            lines.append(self._draw_curve(ax, group, label=label, linewidth=1.2, **plots.line_style(k)))
+        style: dict[str, Any] = {"color": "black", "linewidth": 1.8, "label": "all"}
+        lines.insert(0, self._draw_curve(ax, None, **(style | kwargs)))
+        if others:
+            lines += ax.plot([], [], color="0.75", linewidth=0.8, label=f"{len(others)} other groups")
+        for rates in self.rates:
+            self._mark_point(ax, rates, lines[0].get_color())
+        plots.probit_axes(ax)
+        before = ax.get_legend()  # of another system drawn into the same axes
+        plots.legend_below(ax, [*(before.legend_handles if before else ()), *lines])
+        return ax
 
-        return draw_det(self, [groups] if isinstance(groups, str) else groups, ax, **kwargs)
+    def _draw_curve(self, ax: Axes, group: str | None, **style: Any) -> Any:
+        """Draw a curve through some of its points; all lie on it. The legend names one without points, too."""
+        curve = self._curve(group)
+        if style.get("label") and not curve.false_matches.size:
+            reason = "no errors" if curve.n_mated and curve.n_nonmated else "no mated, or no non-mated"
+            style["label"] += f" (no curve: {reason})"
+        return ax.plot(*curve.deviates, **style)[0]
+
+    def _mark_point(self, ax: Axes, rates: Rates, color: Any) -> None:
+        """Mark an operating point, with the interval of its FNMR."""
+        x, y, at = ndtri(rates.fmr), ndtri(rates.fnmr), rates.at
+        if not (math.isfinite(x) and math.isfinite(y)):
+            return
+        found = self.quantity("fnmr", None, at)
+        if found.low is not None and found.high is not None and found.low > 0 and found.high < 1:
+            ax.plot([x, x], ndtri([found.low, found.high]), color=color, linewidth=1)
+        ax.plot(x, y, "o", color=color, markersize=6, markerfacecolor="white", zorder=5)
+        ax.annotate(
+            f"{at.rate.upper()} {per_cent(at.value)}" if at.rate else str(at), (x, y), (5, 5),
+            textcoords="offset points", fontsize="small", zorder=6,
+        )  # fmt: skip
 
     @checked
     def plot(
@@ -378,9 +426,29 @@ class Evaluation(Evaluated, Result):
         -------
         matplotlib Axes
         """
-        from .plots import draw_rates
-
-        return draw_rates(self, rate, self._rates_at(at), ax, **kwargs)
+        at, groups = self._rates_at(at).at, (None, *self.groups)
+        found = [self.quantity(rate, group, at) for group in groups]
+        # FMRs of groups are often powers of ten apart.
+        logarithmic = rate == "fmr" and any(one.estimate > 0 for one in found)
+        few = [(one.n_errors or 0) < ENOUGH_ERRORS for one in found]
+        name = interval_name(self.settings)
+        about = f"estimate and {name}" if name else "estimate"
+        of_few = f"{about if all(few) else 'the same'}, from fewer than {ENOUGH_ERRORS} errors"
+        none = "no errors: the estimate is 0, left of the axis"
+        bars = [
+            plots.Bar(
+                y, one.estimate, *ends_of(one), is_light=light, instead="no comparisons",
+                label=none if logarithmic and one.estimate == 0 else of_few if light else about,
+            )
+            for y, (one, light) in enumerate(zip(found, few, strict=True))
+        ]  # fmt: skip
+        ax = plots.draw_rows(
+            ax, [group or "all" for group in groups], bars, [plots.Line(found[0].estimate, "all comparisons")],
+            xlabel=f"{METRICS[rate].long_title} at {at}", logarithmic=logarithmic, **kwargs,
+        )  # fmt: skip
+        if self.groups:
+            ax.axhline(0.5, color="0.7", linewidth=0.8)
+        return ax
 
     @checked
     def plot_scores(self, group: str | None = None, ax: Axes | None = None, **kwargs: Any) -> Axes:
@@ -401,9 +469,23 @@ class Evaluation(Evaluated, Result):
         -------
         matplotlib Axes
         """
-        from .plots import draw_scores
-
-        return draw_scores(self, group, ax, **kwargs)
+        if group is not None:
+            validation.choice("group", group, self.groups)
+        edges = self.edges  # before axes are made, as it may be refused
+        ax = plots.axes_or_new(ax)
+        for (name, color, line), bins in zip(_CLASSES, self._distributions(group), strict=True):
+            heights = bins / max(bins.sum(), 1) / (edges[1] - edges[0])
+            style: dict[str, Any] = {"color": color, "linestyle": line, "linewidth": 1.4}
+            style |= {"label": f"{name} ({bins.sum():,})"} | kwargs
+            ax.stairs(heights, edges, **style)
+            ax.stairs(heights, edges, fill=True, color=style["color"], alpha=0.2)
+        for k, rates in enumerate(self.rates):
+            style = {"linestyle": _POINT_LINES[k % len(_POINT_LINES)], "label": f"threshold at {rates.at}"}
+            ax.axvline(rates.threshold, color="black", linewidth=1, **style)
+        ax.set(xlabel=f"Score ({self.settings['score_kind']})", ylabel="Density", yticks=[])
+        ax.set_ylim(bottom=0)
+        ax.legend(fontsize="small", frameon=False, loc="lower left", bbox_to_anchor=(0, 1), borderaxespad=0.2, ncols=2)
+        return ax
 
     def __repr__(self) -> str:
         points = ", ".join(str(r.at) for r in self.rates)

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from fastfair._lib import validation
 from fastfair._lib.arguments import checked
-from fastfair._lib.text import cell, number_with_interval, p_value, per_cent, value_and_interval
+from fastfair._lib.plots import LONGEST_IN_LEGEND, STANDS_OUT, USUAL, Bar, Line, draw_rows, line_style
+from fastfair._lib.text import cell, drawn, number_with_interval, p_value, per_cent, shortened, value_and_interval
 from fastfair.error_rates.operating_points import OperatingPoint
 from fastfair.error_rates.rates import ERROR_RATES, ErrorRate
 from fastfair.errors import InputError, visible
@@ -37,7 +38,6 @@ from .chapter import (
 )
 from .contrasts import REASONS, WITHHELD, Contrast, RankedSystem, possible_ranks, ranks_of
 from .evaluated import Evaluated
-from .plots import MOST_CURVES, curves_shown, draw_det_of_systems, draw_differences, draw_ranking
 from .result import Evaluation, file_part
 
 if TYPE_CHECKING:
@@ -47,6 +47,8 @@ _LINES = (
     "blue", "orange, dashed", "purple, dotted", "green, dash-dotted", "grey", "brown, dashed", "red, dotted",
     "black, dash-dotted",
 )  # fmt: skip
+_MOST_CURVES = 8  # of systems; more cannot be told apart
+_OF_TWO = ({"color": USUAL}, {"color": STANDS_OUT, "linestyle": "--"})
 _SIDE = 380  # of a large panel, in pixels
 _MOST_SAID = 10  # systems of a ranking that a sentence names
 _MOST_PAIRS = 100  # with more, the differences are in the JSON alone
@@ -308,8 +310,26 @@ class SystemComparison(Result):
         -------
         matplotlib Axes
         """
-        level = self.settings["confidence_level"]
-        return draw_ranking(self.ranking(name, group, at), level, ax, ranks=show == "ranks")
+        ranking, level = self.ranking(name, group, at), f"{100 * self.settings['confidence_level']:g} %"
+        ranks, title = show == "ranks", ranking[0].title
+        is_rate = ranking[0].name in IN_PER_CENT and not ranks
+        usual, best = [f"estimate and its own {level} interval"] * 2
+        if ranks:
+            usual = f"rank, and those possible at {level} together"
+            best = f"{usual}; may be the best"
+        bars = [
+            _bar(y, (one.rank, one.best_rank, one.worst_rank) if ranks else (one.estimate, one.low, one.high),
+                 best if one.best_rank == 1 else usual, stands_out=one.best_rank == 1)
+            for y, one in enumerate(ranking)
+        ]  # fmt: skip
+        label = f"rank by {title}" if ranks else title + (" (%)" if is_rate else "")
+        ax = draw_rows(ax, [one.system for one in ranking], bars, xlabel=label, per_cent=False)
+        if ranks:
+            ax.set_xlim(0.5, len(ranking) + 0.5)
+            ax.locator_params(axis="x", integer=True)
+        if is_rate:
+            ax.xaxis.set_major_formatter(_hundredfold)
+        return ax
 
     @checked
     def plot_det(self, ax: Axes | None = None) -> Axes:
@@ -326,7 +346,12 @@ class SystemComparison(Result):
         -------
         matplotlib Axes
         """
-        return draw_det_of_systems(self._systems(), ax)
+        systems = self._systems()
+        for k, name in enumerate(_curves_shown(systems)):
+            style = _OF_TWO[k] if len(systems) == 2 else line_style(k)
+            ax = systems[name].plot_det((), ax, label=drawn(shortened(name, LONGEST_IN_LEGEND)), **style)
+        assert ax is not None
+        return ax
 
     @checked
     def plot_differences(
@@ -366,7 +391,18 @@ class SystemComparison(Result):
         found = [one for one in self._of_pair(systems) if one.name == rate and one.at == at]
         if not found:
             raise InputError(f"there is no difference in {rate.upper()} at {at}, which holds this rate")
-        return draw_differences(found, self.settings["confidence_level"], ax, **kwargs)
+        level = self.settings["confidence_level"]
+        usual = f"difference and {100 * level:g} % interval"
+        standing_out = f"{usual}; the adjusted p-value is at most {1 - level:.3g}"
+        bars = []
+        for y, one in enumerate(found):
+            is_decided = one.verdict in ("first", "second")
+            ends = one.difference, one.low, one.high
+            bars.append(_bar(y, ends, standing_out if is_decided else usual, stands_out=is_decided))
+        label = f"{rate.upper()} at {at},\nfirst minus second (percentage points)"
+        ax = draw_rows(ax, [one.group or "all" for one in found], bars, [Line(0)], xlabel=label, **kwargs)
+        ax.xaxis.set_major_formatter(_hundredfold)
+        return ax
 
     def _figures(self) -> dict[str, Axes]:
         has_curves = all(one.comparisons is not None for one in self.evaluations)
@@ -384,6 +420,24 @@ class SystemComparison(Result):
 
     def __repr__(self) -> str:
         return f"SystemComparison({', '.join(self.systems)}: {self.evaluations[0].description})"
+
+
+def _bar(y: int, ends: tuple[float, float, float], label: str, *, stands_out: bool) -> Bar:
+    look: dict[str, Any] = {"color": STANDS_OUT, "marker": "D"} if stands_out else {}
+    return Bar(y, *ends, label=label, **look)
+
+
+def _hundredfold(value: float, position: float) -> str:
+    """Write a number of an axis in per cent, without the sign."""
+    return f"{100 * value:g}"
+
+
+def _curves_shown(systems: Mapping[str, Evaluated]) -> list[str]:
+    """Choose the systems whose DET curves are drawn: of many, those with the lowest FNMR at the first point."""
+    chosen = list(systems)
+    if len(chosen) > _MOST_CURVES and all(one.rates for one in systems.values()):
+        chosen.sort(key=lambda name: systems[name].rates[0].fnmr)
+    return chosen[:_MOST_CURVES]
 
 
 def chapter_of_systems(found: SystemComparison) -> Chapter:
@@ -517,8 +571,8 @@ def _ranking_table(ranking: Sequence[RankedSystem]) -> Table:
 
 
 def _facts(systems: Mapping[str, Evaluated]) -> Said:
-    named = ", ".join(map(visible, list(systems)[:MOST_CURVES]))
-    named += ", and others" if len(systems) > MOST_CURVES else ""
+    named = ", ".join(map(visible, list(systems)[:_MOST_CURVES]))
+    named += ", and others" if len(systems) > _MOST_CURVES else ""
     first = next(iter(systems.values()))
     about = [fact for fact in facts_of(first) if fact[0] in ("People", "Groups", "Comparisons")]
     points = ", ".join(str(rates.at) for rates in first.rates)
@@ -529,7 +583,7 @@ def _det_curves(systems: Mapping[str, Evaluated]) -> list[Section]:
     """Draw the DET curve of each system."""
     if not all(one.has_curves for one in systems.values()):
         return []
-    chosen = curves_shown(systems)
+    chosen = _curves_shown(systems)
     curves = [(f"k{k}", *det_curve(systems[name], None, 2 * _SIDE)) for k, name in enumerate(chosen)]
     points = []
     for k, name in enumerate(chosen):
