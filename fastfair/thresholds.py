@@ -116,8 +116,7 @@ def _error_of(found: Evaluation, quantity: Quantity, at: OperatingPoint) -> tupl
     rate = quantity.estimate if at.rate is None else at.value
     independent = float(maker.sizes.effective[row])
     if math.isnan(independent):
-        own = float(maker.standard_errors[row])
-        return max(own if math.isfinite(own) else 0.0, math.sqrt(rate * (1 - rate) / n)), freedom
+        return max(quantity.standard_error or 0.0, math.sqrt(rate * (1 - rate) / n)), freedom
     return math.sqrt(max(rate * (1 - rate), rate / n) / independent), freedom
 
 

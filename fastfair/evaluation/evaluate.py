@@ -40,15 +40,7 @@ from fastfair.intervals import MethodOfEvaluations
 from fastfair.measures._fairness import ZeroPolicy
 from fastfair.measures._registry import MEASURES, Measure, measure_name, measure_of, quantity_name
 from fastfair.measures._registry import METRICS as REGISTERED
-from fastfair.resampling.engine import (
-    METRICS,
-    NO_METRICS,
-    Metric,
-    Metrics,
-    Resampler,
-    Scheme,
-    different_groups,
-)
+from fastfair.resampling.engine import METRICS, NO_METRICS, Metric, Metrics, Resampler, Scheme, different_groups
 from fastfair.resampling.linearized_rates import LinearizedRates
 from fastfair.resampling.units import Unit, require_units
 from fastfair.uncertainty.few_errors import (
@@ -58,10 +50,7 @@ from fastfair.uncertainty.few_errors import (
     hangs_on_threshold,
     is_held_by_few_subjects,
 )
-from fastfair.uncertainty.interval_maker import (
-    IntervalMaker,
-    require_method,
-)
+from fastfair.uncertainty.interval_maker import IntervalMaker, require_method, two_sided_level
 from fastfair.uncertainty.inversion import CountedSystems, MeasureInversion, MovedSystems
 from fastfair.uncertainty.quantities import (
     HELD,
@@ -78,7 +67,7 @@ from fastfair.uncertainty.quantities import (
 )
 
 from .failures import Failures
-from .result import Alternative, Evaluation, checked_alternative
+from .result import Alternative, Evaluation
 
 IncompleteGroups = Literal["raise", "drop", "nan"]
 _Metrics = Literal["auto", "all", Metric]
@@ -262,6 +251,8 @@ class Request(EvaluationSettings):
         n_resamples = validation.count("n_resamples", self.n_resamples)
         if n_resamples == 1:
             raise InputError("n_resamples must be 0, or at least 2: one replicate has no spread")
+        if self.alternative != "two-sided":
+            two_sided_level(self.confidence_level)
         return replace(
             self,
             at=self.points,
@@ -270,7 +261,6 @@ class Request(EvaluationSettings):
             alpha=validation.fraction("alpha", self.alpha, interval="[0, 1]"),
             n_resamples=n_resamples,
             confidence_level=intervals.level(self.confidence_level),
-            alternative=checked_alternative(self.alternative, self.confidence_level),
             simultaneous=bool(self.simultaneous),
         )
 

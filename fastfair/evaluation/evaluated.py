@@ -12,7 +12,6 @@ from scipy.special import ndtr, ndtri
 
 from fastfair.data import score_keys
 from fastfair.data.comparisons import Comparisons, keys_of
-from fastfair.error_rates.operating_points import OperatingPoint
 from fastfair.error_rates.rates import Rates
 from fastfair.errors import InputError
 from fastfair.results.written import UNWRITTEN
@@ -94,32 +93,10 @@ class Evaluated:
             raise InputError(NO_REPLICATES)
         return self.uncertainty
 
-    def _rates_at(self, at: OperatingPoint | None) -> Rates:
-        """Return the rates at an operating point, or at the only one."""
-        found = [rates for rates in self.rates if at in (None, rates.at)]
-        points = ", ".join(str(rates.at) for rates in self.rates)
-        if not self.rates:
-            raise InputError("the evaluation has no operating points: evaluate with at=")
-        if not found:
-            raise InputError(f"there are no rates at {at}, only at {points}")
-        if len(found) > 1:
-            raise InputError(f"there are rates at {points}: choose one with at=")
-        return found[0]
-
     @property
     def has_curves(self) -> bool:
         """Whether there is what DET curves and distributions of scores are drawn from."""
         return self.comparisons is not None or self.traces is not None
-
-    @property
-    def known_comparisons(self) -> Comparisons:
-        """The comparisons; refused where the evaluation was made without them."""
-        if self.comparisons is None:
-            raise InputError(
-                "this evaluation has no comparisons, which this plot is drawn from: take the evaluation that evaluate "
-                "returned, of comparisons in memory"
-            )
-        return self.comparisons
 
     def _curve(self, group: str | None) -> DetCurve:
         """Return the DET curve of all comparisons, or of those within a group."""
@@ -172,12 +149,18 @@ class Evaluated:
 
     def _sorted_keys(self, group: str | None) -> tuple[score_keys.Keys, score_keys.Keys]:
         """Return the sorted keys of mated and non-mated scores, of all comparisons or those within a group."""
-        keys = keys_of(self.known_comparisons, None if group is None else self.groups.index(group))
+        if self.comparisons is None:
+            raise InputError(
+                "this evaluation has no comparisons, which this plot is drawn from: take the evaluation that evaluate "
+                "returned, of comparisons in memory"
+            )
+        keys = keys_of(self.comparisons, None if group is None else self.groups.index(group))
         return keys.mated, keys.nonmated
 
     def _scores_of(self, keys: score_keys.Keys) -> Floats:
         """Return the scores of keys, as they were given."""
-        return self.known_comparisons.to_scale(1.0) * score_keys.decode(keys).astype(np.float64)
+        sign = -1.0 if self.settings["score_kind"] == "distance" else 1.0
+        return sign * score_keys.decode(keys).astype(np.float64)
 
 
 def outline(x: Floats, y: Floats, tolerance: float) -> Integers:

@@ -22,7 +22,7 @@ from fastfair.errors import InputError
 from fastfair.intervals import MethodOfEvaluations
 from fastfair.measures._registry import METRICS
 from fastfair.results.result import Printed, Result
-from fastfair.uncertainty.interval_maker import require_method, two_sided_level
+from fastfair.uncertainty.interval_maker import require_method
 from fastfair.uncertainty.quantities import Group, Quantity, ends_of, find, table_of
 
 from .chapter import chapter_of, interval_name, lines_of_tables, printed_tables, summary_of
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
 Alternative = Literal["two-sided", "less", "greater"]
 _POINT_LINES = ("-", ":", "-.", "--")  # of thresholds
 _CLASSES = (("mated", plots.USUAL, "-"), ("non-mated", plots.STANDS_OUT, "--"))
-NO_INTERVALS = "there are no intervals: evaluate with n_resamples > 0"
 
 
 @dataclass(frozen=True, eq=False)
@@ -213,23 +212,16 @@ class Evaluation(Evaluated, Result):
         >>> ev.with_intervals(0.5, "percentile").interval("eer")
         (0.0, 0.5)
         """
-        if self.uncertainty is None:
-            raise InputError(NO_INTERVALS)
-        settings = self.settings | {
-            "confidence_level": intervals.level(
-                self.settings["confidence_level"] if confidence_level is None else confidence_level
-            ),
-            "method": self.settings["method"] if method is None else method,
-        }
-        side = self.settings["alternative"] if alternative is None else alternative
-        settings["alternative"] = checked_alternative(side, settings["confidence_level"])
-        if simultaneous is not None:
-            settings["simultaneous"] = simultaneous
-        if self.uncertainty.has_replicates:
+        asked = {
+            "confidence_level": confidence_level, "method": method, "alternative": alternative,
+            "simultaneous": simultaneous,
+        }  # fmt: skip
+        maker = self.maker
+        settings = self.settings | {name: value for name, value in asked.items() if value is not None}
+        settings["confidence_level"] = intervals.level(settings["confidence_level"])
+        if maker.has_replicates:
             require_method(*(settings[name] for name in ("method", "unit", "scheme")))
-        found = self.uncertainty.with_intervals(
-            *(settings[name] for name in ("confidence_level", "method", "alternative", "simultaneous"))
-        )
+        found = maker.with_intervals(*(settings[name] for name in asked))
         return replace(self, quantities=found, settings=settings)
 
     @checked
@@ -426,7 +418,7 @@ class Evaluation(Evaluated, Result):
         -------
         matplotlib Axes
         """
-        at, groups = self._rates_at(at).at, (None, *self.groups)
+        at, groups = self.quantity(rate, None, at).at, (None, *self.groups)
         found = [self.quantity(rate, group, at) for group in groups]
         # FMRs of groups are often powers of ten apart.
         logarithmic = rate == "fmr" and any(one.estimate > 0 for one in found)
@@ -490,13 +482,6 @@ class Evaluation(Evaluated, Result):
     def __repr__(self) -> str:
         points = ", ".join(str(r.at) for r in self.rates)
         return f"Evaluation({self.description}; at {points}; {len(self.quantities)} quantities)"
-
-
-def checked_alternative(alternative: str, confidence_level: float) -> str:
-    """Check on which side an interval ends, and that its level has such a limit."""
-    if alternative != "two-sided":
-        two_sided_level(confidence_level)
-    return alternative
 
 
 def file_part(at: OperatingPoint | None) -> str:

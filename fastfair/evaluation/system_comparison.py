@@ -265,10 +265,29 @@ class SystemComparison(Result):
         return replace(self, evaluations=tuple(one._drawn() for one in self.evaluations))
 
     def _sentences(self) -> list[str]:
-        return summary_of_systems(self)
+        """Say how two systems differ, how many rank, or which of them differ from the baseline."""
+        first, is_pair = self.evaluations[0], len(self.systems) == 2
+        said = [f"{'Both' if is_pair else len(self.systems)} systems scored {size_of(first)}."] if first.rates else []
+        for ranking in self._rankings():
+            if ranking[0].name in _SAID and ranking[0].group is None:
+                said += _on_ranking(ranking)
+        if is_pair:
+            said += _on_differences(self.contrasts)
+        elif self.settings["baseline"] is not None:
+            said += _on_baseline(self._pairs(), self.settings["baseline"])
+        return [*said, brackets_of(self.settings)]
 
     def _tables(self) -> list[Printed]:
-        return printed_systems(self)
+        """Return the tables that the terminal prints: rankings of all and of groups, or the differences of pairs."""
+        points, rankings = dict.fromkeys(one.at for one in self.contrasts), self._rankings()
+        if rankings:
+            return [printed_of(table) for point in points for table in _rankings_at(self, rankings, point)]
+        tables = [printed_of(table) for point in points for table in _differences_at(self, point)]
+        notes = "; ".join(one.note for one in self.contrasts if _is_shown(one))
+        withheld = [[reason] for reason in REASONS if reason in notes]
+        if withheld:
+            tables.append((f"{WITHHELD}: no test that would not too often tell equal systems apart", ["why"], withheld))
+        return tables
 
     def _chapter(self) -> Chapter:
         return chapter_of_systems(self._drawn())
@@ -387,7 +406,7 @@ class SystemComparison(Result):
         InputError
             Where the operating point holds the rate and there are no groups: there is no difference to draw.
         """
-        at = self.evaluations[0]._rates_at(at).at
+        at = self.evaluations[0].quantity(rate, None, at).at
         found = [one for one in self._of_pair(systems) if one.name == rate and one.at == at]
         if not found:
             raise InputError(f"there is no difference in {rate.upper()} at {at}, which holds this rate")
@@ -458,24 +477,11 @@ def chapter_of_systems(found: SystemComparison) -> Chapter:
     if is_pair and first.rates:
         fnmr = [one for one in found.contrasts if one.name == "fnmr" and one.at == first.rates[0].at]
         picture = _differences(fnmr, found.settings) if len(fnmr) > 1 else None
-    said = summary_of_systems(found)
+    said = found._sentences()
     answer = [("", sentence) for sentence in said[1:-1]]
     screen = FirstScreen(_facts(systems), (), answer, limits(first), picture, len(first.groups))
     title = "Two systems" if is_pair else "Several systems"
     return Chapter(title, said, sections, found.settings, found.to_json(), first=screen)
-
-
-def printed_systems(found: SystemComparison) -> list[Printed]:
-    """Return the tables that the terminal prints: rankings of all and of groups, or the differences of pairs."""
-    points, rankings = dict.fromkeys(one.at for one in found.contrasts), found._rankings()
-    if rankings:
-        return [printed_of(table) for point in points for table in _rankings_at(found, rankings, point)]
-    tables = [printed_of(table) for point in points for table in _differences_at(found, point)]
-    notes = "; ".join(one.note for one in found.contrasts if _is_shown(one))
-    withheld = [[reason] for reason in REASONS if reason in notes]
-    if withheld:
-        tables.append((f"{WITHHELD}: no test that would not too often tell equal systems apart", ["why"], withheld))
-    return tables
 
 
 def _rankings_at(found: SystemComparison, rankings: Rankings, point: OperatingPoint | None) -> list[Table]:
@@ -597,20 +603,6 @@ def _det_curves(systems: Mapping[str, Evaluated]) -> list[Section]:
         f"FNMR over FMR, %, at all thresholds: {legend}. Circles: operating points, with the interval of the FNMR."
     )
     return [Section("Trade-off of the two errors", panels=Panels([("", panel, alt)], caption))]
-
-
-def summary_of_systems(found: SystemComparison) -> list[str]:
-    """Say how two systems differ, how many rank, or which of them differ from the baseline."""
-    first, is_pair = found.evaluations[0], len(found.systems) == 2
-    said = [f"{'Both' if is_pair else len(found.systems)} systems scored {size_of(first)}."] if first.rates else []
-    for ranking in found._rankings():
-        if ranking[0].name in _SAID and ranking[0].group is None:
-            said += _on_ranking(ranking)
-    if is_pair:
-        said += _on_differences(found.contrasts)
-    elif found.settings["baseline"] is not None:
-        said += _on_baseline(found._pairs(), found.settings["baseline"])
-    return [*said, brackets_of(found.settings)]
 
 
 def _on_differences(contrasts: Sequence[Contrast]) -> list[str]:

@@ -46,8 +46,8 @@ from .quantities import (
 ENOUGH_EFFECTIVE_ERRORS = 10
 NOT_KNOWN_WHOSE = "too narrow if few subjects cause most of them"  # after "fewer than 30 errors"
 OF_FEW_FALSE_MATCHES = f"fewer than {ENOUGH_ERRORS} false matches: {NOT_KNOWN_WHOSE}"
-_SHIFTED = 0.5  # standard errors between estimate and mean of replicates from which on intervals miss the truth
 _ROUNDING = 1e-12
+_SHIFTED = 0.5  # standard errors between estimate and mean of replicates from which on intervals miss the truth
 _OFTEN = 0.05  # share of replicates without a value from which on an interval must be read with care
 # Where few subjects cause most false matches, which fewer than 30 of these do not show, up to 30 % of FMRs that are
 # just too high had an upper limit below the bound in simulations, and at most 5 % one below a fourth of it. More
@@ -235,11 +235,6 @@ class IntervalMaker:
             raise InputError('method="bca" needs values with one unit left out, which there are not')
         return self._jackknife()
 
-    @property
-    def standard_errors(self) -> Floats:
-        """(quantities,) standard errors; NaN where they are not known."""
-        return self._spread[0]
-
     def with_intervals(
         self, confidence_level: float, method: str, alternative: str = "two-sided", simultaneous: bool = False
     ) -> tuple[Quantity, ...]:
@@ -343,10 +338,10 @@ class IntervalMaker:
         low, high = (min(max(end, least), most) for end in ends)
         if quantity.name == "threshold":  # which is a score or a decimal near one, and replicates' are scores
             low, high = min(low, quantity.estimate), max(high, quantity.estimate)
-        is_inverted = made_by in (INVERSION, FEW_DRAWN)
-        if is_inverted and abs(low) < _ROUNDING:  # of a fair system's standard deviation, which is 0
+        called = INVERSION if made_by == FEW_DRAWN else made_by
+        if called == INVERSION and abs(low) < _ROUNDING:  # of a fair system's standard deviation, which is 0
             low = 0.0
-        quantity = replace(quantity, low=low, high=high, method=INVERSION if is_inverted else made_by)
+        quantity = replace(quantity, low=low, high=high, method=called)
         for note, flag in self._notes(k, quantity, made_by, method):
             quantity = noted(quantity, note, flag)
         return quantity

@@ -21,7 +21,7 @@ maximized over a confidence set for the nuisance parameter", Journal of the Amer
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Container, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any
@@ -36,7 +36,7 @@ from fastfair.measures._registry import METRICS, THRESHOLD_FREE, is_fairer_above
 from fastfair.resampling.dependence import CountModel
 from fastfair.resampling.engine import Replicates
 
-from .quantities import EntryKey, Selection, measure_entries, measured_quantities, n_calls
+from .quantities import Entry, EntryKey, Selection, measure_entries, measured_quantities, n_calls
 
 Floats = NDArray[np.float64]
 NO_GROUP_ERRS = "no group has errors"  # instead of a method
@@ -156,9 +156,10 @@ class MovedSystems:
     """
 
     def __init__(
-        self, estimates: Replicates, drawn: Replicates, selection: Selection, n_threads: int | None = None
-    ) -> None:
-        self._n_threads = n_threads
+        self, estimates: Replicates, drawn: Replicates, selection: Selection, n_threads: int | None = None,
+        points: Sequence[int] = (),
+    ) -> None:  # fmt: skip
+        self._n_threads, self.points = n_threads, points or range(selection.n_points)
         measured = list(selection.measured)
         self._selection = replace(
             selection,
@@ -171,22 +172,25 @@ class MovedSystems:
         rows = [0, *(1 + k for k in measured)]
         self._start, self._scattered = _take(estimates, rows), _take(drawn, rows)
         found = list(measure_entries(base_of(self._start), self._selection))
-        self.keys = tuple(entry.key for entry in found)
         self.estimates = np.array([float(entry.value) for entry in found])
         self.signs = np.array([-1.0 if is_fairer_above(entry.name) else 1.0 for entry in found])
         self._fair = np.array([one.fair_value for entry in found if (one := measure_of(entry.name))])
         self.n_replicates: int = drawn.threshold.shape[-1]
         n_rates = max((len(values) for name, values in self._start.items() if name in ERROR_RATES), default=0)
         self._whole = Part(self._selection, np.arange(n_rates), with_metrics=True)
+        self.keys = tuple(self._keys_of(found, self._whole))
 
-    def key_of(self, key: EntryKey) -> EntryKey:
-        """Return the key of a measure with the operating point as all points count."""
-        return key
+    def _keys_of(self, found: Iterable[Entry], part: Part) -> list[EntryKey]:
+        """Return the keys of the measures of a part, with the operating points as all points count."""
+        return [(*one.key[:3], None if one.point is None else self.points[part.places[one.point]]) for one in found]
+
+    def _followed(self, powers: Floats) -> dict[str, Floats]:
+        """Return the (..., powers) rates and metrics of the systems themselves."""
+        return {name: moved_rates(values, powers, METRICS[name].range[1]) for name, values in self._start.items()}
 
     def path(self, powers: Floats) -> Floats:
         """Return the (measures, powers) measures of the systems themselves."""
-        followed = {name: moved_rates(values, powers, METRICS[name].range[1]) for name, values in self._start.items()}
-        path = [entry.value for entry in measure_entries(base_of(followed), self._selection)]
+        path = [entry.value for entry in measure_entries(base_of(self._followed(powers)), self._selection)]
         found = np.array(path).reshape(len(self.keys), powers.size)
         fair = self._fair[:, None]
         return np.where(np.abs(found - fair) < _ROUNDING, fair, found)
@@ -204,7 +208,8 @@ class MovedSystems:
         for part in self._parts():
             at_once = self._n_numbers(part)
             size += at_once
-            rows = np.array([row_of[key] for key in self._keys_of(part)], np.intp)
+            found = measure_entries(base_of(part.of(self._start)), part.selection)
+            rows = np.array([row_of[key] for key in self._keys_of(found, part)], np.intp)
             stretches = np.array_split(np.arange(POWERS.size), n_calls(POWERS.size, at_once))
             calls += [partial(self._fill, table, part, rows, powers) for powers in stretches if rows.size]
         calls.append(partial(self.path, _STEPS))
@@ -254,11 +259,6 @@ class MovedSystems:
         ]
         rest = Part(replace(self._selection, n_points=0), self._whole.places[n:], with_metrics=True)
         return [*parts, rest] if rest.of(self._start) else parts
-
-    def _keys_of(self, part: Part) -> Iterator[EntryKey]:
-        for entry in measure_entries(base_of(part.of(self._start)), part.selection):
-            name, group, probe_group, point = entry.key
-            yield name, group, probe_group, None if point is None else int(part.places[point])
 
 
 def _take(base: Replicates, rows: list[int]) -> dict[str, Floats]:
@@ -378,19 +378,19 @@ class CountedSystems(MovedSystems):
     ) -> None:
         measured = list(selection.measured)
         kept = [{name: model.take(measured) for name, model in of_point.items()} for of_point in models]
-        self.points = points_without_errors(models, measured)
-        self._models, self._held = [kept[p] for p in self.points], [held[p] for p in self.points]
-        rates = {name: getattr(estimates, name)[self.points] for name in ERROR_RATES}
+        points = points_without_errors(models, measured)
+        self._models, self._held = [kept[p] for p in points], [held[p] for p in points]
+        rates = {name: getattr(estimates, name)[points] for name in ERROR_RATES}
         # How much the rate of all comparisons, of different groups, too, is above that within groups.
         self._ratio = {name: self._ratios(name, rates[name][:, 0]) for name in ERROR_RATES}
         is_known = all(np.allclose(ratios[np.isfinite(ratios)], 1) for ratios in self._ratio.values())
         measures = [name for name in at_points(selection.measures) if is_known or not MEASURES[name].global_reference]
-        own = replace(selection, n_points=len(self.points), with_mean_group_eer=False, measures=tuple(measures))
-        without_metrics = Replicates(estimates.threshold[self.points], **rates, metrics={}, cells=())
-        super().__init__(without_metrics, without_metrics, own, n_threads)
+        own = replace(selection, n_points=len(points), with_mean_group_eer=False, measures=tuple(measures))
+        without_metrics = Replicates(estimates.threshold[points], **rates, metrics={}, cells=())
+        super().__init__(without_metrics, without_metrics, own, n_threads, points)
         self.n_replicates = n_replicates
         self._key = key
-        self._start = {name: np.array([self._smooth(name, p) for p in range(len(self.points))]) for name in ERROR_RATES}
+        self._start = {name: np.array([self._smooth(name, p) for p in range(len(points))]) for name in ERROR_RATES}
 
     @classmethod
     def where_needed(
@@ -403,14 +403,10 @@ class CountedSystems(MovedSystems):
             return None
         return cls(estimates, selection, of_points, held, *drawing)
 
-    def key_of(self, key: EntryKey) -> EntryKey:
-        """Return the key of a measure with the operating point as all points count."""
-        name, group, probe_group, point = key
-        return name, group, probe_group, None if point is None else self.points[point]
-
     def rests_on_few_errors(self, key: EntryKey) -> bool:
         """Return whether all groups together have fewer than 10 errors of a kind that a measure may be of."""
-        return key[3] is not None and any(0 < m.errors.sum() < _FEW for m in self._models[key[3]].values())
+        models = {} if key[3] is None else self._models[self.points.index(key[3])]
+        return any(0 < model.errors.sum() < _FEW for model in models.values())
 
     def _ratios(self, name: str, overall: Floats) -> Floats:
         with np.errstate(invalid="ignore", divide="ignore"):
@@ -427,13 +423,9 @@ class CountedSystems(MovedSystems):
         rates = np.minimum((x + 0.5) / (n + 0.5 * n.sum() / x.sum()), 1.0)
         return np.append(min(1.0, self._ratio[name][p] * (n @ rates) / n.sum()), rates)
 
-    def path(self, powers: Floats) -> Floats:
-        """Return the (measures, powers) measures of the systems themselves."""
-        followed = {
-            name: np.array([self._along(name, p, powers) for p in range(len(self.points))]) for name in ERROR_RATES
-        }
-        path = [entry.value for entry in measure_entries(base_of(followed), self._selection)]
-        return np.array(path).reshape(len(self.keys), powers.size)
+    def _followed(self, powers: Floats) -> dict[str, Floats]:
+        """Return the (..., powers) rates of the systems themselves."""
+        return {name: np.array([self._along(name, p, powers) for p in range(len(self.points))]) for name in ERROR_RATES}
 
     def _moved(self, part: Part, powers: Floats) -> dict[str, Floats]:
         return {name: np.array([self._draw(name, p, powers) for p in part.places.tolist()]) for name in ERROR_RATES}
@@ -511,9 +503,6 @@ def _false_nonmatches(model: CountModel, rates: Floats) -> tuple[Floats, Floats,
     return n, inside * size, (1 - inside) * size
 
 
-Inverted = tuple[MovedSystems, Inversion]
-
-
 class MeasureInversion:
     """The test inversion of the fairness measures among some quantities, computed when first asked for.
 
@@ -540,11 +529,6 @@ class MeasureInversion:
     def inverted(self) -> Inversion:
         """The test inversion by replicates."""
         return self.systems().invert()
-
-    @cached_property
-    def moved(self) -> Inverted:
-        """The systems, with the test inversion."""
-        return self.systems(), self.inverted
 
     @cached_property
     def by_counts(self) -> tuple[CountedSystems, Inversion] | None:
@@ -575,10 +559,9 @@ class MeasureInversion:
         if not any(np.isfinite(estimates[self.rows[key]]) for key in without_errors) or self.by_counts is None:
             return
         systems, inverted = self.by_counts
-        for drawn, low, high in zip(systems.keys, *inverted.intervals(confidence_level), strict=True):
-            key = systems.key_of(drawn)
+        for key, low, high in zip(systems.keys, *inverted.intervals(confidence_level), strict=True):
             if key in without_errors:
-                k, few = self.rows[key], systems.rests_on_few_errors(drawn)
+                k, few = self.rows[key], systems.rests_on_few_errors(key)
                 made_by = NO_GROUP_ERRS if math.isnan(low) else FEW_DRAWN if few else INVERSION
                 yield k, np.minimum(low, estimates[k]), np.maximum(high, estimates[k]), made_by
 
@@ -616,7 +599,7 @@ def joint_pvalues(
     dict of float
         The p-value of each measure wanted, NaN where a system can be moved in neither way.
     """
-    moved = first.moved, second.moved
+    moved = [(one.systems(), one.inverted) for one in (first, second)]
     by_counts = [{} if one.by_counts is None else dict(_ways(*one.by_counts)) for one in (first, second)]
     # Both systems draw numbers of errors from the same stream. Those of one are paired with the other's from half the
     # stream later, so that they are independent. Errors that systems share make their differences vary less than that,
@@ -628,16 +611,13 @@ def joint_pvalues(
         }
     estimates, signs = [systems.estimates for systems, _ in moved], moved[0][0].signs
     found: dict[EntryKey, float] = {}
-    for k, ((key, *ways)) in enumerate(
-        (key, one, other) for (key, one), (_, other) in zip(*(_ways(*one) for one in moved), strict=True)
-    ):
-        if key not in wanted:
-            continue
-        ways = [
-            way if way.is_known else of_counts.get(key, way) for way, of_counts in zip(ways, by_counts, strict=True)
-        ]
-        difference = signs[k] * (estimates[0][k] - estimates[1][k])
-        found[key] = _joint_pvalue(ways[0], ways[1], difference)
+    for k, both in enumerate(zip(*(_ways(*one) for one in moved), strict=True)):
+        key = both[0][0]
+        if key in wanted:
+            ways = [
+                way if way.is_known else counts.get(key, way) for (_, way), counts in zip(both, by_counts, strict=True)
+            ]
+            found[key] = _joint_pvalue(ways[0], ways[1], signs[k] * (estimates[0][k] - estimates[1][k]))
     return found
 
 
@@ -647,7 +627,7 @@ def _ways(systems: MovedSystems, inverted: Inversion) -> Iterator[tuple[EntryKey
     ends = zip(systems.signs, *inverted.intervals(1 - GAMMA / 2), strict=True)
     for key, along, rows, (sign, *limits) in zip(systems.keys, path, systems.replicates(POWERS), ends, strict=True):
         low, high = sorted(sign * limit for limit in limits)
-        yield systems.key_of(key), _Way(along, sign * rows, (low, high))
+        yield key, _Way(along, sign * rows, (low, high))
 
 
 def _joint_pvalue(first: _Way, second: _Way, difference: float) -> float:

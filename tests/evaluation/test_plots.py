@@ -114,7 +114,7 @@ def test_plots_say_what_they_lack():
     object.__setattr__(bare, "comparisons", None)
     for draw, message in (
         (ev.plot, "at FMR=0.01, FMR=0.05: choose one with at="),
-        (lambda: ev.plot(at=ff.at_eer()), "there are no rates at EER"),
+        (lambda: ev.plot(at=ff.at_eer()), "there is no fnmr at EER"),
         (lambda: ev.plot(rate="eer", at=POINTS[0]), "rate must be one of 'fmr', 'fnmr'"),
         (lambda: ev.plot_det(groups="nobody"), "group must be one of"),
         (plain.plot, "no operating points"),

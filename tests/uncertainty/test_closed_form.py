@@ -102,7 +102,7 @@ def test_other_units_and_methods():
         settings=ff.EvaluationSettings(method="bca"),
     )
     refused('method="basic" needs replicates', ff.evaluate(c, GIVEN, n_resamples=0).with_intervals, method="basic")
-    refused("there are no intervals", ff.evaluate(alone, GIVEN, n_resamples=0).with_intervals, 0.9)
+    refused("there are no replicates", ff.evaluate(alone, GIVEN, n_resamples=0).with_intervals, 0.9)
 
 
 def test_a_rate_that_is_the_same_in_all_subjects_has_none():
