@@ -117,7 +117,7 @@ def test_plots_say_what_they_lack():
         (lambda: ev.plot(at=ff.at_eer()), "there is no fnmr at EER"),
         (lambda: ev.plot(rate="eer", at=POINTS[0]), "rate must be one of 'fmr', 'fnmr'"),
         (lambda: ev.plot_det(groups="nobody"), "group must be one of"),
-        (plain.plot, "no operating points"),
+        (plain.plot, "there is no quantity 'fnmr'"),
         (bare.plot_det, "this evaluation has no comparisons"),
     ):
         refused(message, draw)
