@@ -148,7 +148,7 @@ def standard_error(kept: SortedComparisons, added: Floats) -> float:
     """
     from fastfair.kernels import dyadic as kernels
 
-    (a, b), units = kept.rows(slice(None)), kept.units
+    (a, b), units = kept.listed.rows(slice(None)), kept.units
     codes = np.minimum(a, b).astype(np.int64) * units.n_rows + np.maximum(a, b)
     pairs, where, repeats = np.unique(codes, return_inverse=True, return_counts=True)
     first, second = (part.astype(np.int32) for part in np.divmod(pairs, units.n_rows))

@@ -33,7 +33,7 @@ def against_bare_loop() -> Measurement:
     units = Units.of_comparisons(comparisons, "subject")
     weights = units.new_weights()
     units.draw(0, seeds.stream(0)[0], weights)
-    a, b = SortedComparisons(comparisons, False, units, None).rows(slice(None))
+    a, b = SortedComparisons(comparisons, False, units, None).listed.rows(slice(None))
     largest, totals = int(weights.max()), np.zeros(BLOCK, np.int64)
 
     def ours() -> None:

@@ -402,30 +402,20 @@ class Engine(ABC):
         size = 8 * _padded(n) * sum(int(np.prod(shape)) for shape in self.shapes.values())
         would_do = "use fewer resamples, operating points or groups (pairs of groups count, too)"
         memory.require(2 * size, f"{n:,} replicates of all rates", would_do)  # what is made of them is as large
-        found: dict[str, Floats] = {}
+        found = {name: np.empty((*shape, n)) for name, shape in self.shapes.items()}
         unfinished: list[int] = []
 
         def take(steps: range, arrays: Arrays) -> None:
             unfinished.extend(steps[k] for k in np.flatnonzero(arrays.pop(_UNFINISHED)[::BLOCK]) * BLOCK)
             for name, array in arrays.items():
-                if len(steps) == n:
-                    found[name] = array
-                    continue
-                if name not in found:
-                    found[name] = np.empty((*self.shapes[name], n))
                 found[name][..., steps.start : steps.stop] = array
-
-        do_job(job, n, BLOCK, workers, f"{n:,} replicates", take)
 
         def finish(start: int) -> None:
             steps = range(start, min(start + BLOCK, n))
-            arrays = job.run(steps, 1, None)
-            if arrays.pop(_UNFINISHED).any():
-                raise TooFewKeptError
-            for name, array in arrays.items():
-                found[name][..., steps.start : steps.stop] = array
+            take(steps, job.run(steps, 1, None))
 
-        run_blocks(finish, unfinished, n, BLOCK, workers.n_threads, None)  # here, where all data are
+        do_job(job, n, BLOCK, workers, f"{n:,} replicates", take)
+        run_blocks(finish, tuple(unfinished), n, BLOCK, workers.n_threads, None)  # here, where all data are
         metrics = {name: found[name] for name in self.metrics}
         return Replicates(found["threshold"], found["fmr"], found["fnmr"], metrics, self.cells)
 
@@ -654,7 +644,7 @@ class Resampler(Engine):
     def _lists(self, *n_kept: int) -> tuple[ErrorLists, ErrorLists]:
         """Make the mated and the non-mated lists with so many comparisons kept of each class."""
         of_classes = zip(self._sources, self._sides, (True, False), n_kept, strict=True)
-        y, x = (make_lists(*of_class) for of_class in of_classes)
+        y, x = (make_lists(kept.listed, side, mated, n) for kept, side, mated, n in of_classes)
         return y, x
 
     def _numbers_to_keep(self, with_eer: list[int]) -> tuple[int, int]:
@@ -699,7 +689,7 @@ class Resampler(Engine):
         if lists.complete:
             return lists
         if mated not in self._complete:
-            self._complete[mated] = make_lists(self._sources[k], self._sides[k], mated)
+            self._complete[mated] = make_lists(self._sources[k].listed, self._sides[k], mated)
         return self._complete[mated]
 
     def _find_estimates(self) -> list[int]:
@@ -729,13 +719,6 @@ class Resampler(Engine):
         self.blocks = first, above, np.cumsum([first.size for first, _ in found])
 
     def _find_shrinkage(self, scheme: str) -> Shrinkage:
-        found, mean = self._dyadic_shrinkage(scheme), self.y.source.mean_weight
-        found.mated[:] *= mean[:, None]
-        for mated, _ in found.metrics.values():
-            mated *= mean[: mated.size]
-        return found
-
-    def _dyadic_shrinkage(self, scheme: str) -> Shrinkage:
         dyadic = scheme == "dyadic" and self.units.unit == "subject"
         keys = {"eer": self.eer_keys} if self.need_eer else {}
         keys |= {"min_dcf": self.cost_keys} if "min_dcf" in self.metrics else {}
@@ -744,7 +727,7 @@ class Resampler(Engine):
         found.metrics.update({name: (ones, ones) for name in ("cllr", "min_cllr") if name in self.metrics})
         if dyadic and "cllr" in self.metrics:
             mated, nonmated = (
-                shrinkage_of(lists.source.variances_of_mean_costs(means)) if lists.two_way else ones
+                shrinkage_of(lists.source.variances_of_mean_costs(means)) if lists.source.two_way else ones
                 for lists, means in zip(both, self.mean_costs, strict=True)
             )
             found.metrics["cllr"] = mated, nonmated
@@ -752,6 +735,10 @@ class Resampler(Engine):
             of_listed = zip(both, self._calibrated_costs(), strict=True)
             mated, nonmated = (lists.shrinkage_of_costs(costs, ones.size) for lists, costs in of_listed)
             found.metrics["min_cllr"] = mated, nonmated
+        mean = self.y.source.mean_weight
+        found.mated[:] *= mean[:, None]
+        for mated, _ in found.metrics.values():
+            mated *= mean[: mated.size]
         return found
 
     def _calibrated_costs(self) -> tuple[Floats, Floats]:
@@ -819,7 +806,7 @@ class Resampler(Engine):
             return 1.0
         if n_errors == keys.size:
             varying = np.unique(np.concatenate(units))
-            n_subjects = int((lists.stratum_size[lists.stratum[varying]] > 1).sum())
+            n_subjects = int(lists.source.varies[varying].sum())
             return float(min(n, max(1, n_subjects if mated else n_subjects // 2)))
         variance = float(lists.variance(k, n_errors, from_the_end=nothing_but_errors)[0][kernels.ROBUST])
         return effective_size(n, n_errors, variance)
@@ -902,15 +889,14 @@ class Resampler(Engine):
         (..., units) ndarray
         """
         stratum = self.units.stratum[: self.units.n_units]
-        centered = np.full(left_out.shape, np.nan)
-        for s in np.unique(stratum):
-            inside = stratum == s
-            values = np.where(np.isfinite(left_out[..., inside]), left_out[..., inside], np.nan)
-            n = np.isfinite(values).sum(axis=-1, keepdims=True)
+        values = np.where(np.isfinite(left_out), left_out, np.nan)
+        for inside in (stratum == s for s in np.unique(stratum)):
+            own = values[..., inside]
+            n = np.isfinite(own).sum(axis=-1, keepdims=True)
             with np.errstate(invalid="ignore"):
-                mean = np.where(np.isfinite(values), values, 0).sum(axis=-1, keepdims=True) / n
-                centered[..., inside] = (values - mean) * ((n - 1) / np.maximum(n, 1))
-        return centered
+                mean = np.nansum(own, axis=-1, keepdims=True) / n
+                values[..., inside] = (own - mean) * ((n - 1) / np.maximum(n, 1))
+        return values
 
 
 def _of_list(lists: ErrorLists, k: int, *, backwards: bool) -> list[NDArray[np.integer]]:

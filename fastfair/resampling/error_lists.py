@@ -275,16 +275,6 @@ class ErrorLists:
         """(lists,) number of comparisons in each list, including those that are not kept."""
         return self.source.sizes
 
-    @property
-    def stratum(self) -> Rows:
-        """(rows,) the stratum of each row of weights."""
-        return self.source.stratum
-
-    @property
-    def stratum_size(self) -> NDArray[np.int64]:
-        """(strata,) the number of units in each."""
-        return self.source.stratum_size
-
     def keys_of(self, k: int) -> score_keys.Keys:
         """Return the keys of list k."""
         return self.keys[self.start[k] : self.end[k]]
@@ -356,24 +346,19 @@ class ErrorLists:
         """Compute the shrinkage of the first lists' weights for the mean of what their comparisons cost, (n_lists,)."""
         from fastfair.kernels import dyadic as kernels
 
-        if not self.two_way:
+        if not self.source.two_way:
             return np.ones(n_lists)
-        found = np.empty((n_lists, 3))
+        found, strata = np.empty((n_lists, 3)), (self.source.stratum, self.source.stratum_size)
 
         def compute(k: int) -> None:
             part = slice(self.start[k], self.end[k])
-            pair, first, second, repeats = number_pairs(self.a[part], self.b[part], self.stratum.size)
+            pair, first, second, repeats = number_pairs(self.a[part], self.b[part], strata[0].size)
             sums = np.bincount(pair, weights=costs[part], minlength=first.size).astype(np.float64)
-            strata, end = (self.stratum, self.stratum_size), np.array([first.size])
+            end = np.array([first.size])
             kernels.variances(first, second, repeats, end, sums, *strata, found[k : k + 1])
 
         in_threads(self.a.size, compute, range(n_lists), self.source.n_threads)
         return shrinkage_of(found)
-
-    @property
-    def two_way(self) -> bool:
-        """Whether any comparison has two units whose weights vary; without one, no weights are shrunk."""
-        return self.source.two_way
 
 
 def number_pairs(a: Integers, b: Integers, n_units: int) -> tuple[Rows, Rows, Rows, Rows]:
@@ -439,7 +424,7 @@ def make_lists(
     """
     from fastfair.kernels import comparison_lists as kernels
 
-    keys, n_threads = kept.keys_of(slice(None)), source.n_threads  # of scans fewer than there are comparisons
+    keys, n_threads = kept.keys, source.n_threads  # of scans fewer than there are comparisons
     n, forward = keys.size, mated if errors_first is None else errors_first
     n_kept = n if n_kept is None else min(n, n_kept)
     first = 0 if forward else n - n_kept
@@ -515,7 +500,7 @@ def find_shrinkage(
     for lists in (y, x):
         shape = n_points + len(keys), lists.end.size
         factors, freedom = np.ones(shape), np.full(shape, np.inf)
-        if dyadic and lists.two_way:
+        if dyadic and lists.source.two_way:
             variances, _ = lists.variances(lists.errors_at(thresholds, tuple(keys.values())))
             factors, freedom = shrinkage_of(variances), variances[..., kernels.FREEDOM]
         found.append((factors, freedom))

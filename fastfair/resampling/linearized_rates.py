@@ -58,11 +58,12 @@ class _Rates:
         """Return what each unit adds to the rate of a list, minus the mean of its stratum."""
         lists = self.lists
         wrong = slice(lists.start[k], lists.start[k] + self.errors[point, k])
-        comparisons, n_rows = self.unit_counts(k), lists.stratum.size
+        comparisons, source = self.unit_counts(k), lists.source
+        n_rows = source.stratum.size
         errors = np.bincount(lists.a[wrong], minlength=n_rows) + np.bincount(lists.b[wrong], minlength=n_rows)
         added = (errors - self.rates[point, k] * comparisons) / self.sizes[k]
-        mean = np.bincount(lists.stratum, weights=added) / lists.stratum_size
-        return np.asarray(added - mean[lists.stratum])
+        mean = np.bincount(source.stratum, weights=added) / source.stratum_size
+        return np.asarray(added - mean[source.stratum])
 
     def sums_of_units(self, point: int, of_units: Floats) -> Floats:
         """Sum, for each list, what units add to its rate times what they add to another."""
@@ -75,7 +76,7 @@ class _Rates:
 
     def _errors_of_pairs(self, point: int, k: int) -> tuple[Integers, Integers]:
         """Return the pairs of units whose weights vary that have errors in a list, as codes, and how many each has."""
-        lists, n_rows = self.lists, self.lists.stratum.size
+        lists, n_rows = self.lists, self.lists.source.stratum.size
         wrong = slice(lists.start[k], lists.start[k] + self.errors[point, k])
         a, b, varies = lists.a[wrong], lists.b[wrong], lists.source.varies
         codes = np.minimum(a, b) * np.int64(n_rows) + np.maximum(a, b)
@@ -153,7 +154,7 @@ class _Linear:
 def _of_pairs(first: _Linear, second: _Linear, mated: bool, point: int, k: int) -> float:
     """Sum what pairs of units add to two systems' rates of list k."""
     one, another, found = first.fmr, second.fmr, 0.0
-    if not one.lists.two_way:
+    if not one.lists.source.two_way:
         return found
     if first.slope and second.slope:
         found += first.slope * second.slope * _sum_of_pairs(point, 0, (one, 0), (another, 0))
@@ -172,7 +173,7 @@ def _correlation(first: _Linear, second: _Linear, mated: bool, point: int, k: in
     """
     both = ((first, first), (second, second), (first, second))
     of_pairs = [_of_pairs(*pair, mated, point, k) for pair in both]
-    two_way = first.fmr.lists.two_way
+    two_way = first.fmr.lists.source.two_way
     in_several = [
         float(one.nonmated @ other.nonmated) - (2 * pairs if two_way else 0.0)
         for (one, other), pairs in zip(both, of_pairs, strict=True)
@@ -210,7 +211,7 @@ class LinearizedRates:
         for point, threshold in self._thresholds.items():
             for side, slopes, variances in zip(self._sides, threshold.slopes, found, strict=True):
                 shared = side.sums_of_units(point, threshold.of_units[0] + threshold.of_units[1])
-                if threshold.sign and side is self._sides[1] and side.lists.two_way:
+                if threshold.sign and side is self._sides[1] and side.lists.source.two_way:
                     pairs = [_sum_of_pairs(point, k, (side, k), (side, 0)) for k in range(side.sizes.size)]
                     shared = shared - threshold.sign * np.array(pairs)
                 own, held = side.variances[point], threshold.variance

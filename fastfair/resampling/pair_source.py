@@ -20,7 +20,7 @@ import itertools
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property, singledispatch
+from functools import cached_property, partial, singledispatch
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
@@ -167,19 +167,49 @@ class PairSide(ABC):
         raise NotImplementedError
 
 
-class ListedComparisons(Protocol):
-    """Comparisons of a class with the rows of weights of each, and the list that it is in besides that of all."""
+@dataclass(frozen=True, eq=False)
+class ListedComparisons:
+    """Comparisons of a class with the rows of weights of each, and the list that it is in besides that of all.
 
-    def __len__(self) -> int: ...
+    Attributes
+    ----------
+    first, second : (n,) ndarray of int
+        Numbers of the two units that are compared.
+    keys : (n,) ndarray of int32 or int64
+        Score keys; empty where they are not kept.
+    rows_of : callable
+        Returns the rows of the weights of units from both numbers of some comparisons.
+    n_lists : int
+        Number of lists.
+    groups_of : callable, optional
+        Returns the groups of the first and of the second units of a slice of comparisons.
+    list_of_cell : (groups, groups) ndarray of int32, optional
+        The list that comparisons of two groups are in besides list 0, or 0 for none; None where list 0 is alone.
+    """
+
+    first: Integers
+    second: Integers
+    keys: score_keys.Keys
+    rows_of: Callable[[Any, Any], tuple[Rows, Rows]]
+    n_lists: int = 1
+    groups_of: Callable[[slice], tuple[Groups, Groups]] | None = None
+    list_of_cell: NDArray[np.int32] | None = None
 
     def rows(self, part: slice) -> tuple[Rows, Rows]:
         """Return the rows of the weights of both units of some comparisons."""
-
-    def keys_of(self, part: slice) -> score_keys.Keys:
-        """Return the score keys of some comparisons."""
+        return self.rows_of(self.first[part], self.second[part])
 
     def lists(self, part: slice) -> NDArray[Any]:
         """Return the list that each of some comparisons is in besides list 0, or 0; nothing where list 0 is alone."""
+        from fastfair.kernels import partners as kernels
+
+        dtype = np.uint16 if self.n_lists <= 2**16 else np.int32
+        if self.groups_of is None or self.list_of_cell is None:
+            return np.empty(0, dtype)
+        groups = self.groups_of(part)
+        found = np.empty(groups[0].size, dtype)
+        kernels.lists_of_cells(*groups, self.list_of_cell, found)
+        return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -226,67 +256,26 @@ class SortedComparisons:
         sizes[0] = len(self)
         return sizes
 
-    def rows(self, part: slice) -> tuple[Rows, Rows]:
-        """As in `ListedComparisons`."""
+    @cached_property
+    def listed(self) -> ListedComparisons:
+        """The comparisons with their rows and lists."""
         side, unit = self.side, self.units.unit
-        if unit == "comparison":
-            own = self._numbers[part]
-            return self.units.rows_of(self.mated, own, own)
-        first, second = (
-            (side.reference, side.probe) if unit == "subject" else (side.reference_sample, side.probe_sample)
-        )
+        first, second = side.reference_sample, side.probe_sample
+        if unit == "subject":
+            first, second = side.reference, side.probe
+        elif unit == "comparison":  # by their numbers among those of both classes
+            start = 0 if self.mated else len(self.comparisons.mated)
+            first = second = np.arange(start, start + len(self), dtype=np.int32)
+            if side.rows is not None:  # in the caller's order, which two systems share
+                first[np.argsort(side.rows)] = first.copy()
         assert first is not None
         assert second is not None
-        return self.units.rows_of(self.mated, first[part], second[part])
 
-    @cached_property
-    def _numbers(self) -> Rows:
-        """The number of each comparison among those of both classes."""
-        start = 0 if self.mated else len(self.comparisons.mated)
-        numbers = np.arange(start, start + len(self), dtype=np.int32)
-        if self.side.rows is not None:  # in the caller's order, which two systems share
-            numbers[np.argsort(self.side.rows)] = numbers.copy()
-        return numbers
+        def groups_of(part: slice) -> tuple[Groups, Groups]:
+            return self.by_group.reference_group[part], self.by_group.probe_group[part]
 
-    def keys_of(self, part: slice) -> score_keys.Keys:
-        """As in `ListedComparisons`."""
-        return self.side.keys[part]
-
-    def lists(self, part: slice) -> NDArray[Any]:
-        """As in `ListedComparisons`."""
-        if self.list_of_cell is None:
-            return lists_of_groups(None, None, self.sizes.size)
-        groups = self.by_group.reference_group[part], self.by_group.probe_group[part]
-        return lists_of_groups(groups, self.list_of_cell, self.sizes.size)
-
-
-def lists_of_groups(
-    groups: tuple[Groups, Groups] | None, list_of_cell: NDArray[np.int32] | None, n_lists: int
-) -> NDArray[Any]:
-    """Return the list that comparisons of references and probes of some groups are in besides list 0.
-
-    Parameters
-    ----------
-    groups : tuple of (n,) ndarray of uint16, or None
-        The groups of the references and of the probes.
-    list_of_cell : (groups, groups) ndarray of int32, or None
-        The list of those of two groups, or 0 for none; None where there is only list 0.
-    n_lists : int
-        Number of lists.
-
-    Returns
-    -------
-    (n,) ndarray of uint16 or int32
-        Empty where there is only list 0.
-    """
-    from fastfair.kernels import partners as kernels
-
-    dtype = np.uint16 if n_lists <= 2**16 else np.int32
-    if groups is None or list_of_cell is None:
-        return np.empty(0, dtype)
-    found = np.empty(groups[0].size, dtype)
-    kernels.lists_of_cells(*groups, list_of_cell, found)
-    return found
+        rows_of = partial(self.units.rows_of, self.mated)
+        return ListedComparisons(first, second, side.keys, rows_of, self.sizes.size, groups_of, self.list_of_cell)
 
 
 def pieces(part: slice) -> list[slice]:
@@ -335,29 +324,12 @@ class CountedSide(PairSide):
         of_number = np.argsort(comparisons.numbers)
         # The row of weights of each subject, as scans number subjects, and after them the row of ones.
         self._row = np.append(kept.units.row[of_number], kept.units.n_rows - 1)
+        self.number = np.argsort(self._row).astype(np.int32)  # (rows,) the other way round
         self._walked: Walked | None = None
 
     @abstractmethod
     def _walk(self, errors: Errors) -> Walked:
         """Sum over all pairs of units of each list, and count the comparisons of each error's pair."""
-
-    def in_order_of_rows(self, of_numbers: NDArray[Any]) -> NDArray[Any]:
-        """Return for each row of weights what each unit has in the order of numbers."""
-        found = np.empty_like(of_numbers)
-        found[self._row] = of_numbers
-        return found
-
-    @property
-    def stratum_of_numbers(self) -> Integers:
-        """(units,) the stratum of each unit in the order of numbers."""
-        return self.stratum[self._row]
-
-    @property
-    def numbers(self) -> NDArray[np.int32]:
-        """(rows,) the number of each unit."""
-        found = np.empty(self._row.size, np.int32)
-        found[self._row] = np.arange(self._row.size)
-        return found
 
     def variances(self, errors: Errors) -> tuple[Floats, Floats]:
         """As in `PairSide`."""
@@ -647,7 +619,7 @@ class VectorsWithThemselves(ListedSide):
     total_type = np.float64
 
     def __init__(self, kept: SortedComparisons, n_threads: int | None, exact: ExactCosts | None) -> None:
-        super().__init__(kept, kept.sizes, kept.units, n_threads, exact)
+        super().__init__(kept.listed, kept.sizes, kept.units, n_threads, exact)
         self._units = units = kept.units
         mean = 1 - 1 / np.bincount(units.subject)
         pairs = [units.of_subjects(self.unit_counts(k)) / 2 for k in range(self.sizes.size)]
@@ -670,7 +642,7 @@ class VectorsWithThemselves(ListedSide):
 def _(pairs: SortedSide, kept: SortedComparisons, workers: Workers, exact: ExactCosts | None = None) -> ListedSide:
     if kept.mated and kept.units.pairs_itself:
         return VectorsWithThemselves(kept, workers.n_threads, exact)
-    return ListedSide(kept, kept.sizes, kept.units, workers.n_threads, exact)
+    return ListedSide(kept.listed, kept.sizes, kept.units, workers.n_threads, exact)
 
 
 def shares_of_lists(sizes: NDArray[np.int64], n_threads: int | None) -> list[slice]:
@@ -724,7 +696,7 @@ def group_comparisons(
     """
     from fastfair.kernels import partners as kernels
 
-    n, n_lists = len(source), sizes.size
+    n, n_lists = source.first.size, sizes.size
     n_parts = min(count_threads(n_threads), max(1, n // max(n_units, 1)))  # each counts all units
     parts = [pieces(part) for part in slices(n, n_parts)]
     counts = np.zeros((len(parts), n_units), np.int64)
@@ -738,12 +710,11 @@ def group_comparisons(
     position = begin[:-1] + np.cumsum(counts, axis=0) - counts
     partner = np.empty(n, np.uint16 if n_units <= 2**16 else np.int32)
     no_costs, words = np.empty(0, np.int64), np.empty((0 if exact is None else n, 2), np.uint32)
-    kind = source.lists(slice(0, 0))
-    lists = np.empty(n if n_lists > 1 else 0, kind.dtype)
+    lists = np.empty(n if n_lists > 1 else 0, source.lists(slice(0, 0)).dtype)
 
     def scatter(k: int) -> None:
         for piece in parts[k]:
-            costs = no_costs if exact is None else exact.of(source.keys_of(piece))
+            costs = no_costs if exact is None else exact.of(source.keys[piece])
             kernels.scatter(*source.rows(piece), source.lists(piece), position[k], partner, lists, costs, words)
 
     in_threads(n, scatter, range(len(parts)), n_threads)
@@ -852,7 +823,7 @@ class VectorSide(CountedSide):
 
         pairs, n_lists, stratum, stratum_size = self._pairs, self.sizes.size, self.stratum, self.stratum_size
         require_room(n_lists, stratum.size)
-        of_numbers, varies = self.stratum_of_numbers[:-1], self.varies[self._row][:-1]
+        of_numbers, varies = stratum[self._row][:-1], self.varies[self._row][:-1]
         comparisons, squares = np.zeros((2, n_lists, stratum.size), np.int64)
         inside, of_pairs = np.zeros((n_lists, stratum_size.size)), np.zeros((n_lists, 1, pair_walk.N_SUMS))
         of_all, of_ends = np.zeros((2, n_lists), np.int64)
@@ -873,7 +844,7 @@ class VectorSide(CountedSide):
             self._add_cells(varies, comparisons, squares, of_all, of_ends)
         of_pairs[:, 0, pair_walk.REPEATS_SQUARED] = of_all
         of_pairs[:, 0, pair_walk.REPEATS_SQUARED_OF_ENDS] = of_ends
-        by_rows = [self.in_order_of_rows(sums.T).T.astype(np.float64, order="C") for sums in (comparisons, squares)]
+        by_rows = [np.take(sums, self.number, axis=1).astype(np.float64) for sums in (comparisons, squares)]
         return Walked(errors, by_rows[0], by_rows[1], inside, of_pairs, self._repeats(errors))
 
     def _add_cells(self, varies: Flags, comparisons: Counts, squares: Counts, of_all: Counts, of_ends: Counts) -> None:
@@ -908,8 +879,7 @@ class VectorSide(CountedSide):
         from fastfair.kernels import vector_pairs as kernels
 
         a, b, start, stops = errors
-        pairs, group = self._pairs, self.group
-        number = self.numbers
+        pairs, group, number = self._pairs, self.group, self.number
         found = [np.zeros(stop - first, np.int32) for first, stop in zip(start, stops, strict=True)]
 
         def subjects(k: int) -> tuple[Any, Any]:

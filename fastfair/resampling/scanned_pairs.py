@@ -18,7 +18,6 @@ from fastfair._lib.label_codes import look_up
 from fastfair._lib.threads import count_threads, in_order, in_threads
 from fastfair._lib.workers import Arrays, Report, Workers, do_job
 from fastfair.data.scans import Reader, SpilledPairs
-from fastfair.data.score_keys import Keys
 from fastfair.data.temporary_files import ArrayFile, Folder
 from fastfair.error_rates.score_metrics import ExactCosts
 
@@ -27,12 +26,13 @@ from .pair_source import (
     Errors,
     Floats,
     Grouped,
+    Groups,
     Integers,
+    ListedComparisons,
     SortedComparisons,
     Totals,
     Walked,
     group_comparisons,
-    lists_of_groups,
     pair_and_cost_sums,
     require_room,
     side_of,
@@ -74,47 +74,31 @@ class Pass(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class _Bucket:
-    """The comparisons of a bucket as `ListedComparisons`; their units are numbered as in `SpilledPairs`."""
-
-    reference: NDArray[Any]
-    probe: NDArray[Any]
-    keys: Keys  # none where they are not kept
-    grouping: _Grouping
-
-    def __len__(self) -> int:
-        return self.reference.size
-
-    def rows(self, part: slice) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-        from fastfair.kernels import scan as kernels
-
-        reference, probe = self.reference[part], self.probe[part]
-        a, b = np.empty((2, reference.size), np.int32)
-        kernels.rows_of_pairs(reference, probe, np.int32(self.grouping.n_rows - 1), a, b)
-        return a, b
-
-    def keys_of(self, part: slice) -> Keys:
-        return self.keys[part]
-
-    def lists(self, part: slice) -> NDArray[Any]:
-        grouping = self.grouping
-        groups = look_up(self.reference[part], grouping.group_of), look_up(self.probe[part], grouping.group_of)
-        return lists_of_groups(groups, grouping.list_of_cell, grouping.sizes.size)
-
-
-@dataclass(frozen=True, eq=False)
 class _Grouping:
     """Reads and groups buckets, in this process or in others."""
 
     readers: Sequence[Reader]
     group_of: NDArray[np.uint16]  # (subjects,)
-    list_of_cell: NDArray[np.int32] | None  # the list of comparisons of two groups, as in `lists_of_groups`
+    list_of_cell: NDArray[np.int32] | None  # the list of comparisons of two groups, as in `ListedComparisons`
     sizes: NDArray[np.int64]  # (lists,) number of comparisons in each
     n_rows: int  # number of rows of weights
     exact: ExactCosts | None
 
     def group(self, k: int, n_threads: int | None) -> Grouped:
-        return group_comparisons(_Bucket(*self.readers[k](), self), self.sizes, self.n_rows, n_threads, self.exact)
+        from fastfair.kernels import scan as kernels
+
+        reference, probe, keys = self.readers[k]()
+
+        def rows_of(first: Integers, second: Integers) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+            a, b = np.empty((2, first.size), np.int32)
+            kernels.rows_of_pairs(first, second, np.int32(self.n_rows - 1), a, b)
+            return a, b
+
+        def groups_of(part: slice) -> tuple[Groups, Groups]:
+            return look_up(reference[part], self.group_of), look_up(probe[part], self.group_of)
+
+        bucket = ListedComparisons(reference, probe, keys, rows_of, self.sizes.size, groups_of, self.list_of_cell)
+        return group_comparisons(bucket, self.sizes, self.n_rows, n_threads, self.exact)
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,7 +132,8 @@ class _Passing:
 class ScannedSide(CountedSide):
     """The mated, or the non-mated, comparisons of a scan, bucket by bucket, where they are grouped with their costs.
 
-    Units are numbered as in `SpilledPairs`. Threads of this process, or the workers of an executor, group and sum.
+    Units are numbered as in `SpilledPairs`, where all pairs of the smaller number lie in one bucket. Threads of this
+    process, or the workers of an executor, group and sum.
     """
 
     in_passes = True
@@ -259,9 +244,9 @@ class ScannedSide(CountedSide):
         from fastfair.kernels import pair_walk
 
         rows_a, rows_b, start, stops = errors
-        n_lists, n_units, number = start.size, self.stratum.size, self.numbers
+        n_lists, n_units = start.size, self.stratum.size
         require_room(n_lists, n_units)
-        a, b = number[rows_a], number[rows_b]
+        a, b = self.number[rows_a], self.number[rows_b]
         grouped = []
         for k in range(n_lists):
             begin, at = np.zeros((2, n_units), np.int64), np.empty(stops[k] - start[k], np.int64)
@@ -274,13 +259,11 @@ class ScannedSide(CountedSide):
             "of_pairs": ((n_lists, 1, pair_walk.N_SUMS), np.float64),
             "repeats": ((int((stops - start).sum()),), np.int32),  # those of a pair are found in one bucket alone
         }
-        add_pairs = partial(_add_pairs, grouped, self.stratum_of_numbers, self.varies[self._row])
+        add_pairs = partial(_add_pairs, grouped, self.stratum[self._row], self.varies[self._row])
         found = self._sum(Pass(n_lists, shapes, add_pairs))
-        comparisons, repeats_squared = (
-            self.in_order_of_rows(found[name].T).T.copy() for name in ("comparisons", "repeats_squared")
-        )
+        by_rows = (np.take(found[name], self.number, axis=1) for name in ("comparisons", "repeats_squared"))
         repeats = np.split(found["repeats"], np.cumsum(stops - start)[:-1])
-        return Walked(errors, comparisons, repeats_squared, found["inside"], found["of_pairs"], repeats)
+        return Walked(errors, *by_rows, found["inside"], found["of_pairs"], repeats)
 
     def cost_words(self, n_lists: int) -> NDArray[np.int64]:
         """As in `PairSide`."""
@@ -300,17 +283,16 @@ class ScannedSide(CountedSide):
             f"sums over the costs of {self.stratum.size:,} subjects in {means.size:,} groups",
             "use fewer groups, or leave Cllr out",
         )
-        in_rows, n_units, found = self.in_order_of_rows, self.stratum.size, np.empty((means.size, 3))
+        number, n_units, found = self.number, self.stratum.size, np.empty((means.size, 3))
         of_list = *pair_walk.new_sums(1, n_units, self.stratum_size.size), *cost_sums.new_costs(n_units)
         shapes = {str(k): ((means.size, *array.shape), array.dtype) for k, array in enumerate(of_list)}
-        begin = partial(_add_pair_costs, means, scale, self.stratum_of_numbers, self.varies[self._row])
+        begin = partial(_add_pair_costs, means, scale, self.stratum[self._row], self.varies[self._row])
         arrays = self._sum(Pass(means.size, shapes, begin))
         for k in range(means.size):
             counts, costs = pair_and_cost_sums([array[k] for array in arrays.values()])
-            counts = counts._replace(
-                comparisons=in_rows(counts.comparisons), repeats_squared=in_rows(counts.repeats_squared)
-            )
-            costs = costs._replace(costs=in_rows(costs.costs), squares=in_rows(costs.squares))
+            in_rows = {name: getattr(counts, name)[number] for name in ("comparisons", "repeats_squared")}
+            counts = counts._replace(**in_rows)
+            costs = costs._replace(costs=costs.costs[number], squares=costs.squares[number])
             cost_sums.finish_costs(counts, costs, (means[k], scale), (self.stratum, self.stratum_size), found[k])
         return found
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import partial
 from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
@@ -20,8 +21,8 @@ from fastfair.errors import InputError
 
 from .engine import Engine, Replicates
 from .error_lists import ErrorLists, PairParting, Ranges, Scale, find_shrinkage, make_lists, number_pairs
-from .pair_source import Errors, Floats, Groups, PairSide, lists_of_groups
-from .units import BLOCK, Rows, Units
+from .pair_source import Errors, Floats, Groups, ListedComparisons, PairSide
+from .units import BLOCK, Units
 
 Weighting = Literal["identity", "comparison"]
 WEIGHTINGS: tuple[Weighting, ...] = get_args(Weighting)
@@ -187,37 +188,17 @@ class FoundSide(PairSide):
 
     def lists_of(self, pairs: Pairs) -> ErrorLists:
         """List sorted pairs, and after them those inside each group."""
-        n_groups = len(self._members) - 1
-        group = self.group[self._units.subject].astype(np.uint16) if n_groups else None
-        kept = _SortedPairs(pairs, self._mated, self._units, group, n_groups)
+        units, n_groups = self._units, len(self._members) - 1
+        group = self.group[units.subject].astype(np.uint16)
+
+        def groups_of(part: slice) -> tuple[Groups, Groups]:
+            return group[pairs.first[part]], group[pairs.second[part]]
+
+        cells = np.diag(np.arange(1, n_groups + 1, dtype=np.int32)) if n_groups else None
+        rows_of = partial(units.rows_of, self._mated)
+        kept = ListedComparisons(pairs.first, pairs.second, pairs.keys, rows_of, 1 + n_groups, groups_of, cells)
         lists = make_lists(kept, self, self._mated, errors_first=True)
         return replace(lists, complete=pairs.complete, scale=self.scale, ranges=self.ranges)
-
-
-@dataclass(frozen=True, eq=False)
-class _SortedPairs:
-    """Sorted pairs of vectors, errors first, as `ListedComparisons`."""
-
-    pairs: Pairs
-    mated: bool
-    units: Units
-    group: Groups | None  # of each vector, where groups have lists
-    n_groups: int
-
-    def __len__(self) -> int:
-        return self.pairs.keys.size
-
-    def keys_of(self, part: slice) -> score_keys.Keys:
-        return self.pairs.keys[part]
-
-    def rows(self, part: slice) -> tuple[Rows, Rows]:
-        return self.units.rows_of(self.mated, self.pairs.first[part], self.pairs.second[part])
-
-    def lists(self, part: slice) -> NDArray[Any]:
-        if self.group is None:
-            return lists_of_groups(None, None, 1)
-        groups = self.group[self.pairs.first[part]], self.group[self.pairs.second[part]]
-        return lists_of_groups(groups, np.diag(np.arange(1, self.n_groups + 1, dtype=np.int32)), 1 + self.n_groups)
 
 
 class PairResampler(Engine):

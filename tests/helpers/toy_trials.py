@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from fastfair.resampling.pair_source import ListedSide, side_of
+from fastfair.resampling.pair_source import ListedComparisons, ListedSide, side_of
 
 
 @dataclass
@@ -29,35 +29,19 @@ class Trials:
         return cells, subjects, len({s[0] for s in seen})
 
 
-@dataclass
-class RowsOfTrials:
-    """Trials with the rows of their units' weights, and their lists, as `ListedComparisons`."""
-
-    a: np.ndarray
-    b: np.ndarray
-    in_list: np.ndarray
-
-    def __len__(self):
-        return self.a.size
-
-    def rows(self, part):
-        return self.a[part], self.b[part]
-
-    def keys_of(self, part):
-        return np.empty(0, np.int32)
-
-    def lists(self, part):
-        return self.in_list[part]
-
-
 @side_of.register
 def _(pairs: Trials, kept, workers, exact=None):
     row, group = kept.units.row, kept.comparisons.group_of_number
-    a, b = row[pairs.a], np.where(pairs.a == pairs.b, kept.units.n_rows - 1, row[pairs.b]).astype(np.int32)
-    cells, in_list = kept.list_of_cell, np.empty(0, np.uint16)  # nothing where list 0 is alone
-    if cells is not None:
-        in_list = cells.astype(np.uint16)[group[pairs.a], group[pairs.b]]
-    return ListedSide(RowsOfTrials(a, b, in_list), kept.sizes, kept.units, workers.n_threads)
+
+    def rows_of(first, second):
+        return row[first], np.where(first == second, kept.units.n_rows - 1, row[second]).astype(np.int32)
+
+    def groups_of(part):
+        return group[pairs.a[part]], group[pairs.b[part]]
+
+    keys = np.empty(0, np.int32)
+    trials = ListedComparisons(pairs.a, pairs.b, keys, rows_of, kept.sizes.size, groups_of, kept.list_of_cell)
+    return ListedSide(trials, kept.sizes, kept.units, workers.n_threads)
 
 
 def as_trials(kept, whole):

@@ -86,7 +86,7 @@ def test_all_sources_keep_the_same_promises(e, share):
         for name in ("y", "x"):
             listed, counted = (getattr(one, name) for one in (prepared, other))
             assert listed.sizes.tolist() == counted.sizes.tolist()
-            assert listed.two_way == counted.two_way
+            assert listed.source.two_way == counted.source.two_way
             for k in range(listed.sizes.size):
                 assert listed.source.unit_counts(k).tolist() == counted.source.unit_counts(k).tolist()
             errors = listed.count_errors(np.repeat(prepared.thresholds[:, None], listed.end.size, axis=1))

@@ -33,7 +33,7 @@ def comparisons_of(seed, n, n_subjects, repeated):
 
 def lists_of(c, unit="subject", n_threads=1):
     kept = SortedComparisons(c, False, Units.of_comparisons(c, unit), LISTS)
-    return make_lists(kept, ListedSide(kept, kept.sizes, kept.units, n_threads), False)
+    return make_lists(kept.listed, ListedSide(kept.listed, kept.sizes, kept.units, n_threads), False)
 
 
 def in_lists(lists):
@@ -48,7 +48,7 @@ def in_lists(lists):
 def test_totals_and_sums_are_those_of_lists_of_pairs(seed, n, n_subjects, repeated, largest):
     lists = lists_of(comparisons_of(seed, n, n_subjects, repeated))
     rng = np.random.default_rng(seed)
-    weights = rng.integers(0, largest + 1, (lists.stratum.size, 64), dtype=np.uint8)
+    weights = rng.integers(0, largest + 1, (lists.source.stratum.size, 64), dtype=np.uint8)
     totals = np.full((lists.end.size, 64), -1, np.int64)
     lists.source.weigh(0, weights, int(max(1, weights.max())), totals)
     pairs, wide = in_lists(lists), weights.astype(np.int64)
@@ -56,12 +56,12 @@ def test_totals_and_sums_are_those_of_lists_of_pairs(seed, n, n_subjects, repeat
         assert (total == sum((wide[i] * wide[j] for i, j in of_list), np.zeros(64, np.int64))).all()
     stops = rng.integers(0, lists.sizes + 1, (3, lists.end.size))
     variances, sums = lists.variances(stops)
-    varies = (lists.stratum_size[lists.stratum] > 1).tolist()
+    varies = (lists.source.stratum_size[lists.source.stratum] > 1).tolist()
     for point, k in itertools.product(range(3), range(lists.end.size)):
         assert sums[point, k] == pytest.approx(slow.of_list(pairs[k], int(stops[point, k]), varies), rel=1e-9, abs=1e-9)
-    assert lists.two_way == any(varies[i] and varies[j] for i, j in pairs[0])
+    assert lists.source.two_way == any(varies[i] and varies[j] for i, j in pairs[0])
     for k, of_list in enumerate(pairs):
-        counts = np.bincount(np.array(of_list, int).ravel(), minlength=lists.stratum.size)
+        counts = np.bincount(np.array(of_list, int).ravel(), minlength=lists.source.stratum.size)
         assert np.array_equal(lists.source.unit_counts(k), counts)
         wrong = slice(lists.start[k], lists.start[k] + stops[0, k])
         alone = lists.source.variance(k, (lists.a, lists.b), wrong)
@@ -84,7 +84,7 @@ def test_more_units_than_16_bits_can_number_are_kept_apart():
     n = 70_000
     c = ff.Comparisons(np.arange(2.0 * n), np.arange(2 * n) < n)
     source = SortedComparisons(c, False, Units.of_comparisons(c, "comparison"), None)
-    found = group_comparisons(source, source.sizes, source.units.n_rows, None)
+    found = group_comparisons(source.listed, source.sizes, source.units.n_rows, None)
     weights = np.arange(64, dtype=np.uint8) * np.ones((2 * n + 1, 1), np.uint8)
     weights[-1] = 1
     totals = np.empty((1, 64), np.int64)
