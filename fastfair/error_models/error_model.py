@@ -226,11 +226,8 @@ class Stratification:
     @cached_property
     def _fits(self) -> tuple[Fit, Fit]:
         """Fit a rate for each value, and one for each value and stratum."""
-        codes = self.value, self.value * len(self.names) + self.stratum
-        sizes = len(self.values), self.n.size
-        return tuple(  # type: ignore[return-value]
-            fitting.fit(self.cells, np.eye(size)[code]) for code, size in zip(codes, sizes, strict=True)
-        )
+        of_strata = np.eye(self.n.size)[self.value * len(self.names) + self.stratum]
+        return fitting.fit(self.cells, np.eye(len(self.values))[self.value]), fitting.fit(self.cells, of_strata)
 
     def _mean(self, inside: Fit, v: int) -> tuple[float, Floats]:
         """Return the standardised rate of a value, and its gradient."""
@@ -802,10 +799,9 @@ def _effect(fitted: Fit, term: Term, level: float) -> Effect:
         fitted, term.with_baseline[fitted.kept], term.contrast, cells.n[fitted.kept].astype(np.float64)
     )
     n, errors = int(cells.n[term.concerned].sum()), int(cells.errors[term.concerned].sum())
-    pvalue, ends = ratio.pvalue, ratio.ratio_interval(level)
+    pvalue, ends = ratio.pvalue, [*ratio.ratio_interval(level)]
     if math.isnan(ratio.value) and fitted.kept.any():
-        pvalue, low, high = fitting.separated_ratio(cells, fitted.design, term.contrast, level)
-        ends = low, high
+        pvalue, *ends = fitting.separated_ratio(cells, fitted.design, term.contrast, level)
     return Effect(
         term.attribute, term.value, term.baseline, ratio.exponential, *ends,
         ratio.standard_error, ratio.degrees_of_freedom, pvalue, change.value, *change.interval(level), n, errors,

@@ -276,14 +276,11 @@ def _count_pairs(pairs: PairsOfVectors, group: Counts, first: Counts, second: Co
     of_pair = group[one]
     erring = np.bincount(np.concatenate((one, other)), minlength=group.size)  # partners with whom each subject errs
 
-    def total(values: NDArray[Any]) -> Counts:
-        found = np.zeros(n_groups, np.int64)
-        np.add.at(found, of_pair, values)
-        return found
+    def total(values: NDArray[Any], of: NDArray[Any] = of_pair) -> Counts:
+        return np.bincount(of, values, n_groups).astype(np.int64)
 
     in_groups = group >= 0
-    sharing = np.zeros(n_groups, np.int64)
-    np.add.at(sharing, group[in_groups], erring[in_groups] ** 2)
+    sharing = total(erring[in_groups] ** 2, group[in_groups])
     n_pairs = total(np.ones_like(codes))
     repeats = pairs.of_two(one, other)
     return np.stack(
@@ -422,8 +419,8 @@ class Roots:
         Of the replicates, estimated from each of them anew.
     size : (g,) ndarray
         Number of comparisons.
-    replicated_size : (r, g) ndarray, optional
-        That of the replicates; as in the data by default.
+    replicated_size : (r, g) ndarray
+        That of the replicates.
     """
 
     errors: NDArray[Any]
@@ -431,16 +428,16 @@ class Roots:
     replicated_errors: NDArray[Any]
     replicated_inflation: Floats
     size: Floats
-    replicated_size: Floats | None = None
+    replicated_size: Floats
 
-    def deviance(self) -> tuple[float, Floats]:
-        """Compute the quasi-deviance of the data and (r,) of the replicates."""
-        observed, replicated = self._of(list(range(self.size.size)))
+    def deviance(self, groups: Any = slice(None)) -> tuple[float, Floats]:
+        """Compute the quasi-deviance of some groups in the data, and (r,) in the replicates."""
+        observed, replicated = self._of(groups)
         return float((observed**2).sum()), (replicated**2).sum(axis=1)
 
     def pvalues(self) -> Floats:
         """Compute (g,) two-sided p-values of groups, each on its own."""
-        observed, replicated = self._of(list(range(self.size.size)))
+        observed, replicated = self._of(slice(None))
         return np.asarray(pvalue(np.abs(observed), np.abs(replicated)))
 
     def adjusted_pvalues(self, level: float) -> Floats:
@@ -452,26 +449,21 @@ class Roots:
         n_groups = self.size.size
         for n in range(n_groups, n_groups // 2, -1):
             alike = most_alike(self.errors, self.size, self.inflation, n)
-            usual = self._pvalue(alike)
+            usual = float(pvalue(*self.deviance(alike)))
             if usual >= level:
                 break
         adjusted = np.full(n_groups, usual)
         for group in set(range(n_groups)) - set(alike):
-            adjusted[group] = self._pvalue(most_alike(self.errors, self.size, self.inflation, n, group))
+            members = most_alike(self.errors, self.size, self.inflation, n, group)
+            adjusted[group] = float(pvalue(*self.deviance(members)))
         return adjusted
 
-    def _pvalue(self, groups: list[int]) -> float:
-        """Test whether some groups have one rate, by their quasi-deviance."""
-        observed, replicated = self._of(groups)
-        return float(pvalue((observed**2).sum(), (replicated**2).sum(axis=1)))
-
-    def _of(self, groups: list[int]) -> tuple[Floats, Floats]:
+    def _of(self, groups: Any) -> tuple[Floats, Floats]:
         """Compare some groups with each other: (groups,) signed roots of the data, (r, groups) of the replicates."""
-        size = self.size[groups]
-        replicated = size if self.replicated_size is None else self.replicated_size[:, groups]
+        replicated = self.replicated_errors, self.replicated_size, self.replicated_inflation
         return (
-            signed_roots(self.errors[groups], size, self.inflation[groups]),
-            signed_roots(self.replicated_errors[:, groups], replicated, self.replicated_inflation[:, groups]),
+            signed_roots(self.errors[groups], self.size[groups], self.inflation[groups]),
+            signed_roots(*(values[:, groups] for values in replicated)),
         )
 
 
@@ -481,7 +473,8 @@ def draw_roots(
     """Draw replicates of data in which some comparisons, but not all, are errors; as `replicate`."""
     null = estimate(counts, design)
     replicated = replicate(design, null, n_resamples, key, n_threads)
-    return Roots(counts[:, 0], null.inflation, replicated[..., 0], estimate(replicated, design).inflation, design.size)
+    errors, size = replicated[..., 0], np.broadcast_to(design.size, replicated.shape[:2])
+    return Roots(counts[:, 0], null.inflation, errors, estimate(replicated, design).inflation, design.size, size)
 
 
 def common_rate(errors: NDArray[Any], size: Floats, inflation: Floats) -> Floats:

@@ -5,6 +5,7 @@ Studies are simulated: how many false matches there are, and the upper limit of 
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -558,9 +559,5 @@ def independent_subjects(design: Design, claimed: float, assurance: float, level
             design.comparisons(n) > errors and (betainc(errors + 1, design.comparisons(n) - errors, claimed) >= level)
         )
 
-    errors = 0
-    while True:
-        n = _smallest(supports(errors))
-        if bdtr(errors, design.comparisons(n), design.fmr) >= assurance:
-            return n
-        errors += 1
+    of_errors = ((errors, _smallest(supports(errors))) for errors in itertools.count())
+    return next(n for errors, n in of_errors if bdtr(errors, design.comparisons(n), design.fmr) >= assurance)

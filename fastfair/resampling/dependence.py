@@ -113,37 +113,30 @@ def count_models(lists: ErrorLists, thresholds: NDArray[np.int64], n_groups: int
     _, sums = lists.variances(errors)
     groups = slice(1, 1 + n_groups)
     n = lists.sizes[groups].astype(np.float64)
-    make = _of_false_nonmatches if lists.mated else _of_false_matches
     return [
-        make(n, of_point[groups].astype(np.float64), sums_of_point[groups].T)
+        _count_model(lists.mated, n, of_point[groups].astype(np.float64), sums_of_point[groups].T)
         for of_point, sums_of_point in zip(errors, sums, strict=True)
     ]
 
 
-def _of_false_nonmatches(n: Floats, errors: Floats, sums: Floats) -> CountModel:
-    """Make the model of FNMRs from (groups,) comparisons and errors, and (sums, groups) sums over pairs."""
+def _count_model(mated: bool, n: Floats, errors: Floats, sums: Floats) -> CountModel:
+    """Make the model of FNMRs, or FMRs, from (groups,) comparisons and errors, and (sums, groups) sums over pairs."""
     from fastfair.kernels import pair_walk as kernels
 
     rate = errors / np.maximum(n, 1)
     repeated = sums[kernels.REPEATS_SQUARED] - n
+    if not mated:
+        again, repeats = sums[kernels.S_SQUARED] - errors, sums[kernels.S_TIMES_M] - errors
+        share = sums[kernels.M_SQUARED] - sums[kernels.REPEATS_SQUARED_OF_ENDS]
+        squared = (
+            sums[kernels.S_SQUARED_OF_ENDS]
+            - 2 * rate * sums[kernels.S_TIMES_M_OF_ENDS]
+            + rate**2 * sums[kernels.REPEATS_SQUARED_OF_ENDS]
+        )
+        kappa = float(pooled(sums[kernels.T_SQUARED] - squared, rate**2 * share))
+        linear = repeat_probability(again, repeats) * repeated / np.maximum(n, 1)
+        return CountModel(n, errors, linear, kappa * share)
     squared = sums[kernels.S_SQUARED] - 2 * rate * sums[kernels.S_TIMES_M] + rate**2 * sums[kernels.REPEATS_SQUARED]
     of_one = squared - errors * (1 - rate) ** 2 - (n - errors) * rate**2
     correlation = min(float(pooled(of_one, rate * (1 - rate) * repeated)), 1.0)
     return CountModel(n, errors, correlation * repeated / np.maximum(n, 1), np.zeros(n.size))
-
-
-def _of_false_matches(n: Floats, errors: Floats, sums: Floats) -> CountModel:
-    """Make the model of FMRs from the same."""
-    from fastfair.kernels import pair_walk as kernels
-
-    rate = errors / np.maximum(n, 1)
-    repeated = sums[kernels.REPEATS_SQUARED] - n
-    again, repeats = sums[kernels.S_SQUARED] - errors, sums[kernels.S_TIMES_M] - errors
-    share = sums[kernels.M_SQUARED] - sums[kernels.REPEATS_SQUARED_OF_ENDS]
-    squared = (
-        sums[kernels.S_SQUARED_OF_ENDS]
-        - 2 * rate * sums[kernels.S_TIMES_M_OF_ENDS]
-        + rate**2 * sums[kernels.REPEATS_SQUARED_OF_ENDS]
-    )
-    kappa = float(pooled(sums[kernels.T_SQUARED] - squared, rate**2 * share))
-    return CountModel(n, errors, repeat_probability(again, repeats) * repeated / np.maximum(n, 1), kappa * share)

@@ -121,16 +121,50 @@ class PairSide(ABC):
         """Return the number of comparisons of each unit in list k, (rows,)."""
         raise NotImplementedError
 
-    @abstractmethod
     def variances(self, errors: Errors) -> tuple[Floats, Floats]:
         """Compute the variances of the rates of all lists, and sums over their pairs of units.
 
         errors: with (points, lists) ends. Returns (points, lists, 3), the variances times n^2 and their degrees of
         freedom as `kernels.dyadic` writes them, and (points, lists, sums), as `kernels.pair_walk` names them.
         """
+        from fastfair.kernels import pair_walk
+
+        a, b, start, stops = errors
+        found = np.empty((*stops.shape, 3)), np.empty((*stops.shape, pair_walk.N_SUMS))
+
+        def compute(lists: slice) -> None:
+            for k in range(lists.start, lists.stop):
+                found[0][:, k], found[1][:, k] = self._variances_of_list(k, (a, b, start[k], stops[:, k]))
+
+        if stops.size:
+            compute(slice(0, 1))  # by all threads
+            in_threads(int(self.sizes[0]), compute, shares_of_lists(self.sizes, self.n_threads), self.n_threads)
+        return found
 
     def variance(self, k: int, rows: tuple[Integers, Integers], part: slice) -> tuple[Floats, Floats]:
         """Compute (3,) and (sums,) of the rate of list k alone, whose errors are that part of the rows."""
+        variances, of_pairs = self._variances_of_list(k, (*rows, np.int64(part.start), np.array([part.stop])))
+        return variances[0], of_pairs[0]
+
+    def _variances_of_list(self, k: int, errors: tuple[Any, ...]) -> tuple[Floats, Floats]:
+        """Compute (points, 3) and (points, sums) of list k.
+
+        errors: a, b, where the list begins, and where its errors up to each point end, (points,) int64
+        """
+        from fastfair.kernels import pair_walk
+
+        (a, b, start, stops), strata = errors, (self.stratum, self.stratum_size)
+        order = np.argsort(stops, kind="stable")
+        ascending = stops[order]
+        begin, at = np.zeros((2, self.stratum.size), np.int64), np.empty(ascending[-1] - start, np.int64)
+        pair_walk.group_errors(a, b, start, ascending[-1], begin, at)
+        sums = self._sums_of_list(k, (a, b, begin, at, start), ascending)
+        found = np.empty((stops.size, 3)), np.empty((stops.size, pair_walk.N_SUMS))
+        pair_walk.finish_list(sums, np.flatnonzero(sums.comparisons), (start, ascending, order), strata, *found)
+        return found
+
+    def _sums_of_list(self, k: int, errors: tuple[Any, ...], stops: Integers) -> Sums:
+        """Sum over the pairs of list k; errors: grouped as `kernels.pair_walk` does, up to ascending ends."""
         raise NotImplementedError
 
     def totals(
@@ -333,36 +367,12 @@ class CountedSide(PairSide):
 
     def variances(self, errors: Errors) -> tuple[Floats, Floats]:
         """As in `PairSide`."""
-        from fastfair.kernels import pair_walk
-
-        a, b, start, stops = errors
-        found = np.empty((*stops.shape, 3)), np.empty((*stops.shape, pair_walk.N_SUMS))
-        if stops.shape[0] == 0:
-            return found
-        walked = self._walked_for((a, b, start, stops.max(axis=0)))
-
-        def compute(k: int) -> None:
-            found[0][:, k], found[1][:, k] = self._finished(walked, k, stops[:, k])
-
-        in_threads(int(self.sizes[0]), compute, range(start.size), self.n_threads)
-        return found
-
-    def variance(self, k: int, rows: tuple[Integers, Integers], part: slice) -> tuple[Floats, Floats]:
-        """As in `PairSide`."""
-        walked = self._walked
-        if (
-            walked is None
-            or walked.errors[0] is not rows[0]
-            or walked.errors[2][k] != part.start
-            or walked.errors[3][k] < part.stop
-        ):
-            # All other lists without errors.
-            start = np.zeros(self.sizes.size, np.int64)
-            stops = start.copy()
-            start[k], stops[k] = part.start, part.stop
-            walked = self._walk((*rows, start, stops))
-        of_rate, of_pairs = self._finished(walked, k, np.array([part.stop]))
-        return of_rate[0], of_pairs[0]
+        walked, (a, b, start, stops) = self._walked, errors
+        if stops.size and (walked is None or walked.errors[0] is not a or (stops > walked.errors[3]).any()):
+            # Further ones, for rates without errors, of which those at a laxer threshold tell the design effect.
+            most = np.minimum(np.append(start[1:], a.size), np.maximum(stops.max(axis=0), start + _LEAST_WALKED))
+            self._walked = self._walk((a, b, start, most))
+        return super().variances(errors)
 
     def unit_counts(self, k: int) -> NDArray[np.int64]:
         """As in `PairSide`."""
@@ -371,33 +381,21 @@ class CountedSide(PairSide):
             self._walked = self._walk((none, none, zeros, zeros))
         return self._walked.comparisons[k].astype(np.int64)
 
-    def _walked_for(self, errors: Errors) -> Walked:
-        """Walk, unless that was done for as many errors of the same lists."""
-        walked, (a, b, start, stops) = self._walked, errors
-        if walked is None or walked.errors[0] is not a or (stops > walked.errors[3]).any():
-            # Further ones, for rates without errors, of which those at a laxer threshold tell the design effect.
-            stops = np.minimum(np.append(start[1:], a.size), np.maximum(stops, start + _LEAST_WALKED))
-            walked = self._walked = self._walk((a, b, start, stops))
-        return walked
-
-    def _finished(self, walked: Walked, k: int, stops: Integers) -> tuple[Floats, Floats]:
-        """Compute the variances of list k, (points, 3), and its sums over pairs, with errors up to each of some."""
+    def _sums_of_list(self, k: int, errors: tuple[Any, ...], stops: Integers) -> Sums:
+        """As in `PairSide`, of what was walked over, or in a walk for the errors of this list alone."""
         from fastfair.kernels import pair_walk
 
-        a, b, start, _ = walked.errors
-        n_rows, strata = self.stratum.size, (self.stratum, self.stratum_size)
-        order = np.argsort(stops, kind="stable")
-        ascending = stops[order]
-        begin, at = np.zeros((2, n_rows), np.int64), np.empty(ascending[-1] - start[k], np.int64)
-        pair_walk.group_errors(a, b, start[k], ascending[-1], begin, at)
-        sums = pair_walk.new_sums(stops.size, n_rows, self.stratum_size.size)
+        (a, b, *_, first), last, walked = errors, stops[-1], self._walked
+        if walked is None or walked.errors[0] is not a or walked.errors[2][k] != first or walked.errors[3][k] < last:
+            start, ends = np.zeros((2, self.sizes.size), np.int64)
+            start[k], ends[k] = first, last
+            walked = self._walk((a, b, start, ends))
+        sums = pair_walk.new_sums(stops.size, self.stratum.size, self.stratum_size.size)
         sums.comparisons[:], sums.repeats_squared[:] = walked.comparisons[k], walked.repeats_squared[k]
         sums.inside[:], sums.of_pairs[:1] = walked.inside[k], walked.of_pairs[k]
-        grouped = a, b, begin, at, start[k], walked.repeats[k]
-        pair_walk.add_errors(np.int64(0), np.int64(n_rows), grouped, ascending, self.varies, sums)
-        found = np.empty((stops.size, 3)), np.empty((stops.size, pair_walk.N_SUMS))
-        pair_walk.finish_list(sums, np.flatnonzero(sums.comparisons), (start[k], ascending, order), strata, *found)
-        return found
+        of_errors = *errors, walked.repeats[k]
+        pair_walk.add_errors(np.int64(0), np.int64(self.stratum.size), of_errors, stops, self.varies, sums)
+        return sums
 
 
 def require_room(n_lists: int, n_units: int) -> None:
@@ -510,62 +508,23 @@ class ListedSide(PairSide):
         unit_sums.count_comparisons(self.grouped.runs, self.grouped.runs_of_list(k), counts)
         return counts
 
-    def variance(self, k: int, rows: tuple[Integers, Integers], part: slice) -> tuple[Floats, Floats]:
-        """As in `PairSide`."""
-        errors = rows[0][part], rows[1][part], 0, np.array([rows[0][part].size])
-        variances, of_pairs = self._variances_of_list(k, errors, np.zeros(1, np.int64))
-        return variances[0], of_pairs[0]
-
-    def variances(self, errors: Errors) -> tuple[Floats, Floats]:
+    def _sums_of_list(self, k: int, errors: tuple[Any, ...], stops: Integers) -> Sums:
         """As in `PairSide`."""
         from fastfair.kernels import pair_walk
 
-        a, b, start, stops = errors
-        n_points, n_lists = stops.shape
-        found = np.empty((n_points, n_lists, 3)), np.empty((n_points, n_lists, pair_walk.N_SUMS))
-        if n_points == 0:
-            return found
-        orders = np.argsort(stops.T, axis=1, kind="stable").copy()  # list by list, whatever the order in memory
-        ascending = np.take_along_axis(stops.T, orders, axis=1).copy()
-
-        def compute(lists: slice) -> None:
-            for k in range(lists.start, lists.stop):
-                found[0][:, k], found[1][:, k] = self._variances_of_list(k, (a, b, start[k], ascending[k]), orders[k])
-
-        compute(slice(0, 1))
-        in_threads(int(self.sizes[0]), compute, shares_of_lists(self.sizes, self.n_threads), self.n_threads)
-        return found
-
-    def _variances_of_list(self, k: int, errors: tuple[Any, ...], order: Integers) -> tuple[Floats, Floats]:
-        """Return those of list k, (points, 3), and its sums over pairs, (points, N_SUMS).
-
-        errors: a, b, where the list begins, and where its errors up to each point end, (points,) int64, ascending;
-        order: (points,) int64, the place of each point in what is returned
-        """
-        from fastfair.kernels import pair_walk
-
-        (a, b, start, ascending), n_rows, n_points = errors, self.stratum.size, order.size
-        n_errors = int(ascending[-1] - start)
-        begin, at = np.zeros((2, n_rows), np.int64), np.empty(n_errors, np.int64)
-        pair_walk.group_errors(a, b, start, ascending[-1], begin, at)
-        grouped = a, b, begin, at, np.int64(start), np.empty(n_errors, np.int32)
+        runs, n_rows, of_errors = self.grouped.runs, self.stratum.size, (*errors, np.empty(errors[3].size, np.int32))
 
         def add(chosen: Integers) -> Sums:
-            sums, seen = pair_walk.new_sums(n_points, n_rows, self.stratum_size.size), np.empty(n_rows, np.int64)
-            pair_walk.add_runs(self.grouped.runs, chosen, grouped, self.stratum, self.varies, sums, seen)
+            sums, seen = pair_walk.new_sums(stops.size, n_rows, self.stratum_size.size), np.empty(n_rows, np.int64)
+            pair_walk.add_runs(runs, chosen, of_errors, self.stratum, self.varies, sums, seen)
             if chosen.size:
-                own = self.grouped.runs.unit[chosen[[0, -1]]].astype(np.int64)
-                pair_walk.add_errors(own[0], own[1] + 1, grouped, ascending, self.varies, sums)
+                own = runs.unit[chosen[[0, -1]]].astype(np.int64)
+                pair_walk.add_errors(own[0], own[1] + 1, of_errors, stops, self.varies, sums)
             return sums
 
-        if k == 0:  # added up by several threads
-            sums = self._added(lambda part: add(np.arange(part.start, part.stop, dtype=np.int32)), int(self.sizes[0]))
-        else:
-            sums = add(self.grouped.runs_of_list(k))
-        strata, of_errors = (self.stratum, self.stratum_size), (start, ascending, order)
-        found = np.empty((n_points, 3)), np.empty((n_points, pair_walk.N_SUMS))
-        pair_walk.finish_list(sums, np.flatnonzero(sums.comparisons), of_errors, strata, *found)
-        return found
+        if k > 0:
+            return add(self.grouped.runs_of_list(k))
+        return self._added(lambda part: add(np.arange(part.start, part.stop, dtype=np.int32)), int(self.sizes[0]))
 
     def _added(self, add: Callable[[slice], Any], n: int) -> Any:
         """Add up, array by array, what is found in as many parts of the runs as there are threads."""
@@ -587,19 +546,16 @@ class ListedSide(PairSide):
         """As in `PairSide`."""
         from fastfair.kernels import cost_sums, pair_walk
 
-        runs, words, n_rows, found = self.grouped.runs, self.grouped.words, self.stratum.size, np.empty((means.size, 3))
-        no_errors = without_errors(n_rows)
+        n_rows, found = self.stratum.size, np.empty((means.size, 3))
         for k, mean in enumerate(means.tolist()):
             of_list = mean, scale
 
             def add(part: slice, k: int = k, of_list: tuple[float, float] = of_list) -> list[Any]:
                 chosen = np.arange(part.start, part.stop, dtype=np.int32)
                 if k > 0:
-                    chosen = chosen[runs.list[part] == k]
+                    chosen = chosen[self.grouped.runs.list[part] == k]
                 counts, costs = pair_walk.new_sums(1, n_rows, self.stratum_size.size), cost_sums.new_costs(n_rows)
-                seen = np.empty(n_rows, np.int64)
-                pair_walk.add_runs(runs, chosen, no_errors, self.stratum, self.varies, counts, seen)
-                cost_sums.add_costs(runs, words, chosen, of_list, self.varies, costs)
+                add_pair_costs(self.grouped, chosen, of_list, self.stratum, self.varies, (counts, costs))
                 return [*counts, *costs]
 
             counts, costs = pair_and_cost_sums(self._added(add, int(self.sizes[k])))
@@ -654,10 +610,17 @@ def shares_of_lists(sizes: NDArray[np.int64], n_threads: int | None) -> list[sli
     return [slice(*both_ends) for both_ends in itertools.pairwise(sorted({1, *cuts, sizes.size}))]
 
 
-def without_errors(n_units: int) -> tuple[Any, ...]:
-    """Return the errors of a list for `kernels.pair_walk.add_runs` that has none."""
-    no_rows = np.empty(0, np.int32)
-    return no_rows, no_rows, np.zeros((2, n_units), np.int64), np.empty(0, np.int64), np.int64(0), no_rows
+def add_pair_costs(
+    grouped: Grouped, chosen: Integers, of_list: tuple[float, float], stratum: Integers, varies: NDArray[np.bool_],
+    sums: tuple[Sums, CostSums],
+) -> None:  # fmt: skip
+    """Add up the pairs of some runs of a list, and their costs, as `kernels.cost_sums` does."""
+    from fastfair.kernels import cost_sums, pair_walk
+
+    no_rows, seen = np.empty(0, np.int32), np.empty(stratum.size, np.int64)
+    no_errors = no_rows, no_rows, np.zeros((2, stratum.size), np.int64), np.empty(0, np.int64), np.int64(0), no_rows
+    pair_walk.add_runs(grouped.runs, chosen, no_errors, stratum, varies, sums[0], seen)
+    cost_sums.add_costs(grouped.runs, grouped.words, chosen, of_list, varies, sums[1])
 
 
 def pair_and_cost_sums(arrays: Sequence[Any]) -> tuple[Sums, CostSums]:

@@ -32,11 +32,11 @@ from .pair_source import (
     SortedComparisons,
     Totals,
     Walked,
+    add_pair_costs,
     group_comparisons,
     pair_and_cost_sums,
     require_room,
     side_of,
-    without_errors,
 )
 from .units import BLOCK, Units
 
@@ -375,16 +375,11 @@ def _add_costs(n_lists: int) -> Add:
 
 def _add_pair_costs(means: Floats, scale: float, stratum: Integers, varies: NDArray[np.bool_]) -> Add:
     """Sum the costs of the pairs of units of each list, as `kernels.cost_sums` does."""
-    from fastfair.kernels import cost_sums, pair_walk
-
-    no_errors = without_errors(stratum.size)
 
     def add(grouped: Grouped, k: int, sums: Arrays, lock: threading.Lock) -> None:
-        chosen, of_list, seen = grouped.runs_of_list(k), (means[k], scale), np.empty(stratum.size, np.int64)
-        counts, costs = pair_and_cost_sums([array[k] for array in sums.values()])
+        own, of_list = pair_and_cost_sums([array[k] for array in sums.values()]), (means[k], scale)
         with lock:
-            pair_walk.add_runs(grouped.runs, chosen, no_errors, stratum, varies, counts, seen)
-            cost_sums.add_costs(grouped.runs, grouped.words, chosen, of_list, varies, costs)
+            add_pair_costs(grouped, grouped.runs_of_list(k), of_list, stratum, varies, own)
 
     return add
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from fastfair import intervals
 from fastfair._lib import frames, memory, seeds
 from fastfair._lib.arguments import AtLeastTwo, ManyResamples, checked
+from fastfair._lib.bisection import least_whole
 from fastfair._lib.plots import axes_or_new
 from fastfair._lib.threads import one_blas_thread, run_blocks
 from fastfair._lib.workers import ONE_THREAD, Arrays, Checkpoint, Executor, Report, Workers, do_job
@@ -230,7 +231,10 @@ def coverage_experiment(
     thresholds, estimates, expected, low, high = (
         np.array([found[f"{k} {name}"] for k in range(n_datasets)]) for name in _OF_EACH
     )
-    mated, nonmated = ([_Ranked.out_of(found, f"{k} {side}") for k in range(n_datasets)] for side in _SIDES)
+    mated, nonmated = (
+        [_Ranked(*(found[f"{k} {side} {name}"] for name in _Ranked._fields)) for k in range(n_datasets)]
+        for side in _SIDES
+    )
     pooled = one_blas_thread()(partial(_pooled, data_sets, thresholds, mated, nonmated))
     threshold, truth = aside(pooled)
     low, high = np.moveaxis(low, 0, 2), np.moveaxis(high, 0, 2)
@@ -242,8 +246,7 @@ def coverage_experiment(
     )  # fmt: skip
 
 
-@dataclass(frozen=True, eq=False)
-class _Ranked:
+class _Ranked(NamedTuple):
     """The sorted mated, or non-mated, pairs of one data set, and their weights in a rate.
 
     Attributes
@@ -262,15 +265,6 @@ class _Ranked:
     cumulative: Floats
     size: Floats
     complete: NDArray[np.bool_]
-
-    @classmethod
-    def out_of(cls, arrays: Arrays, name: str) -> _Ranked:
-        """Make one of what `into` put into arrays."""
-        return cls(*(arrays[f"{name} {one.name}"] for one in fields(cls)))
-
-    def into(self, arrays: Arrays, name: str) -> None:
-        """Put all into arrays, under names that begin with the given one."""
-        arrays |= {f"{name} {one.name}": np.asarray(getattr(self, one.name)) for one in fields(self)}
 
     @classmethod
     def of(cls, lists: ErrorLists) -> _Ranked:
@@ -328,7 +322,7 @@ class _DataSets:
             low, high = np.clip(np.moveaxis(np.reshape(ends, shape), 2, 0), 0, 1)
             own = dict(zip(_OF_EACH, (rates.threshold, estimate, expected, low, high), strict=True))
             for side, lists in zip(_SIDES, (resampler.y, resampler.x), strict=True):
-                _Ranked.of(lists).into(own, side)
+                own |= {f"{side} {name}": values for name, values in _Ranked.of(lists)._asdict().items()}
             arrays.update({f"{k} {name}": values for name, values in own.items()})
 
         run_blocks(work, steps, len(steps), 1, n_threads, told)
@@ -345,17 +339,13 @@ def _pooled(
     for k, ranked in enumerate(nonmated):
         if not ranked.reaches(int(own.max())):
             nonmated[k] = _further(data_sets.resampler(k), int(own.max()))
-    found = np.empty(data_sets.levels.size, np.int64)
-    for j, level in enumerate(data_sets.levels):
-        least, most = int(own[:, j].min()), int(own[:, j].max())
-        while least < most:
-            middle = (least + most + 1) // 2
-            if np.mean([ranked.share(middle) for ranked in nonmated]) <= level * ROUNDING:
-                least = middle
-            else:
-                most = middle - 1
-        found[j] = least
-    keys = (~found).astype(nonmated[0].keys.dtype)
+
+    def exceeds(level: float, key: int) -> bool:
+        return bool(np.mean([ranked.share(key) for ranked in nonmated]) > level * ROUNDING)
+
+    ends = zip(data_sets.levels.tolist(), own.min(axis=0).tolist(), own.max(axis=0).tolist(), strict=True)
+    found = [least_whole(partial(exceeds, level), least, most + 1) - 1 for level, least, most in ends]
+    keys = (~np.array(found)).astype(nonmated[0].keys.dtype)
     truth = [np.mean([ranked.share(int(key) - 1) for ranked in mated]) for key in keys]
     return score_keys.decode(keys).astype(np.float64), np.array(truth)
 

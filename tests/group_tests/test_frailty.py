@@ -26,6 +26,11 @@ from fastfair.group_tests.frailty import (
 KEY = seeds.stream(0)[0]
 
 
+def roots_of(errors, inflation, replicated, replicated_inflation, size):
+    """Return roots of replicates with as many comparisons as the data have."""
+    return Roots(errors, inflation, replicated, replicated_inflation, size, np.broadcast_to(size, replicated.shape))
+
+
 def columns(comparisons: list[slow.Comparison]) -> tuple[np.ndarray, ...]:
     return tuple(np.array(column) for column in zip(*comparisons, strict=True))
 
@@ -147,7 +152,7 @@ def test_groups_are_named_as_by_the_oracle(groups, seed, level):
     errors, sizes, inflation = groups
     rate = sum(errors) / sum(sizes)
     replicated = np.random.default_rng(seed).poisson(rate * np.array(sizes), (19, len(errors)))
-    roots = Roots(np.array(errors), np.array(inflation), replicated, np.tile(inflation, (19, 1)), np.array(sizes))
+    roots = roots_of(np.array(errors), np.array(inflation), replicated, np.tile(inflation, (19, 1)), np.array(sizes))
     expected = slow.adjusted_pvalues(errors, sizes, inflation, replicated.tolist(), level)
     np.testing.assert_allclose(roots.adjusted_pvalues(level), expected)
 
@@ -156,14 +161,14 @@ def test_groups_are_compared_with_those_that_are_left():
     """One group far above makes the common rate too high for the three others, which are alike."""
     errors, ones = np.array([40, 40, 40, 400]), np.ones(4)
     rng = np.random.default_rng(0)
-    roots = Roots(errors, ones, rng.poisson(130, (999, 4)), np.ones((999, 4)), 1000 * ones)
+    roots = roots_of(errors, ones, rng.poisson(130, (999, 4)), np.ones((999, 4)), 1000 * ones)
     assert (roots.pvalues() == 0.001).all()
     adjusted = roots.adjusted_pvalues(0.05)
     assert adjusted[3] == 0.001
     assert (adjusted[:3] > 0.9).all()
-    everyone = Roots(np.array([40, 90, 200, 400]), ones, rng.poisson(180, (999, 4)), np.ones((999, 4)), 1000 * ones)
+    everyone = roots_of(np.array([40, 90, 200, 400]), ones, rng.poisson(180, (999, 4)), np.ones((999, 4)), 1000 * ones)
     assert (everyone.adjusted_pvalues(0.05) == 0.001).all()
-    two = Roots(errors[2:], ones[2:], rng.poisson(220, (999, 2)), np.ones((999, 2)), 1000 * ones[2:])
+    two = roots_of(errors[2:], ones[2:], rng.poisson(220, (999, 2)), np.ones((999, 2)), 1000 * ones[2:])
     assert two.adjusted_pvalues(0.05).tolist() == [0.001, 0.001]
 
 
