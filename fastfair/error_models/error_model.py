@@ -799,9 +799,10 @@ def _effect(fitted: Fit, term: Term, level: float) -> Effect:
         fitted, term.with_baseline[fitted.kept], term.contrast, cells.n[fitted.kept].astype(np.float64)
     )
     n, errors = int(cells.n[term.concerned].sum()), int(cells.errors[term.concerned].sum())
-    pvalue, ends = ratio.pvalue, [*ratio.ratio_interval(level)]
+    pvalue, ends = ratio.pvalue, ratio.ratio_interval(level)
     if math.isnan(ratio.value) and fitted.kept.any():
-        pvalue, *ends = fitting.separated_ratio(cells, fitted.design, term.contrast, level)
+        pvalue, low, high = fitting.separated_ratio(cells, fitted.design, term.contrast, level)
+        ends = low, high
     return Effect(
         term.attribute, term.value, term.baseline, ratio.exponential, *ends,
         ratio.standard_error, ratio.degrees_of_freedom, pvalue, change.value, *change.interval(level), n, errors,

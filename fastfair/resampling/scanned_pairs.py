@@ -261,9 +261,9 @@ class ScannedSide(CountedSide):
         }
         add_pairs = partial(_add_pairs, grouped, self.stratum[self._row], self.varies[self._row])
         found = self._sum(Pass(n_lists, shapes, add_pairs))
-        by_rows = (np.take(found[name], self.number, axis=1) for name in ("comparisons", "repeats_squared"))
+        comparisons, squared = (np.take(found[name], self.number, 1) for name in ("comparisons", "repeats_squared"))
         repeats = np.split(found["repeats"], np.cumsum(stops - start)[:-1])
-        return Walked(errors, *by_rows, found["inside"], found["of_pairs"], repeats)
+        return Walked(errors, comparisons, squared, found["inside"], found["of_pairs"], repeats)
 
     def cost_words(self, n_lists: int) -> NDArray[np.int64]:
         """As in `PairSide`."""
