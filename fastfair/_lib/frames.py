@@ -139,17 +139,15 @@ class FrameColumns:
         frame = self._frame.select(names)
         if not frame.implementation.is_pandas_like():
             return frame.to_polars()
-        return pl.DataFrame([self._polars_series(name) for name in names])
-
-    def _polars_series(self, name: str) -> pl.Series:
-        """Convert a column of pandas; polars itself would need pyarrow for text."""
-        pl = require("polars", "cli", "reading data frames")
-        series = self[name]
-        with _taking(name, series.dtype):
-            if series.dtype.is_numeric() and not series.is_null().any():
-                return pl.Series(name, series.to_numpy())
-            entries = [None if is_missing(entry) else entry for entry in series.to_list()]
-            return pl.Series(name, entries)
+        columns = {}
+        for name in names:  # polars itself would need pyarrow for text of pandas
+            series = self[name]
+            with _taking(name, series.dtype):
+                if series.dtype.is_numeric() and not series.is_null().any():
+                    columns[name] = pl.Series(series.to_numpy())
+                else:
+                    columns[name] = pl.Series([None if is_missing(entry) else entry for entry in series.to_list()])
+        return pl.DataFrame(columns)
 
 
 def _taking(name: str, dtype: Any) -> AbstractContextManager[None]:

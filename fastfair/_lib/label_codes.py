@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -122,7 +122,7 @@ def encode(name: str, values: Labels) -> Coded:
             text = text_column(values)
     if text is not None:
         labels, places = _code_entries(name, *text)
-        return Coded(labels, look_up(text.codes, places))
+        return Coded(labels, look_up(text[1], places))
     # NumPy would make ["f", nan] an array of text, with a label "nan".
     array = validation.column(name, values, object if isinstance(values, list | tuple) else None)
     if array.dtype.kind in "cV":
@@ -342,11 +342,7 @@ def _hash_part(words: Array, numbers: Array, most: int, part: slice) -> tuple[sl
         size *= 8
 
 
-class TextColumn(NamedTuple):
-    """A column of text. distinct: texts in use, None if missing; codes: the position in `distinct` of each row's."""
-
-    distinct: list[str | None]
-    codes: Array
+TextColumn = tuple[list[str | None], Array]  # the texts in use, None if missing, and the position of each row's text
 
 
 def text_column(values: object) -> TextColumn | None:
@@ -357,15 +353,18 @@ def text_column(values: object) -> TextColumn | None:
     if series is None or series.dtype not in (nw.String, nw.Categorical, nw.Enum):
         return None
     native = series.to_native()
+    texts: Mapping[int, Any]
     if series.implementation.is_polars():
         texts, codes = _of_polars(native)
     elif series.implementation.is_pyarrow():
         texts, codes = _of_pyarrow(native)
-    else:
-        texts, codes = _of_pandas(native, coded=series.dtype != nw.String)
+    else:  # pandas
+        known = series.dtype != nw.String
+        codes, categories = (native.cat.codes.to_numpy(), native.cat.categories) if known else native.factorize()
+        texts = dict(enumerate(categories.tolist()))
     used, codes = number_entries(codes)
     distinct = [None if code < 0 else texts[code] for code in used.tolist()]
-    return TextColumn(distinct, codes) if all(text is None or isinstance(text, str) for text in distinct) else None
+    return (distinct, codes) if all(text is None or isinstance(text, str) for text in distinct) else None
 
 
 def _series(values: object) -> nw.Series[Any] | None:
@@ -379,11 +378,6 @@ def _series(values: object) -> nw.Series[Any] | None:
         values = pa.chunked_array([values]) if isinstance(values, pa.Array) else values
     found = nw.from_native(values, series_only=True, pass_through=True)
     return found if isinstance(found, nw.Series) else None
-
-
-def _of_pandas(native: Any, *, coded: bool) -> tuple[Mapping[int, Any], NDArray[Any]]:
-    codes, texts = (native.cat.codes.to_numpy(), native.cat.categories) if coded else native.factorize()
-    return dict(enumerate(texts.tolist())), codes
 
 
 def _of_polars(native: Any) -> tuple[Mapping[int, Any], NDArray[Any]]:

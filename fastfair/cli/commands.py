@@ -32,8 +32,6 @@ class _Type(click.ParamType):  # type: ignore[type-arg]  # generic since click 8
         self.name, self._read = name, read
 
     def convert(self, value: Any, param: Any, ctx: Any) -> Any:
-        if not isinstance(value, str):
-            return value
         from fastfair.errors import InputError
 
         try:
@@ -49,17 +47,10 @@ class _Folder(click.Path):
         return super().convert(value, param, ctx)
 
 
-def _point(text: str) -> Any:
-    from fastfair.error_rates.operating_points import read_point
-
-    return read_point(text)
-
-
-def _measure(text: str) -> str:
-    from fastfair.measures import MEASURES
-    from fastfair.measures._registry import measure_name
-
-    return measure_name(text, list(MEASURES))
+def _imported(place: str) -> Any:
+    """Return what stands at "module:name" of the library, which is imported when an option needs it."""
+    module, _, name = place.partition(":")
+    return getattr(importlib.import_module(module), name)
 
 
 def _numbers(text: str) -> tuple[float, ...]:
@@ -83,8 +74,8 @@ TYPES: dict[str, Any] = {
     "seed": click.IntRange(min=0),
     "path": click.Path(path_type=Path),
     "folder": _Folder(file_okay=False, path_type=Path),
-    "point": _Type("point", _point),
-    "measure": _Type("measure", _measure),
+    "point": _Type("point", lambda text: _imported("fastfair.error_rates.operating_points:read_point")(text)),
+    "measure": _Type("measure", lambda text: _imported("fastfair.measures._registry:measure_name")(text)),
     "numbers": _Type("numbers", _numbers),
     "pairs": _Type("name=value", _pair),
 }
@@ -109,8 +100,7 @@ def _record(place: str) -> _Type:
     """Make the type of records, whose fields are numbers with commas between them: the first alone, or all."""
 
     def read(text: str) -> Any:
-        module, _, name = place.partition(":")
-        record = getattr(importlib.import_module(module), name)
+        record = _imported(place)
         names = [one.name for one in fields(record) if one.type != "bool"]
         parts = text.split(",")
         if len(parts) not in (1, len(names)):

@@ -196,22 +196,17 @@ def subject_of_each(samples: BothSides, subjects: BothSides | None) -> NDArray[n
 
 def code_attributes(reference_group: Any, probe_group: Any) -> Attributes:
     """Turn the labels of each attribute into codes, those of probes being those of references where none are given."""
-    if reference_group is None:
-        if probe_group is not None:
-            raise InputError("probe_group is given without reference_group")
+    if reference_group is None and probe_group is None:
         return {}
-    if probe_group is None:
-        probe_group = reference_group
-    same = probe_group is reference_group
-    reference_group = group_labels.columns_of("reference_group", reference_group)
-    probe_group = reference_group if same else group_labels.columns_of("probe_group", probe_group)
-    if list(reference_group) != list(probe_group):
-        raise InputError(
-            f"reference_group has the attributes {list(reference_group)}, but probe_group has {list(probe_group)}"
-        )
+    if reference_group is None:
+        raise InputError("probe_group is given without reference_group")
+    of_reference = group_labels.columns_of("reference_group", reference_group)
+    of_probe = of_reference if probe_group is None else group_labels.columns_of("probe_group", probe_group)
+    if list(of_reference) != list(of_probe):
+        raise InputError(f"reference_group has the attributes {list(of_reference)}, but probe_group {list(of_probe)}")
     coded: Attributes = {}
-    for name, column in reference_group.items():
-        sides = (column,) if probe_group[name] is column else (column, probe_group[name])
+    for name, column in of_reference.items():
+        sides = (column,) if of_probe[name] is column else (column, of_probe[name])
         labels, codes = encode_together(("reference_group", "probe_group")[: len(sides)], sides)
         coded[name] = (labels, codes[0], codes[-1])
     return coded

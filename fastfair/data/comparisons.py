@@ -255,7 +255,16 @@ class Comparisons:
         from fastfair._lib.frames import FrameColumns
 
         columns = FrameColumns(frame)
-        groups = side_columns.labels_of_sides(columns, reference_group, probe_group)
+        references, probes = (side_columns.named(names) for names in (reference_group, probe_group))
+        if probe_group is not None and len(references) != len(probes):
+            raise InputError(
+                f"reference_group has {len(references)} columns and probe_group {len(probes)}: give one of each for "
+                "every attribute"
+            )
+        pairs = list(zip(references, probes, strict=True)) if probes else references
+        attributes = side_columns.chosen("frame", pairs, columns.names).values()
+        labels = {name: columns.labels(name) for pair in attributes for name in pair}
+        groups = [{side_columns.shared_name(*pair): labels[pair[k]] for pair in attributes} or None for k in (0, 1)]
         named = {
             "reference": reference, "probe": probe, "reference_sample": reference_sample, "probe_sample": probe_sample
         }  # fmt: skip
@@ -408,10 +417,6 @@ class Comparisons:
         made._choose_groups(made.grouping)
         return made
 
-    def _all_sides(self) -> list[SortedSide]:
-        """Mated and non-mated comparisons, and those of either that failed, where failures are not refused."""
-        return [self.mated, self.nonmated, *(() if self.failed is None else self.failed.sides)]
-
     def _choose_groups(self, attributes: tuple[str, ...]) -> None:
         """Set the groups of references and probes from some attributes; only combinations that occur become groups."""
         known = self.mated.of_subject
@@ -419,7 +424,8 @@ class Comparisons:
         self._of_subject = all(name in known for name in attributes)
         parts = [known]
         if not self._of_subject:
-            labels = [{name: side.attribute(name) for name in attributes} for side in self._all_sides()]
+            sides = self.mated, self.nonmated, *(() if self.failed is None else self.failed.sides)
+            labels = [{name: side.attribute(name) for name in attributes} for side in sides]
             parts = [{name: of_both[k] for name, of_both in of_side.items()} for of_side in labels for k in (0, 1)]
         self.groups, self._group_codes = group_labels.intersections(attributes, self.attributes, parts)
         self.grouping = attributes

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -39,11 +40,11 @@ def subset(
     Comparisons
         Its subjects are all those of `comparisons`, with or without comparisons, so that they keep their numbers.
     """
-    sides = {
-        name: side if positions is None else side.take(positions.astype(np.intp, copy=False))
-        for name, side, positions in (("mated", comparisons.mated, mated), ("nonmated", comparisons.nonmated, nonmated))
-    }
-    return comparisons._with_parts(**sides)
+    chosen = {"mated": mated, "nonmated": nonmated}
+    return comparisons._with_parts(**{
+        name: getattr(comparisons, name).take(positions.astype(np.intp, copy=False))
+        for name, positions in chosen.items() if positions is not None
+    })  # fmt: skip
 
 
 def _rescored(side: SortedSide, scores: NDArray[np.floating[Any]]) -> SortedSide:
@@ -223,7 +224,7 @@ def normalize_scores(
     if by == "group":
         own = np.arange(len(names))
         others = np.array([names.index(group) if group in names else len(names) for group in cohort.groups])
-    (first, second), scores = _units(cohort, "nonmated", by, others), _similarities(cohort.nonmated)
+    (first, second), scores = _units(cohort, "nonmated", by, others), cohort.nonmated.similarities.astype(np.float64)
     if by == "subject":
         unit, scores = np.append(first, second[first != second]), np.append(scores, scores[first != second])
     else:
@@ -246,13 +247,9 @@ def normalize_scores(
                     f"{', of one score' if n[k] > 1 else ''}, of which there is no standard deviation: give a cohort "
                     "with more of them"
                 )
-        found = [(_similarities(side) - mean[unit]) / spread[unit] for unit in used]
+        found = [(side.similarities.astype(np.float64) - mean[unit]) / spread[unit] for unit in used]
         parts[name] = _rescored(side, np.mean(found, axis=0))
     return comparisons._with_parts(**parts)
-
-
-def _similarities(side: SortedSide) -> Floats:
-    return side.similarities.astype(np.float64)
 
 
 def _units(comparisons: Comparisons, name: str, by: str, number: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
@@ -343,13 +340,8 @@ def match(first: Comparisons, second: Comparisons, *, one_by_one: bool) -> Compa
                 + 'use unit="subject"'
             )
         for one, other in zip(groups, other_groups, strict=True):
-            apart = np.flatnonzero(one != other)
-            if apart.size:
-                here, there = (first.groups[group[apart[0]]] for group in (one, other))
-                raise InputError(
-                    f"the groups of {apart.size} comparisons differ, such as {_compared(codes[apart[0]], labels)}: "
-                    f"{here!r} in first and {there!r} in second"
-                )
+            named = partial(_compared, codes, labels)
+            _require_equal("groups", "comparisons", (one, other), np.array(first.groups), named)
         # A comparison has the number it has in `first`, so that both are drawn together.
         rows = np.empty(len(pair[1]), np.int64)
         rows[orders[1]] = pair[0].rows[orders[0]]
@@ -401,9 +393,8 @@ def _require_scans_of_the_same_vectors(first: Comparisons, second: Comparisons) 
             raise InputError(f"{other} is a scan, and {name} is not: give two scans, or two that are in memory")
         scan._require("lists of pairs")
         found.append(scan.pairs[1])
-    assert first.subjects is not None
     groups = first.group_of_subject, second.group_of_subject
-    _require_the_same_rows(found, first.subjects, first.groups, groups)
+    _require_the_same_rows(found, np.asarray(first.subjects), first.groups, groups)
 
 
 def _require_the_same_rows(
@@ -417,24 +408,22 @@ def _require_the_same_rows(
     if rows[0].size != rows[1].size:
         sizes = f"{rows[0].size:,} vectors in first and {rows[1].size:,} in second"
         raise InputError(f"there are {sizes}; rows of both must be of the same samples")
-    apart = np.flatnonzero(rows[0] != rows[1])
-    if apart.size:
-        one, other = (subjects.item(subject[apart[0]]) for subject in rows)
-        raise InputError(
-            f"the subjects of {apart.size:,} vectors differ, such as in row {apart[0]}: {one!r} in first and {other!r} "
-            "in second; rows of both must be of the same samples"
-        )
+    _require_equal("subjects", "vectors", rows, subjects, "in row {}".format)
     if not np.array_equal(found[0].is_probe, found[1].is_probe):  # type: ignore[arg-type]
         raise InputError("the roles of the vectors differ: the same rows must be references and probes in both")
-    here, there = group_of_subject
-    if groups and here is not None and there is not None:
-        apart = np.flatnonzero(here != there)
-        if apart.size:
-            one, other = (groups[of_subject[apart[0]]] for of_subject in (here, there))
-            raise InputError(
-                f"the groups of {apart.size:,} subjects differ, such as {subjects.item(apart[0])!r}: {one!r} in "
-                f"first and {other!r} in second"
-            )
+    if groups:
+        _require_equal("groups", "subjects", group_of_subject, np.array(groups), lambda k: repr(subjects.item(k)))
+
+
+def _require_equal(what: str, of: str, codes: Sequence[Any], labels: NDArray[Any], name: Callable[[int], str]) -> None:
+    """Refuse two columns of codes of labels that differ; name: how messages call an entry."""
+    apart = np.flatnonzero(codes[0] != codes[1])
+    if apart.size:
+        one, other = (labels.item(of_set[apart[0]]) for of_set in codes)
+        raise InputError(
+            f"the {what} of {apart.size:,} {of} differ, such as {name(apart[0])}: {one!r} in first and {other!r} in "
+            "second; both must be of the same samples"
+        )
 
 
 def _columns(comparisons: Comparisons, kind: str, what: str) -> list[NDArray[Any]]:
@@ -462,8 +451,8 @@ def _are_numbered_alike(pair: list[SortedSide], columns: list[list[NDArray[Any]]
     return True
 
 
-def _compared(code: int, labels: NDArray[Any]) -> str:
-    reference, probe = divmod(int(code), labels.size)
+def _compared(codes: Sequence[Any] | NDArray[Any], labels: NDArray[Any], k: int) -> str:
+    reference, probe = divmod(int(codes[k]), labels.size)
     return f"{labels.item(reference)!r} with {labels.item(probe)!r}"
 
 
@@ -483,7 +472,7 @@ def _refuse(
     name = ("first", "second")[int(ends[1] < ends[0])]
     raise InputError(
         f"the {_SPOKEN[kind]} comparisons differ: first has {n:,} and second {len(ordered[1]):,}, and {name} has one "
-        f"that the other lacks or has less often, {_compared(min(ends), labels)}{would_do}"
+        f"that the other lacks or has less often, {_compared(sorted(ends), labels, 0)}{would_do}"
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
@@ -127,7 +127,6 @@ _PAIRS_AT_ONCE = 2**16
 FailuresOfVectors = Literal["error", "exclude"]
 
 
-@dataclass(frozen=True, init=False, eq=False, repr=False)
 class Embeddings:
     """Vectors that a model computed from samples, with the subject of each vector and the group of each subject.
 
@@ -216,23 +215,7 @@ class Embeddings:
     Embeddings(5 x 2 float32, cosine, 3 subjects, 2 references, 3 probes, 2 mated, 4 non-mated)
     """
 
-    vectors: NDArray[np.floating[Any]]
-    similarity: Similarity
-    template: NDArray[np.int32] | None
-    subjects: NDArray[Any]
-    subject: NDArray[np.int32]
-    attributes: Mapping[str, tuple[str, ...]]
-    groups: tuple[str, ...]
-    grouping: tuple[str, ...]
-    subject_group: NDArray[np.int32]
-    pairing: Pairing
-    pairs: tuple[PairsOfVectors, PairsOfVectors]
-    is_probe: NDArray[np.bool_] | None
-    n_samples: NDArray[np.int64]
-    n_mated: int
-    n_nonmated: int
-    left_out: tuple[str, ...]
-    _subject_codes: Mapping[str, NDArray[np.uint16]]
+    template: NDArray[np.int32] | None = None
 
     @checked
     def __init__(
@@ -264,22 +247,14 @@ class Embeddings:
         subjects, codes = who.labels, who.codes.astype(np.int32)
         if subjects.size < 2:
             raise InputError(f"all vectors are of one subject, {subjects.tolist()[0]!r}: there are no non-mated pairs")
-        labels = {name: group_labels.attribute(name, coded.labels) for name, coded in attributes.items()}
-        subject_codes = {name: group_labels.one_for_each(who, name, coded) for name, coded in attributes.items()}
+        self.attributes = {name: group_labels.attribute(name, coded.labels) for name, coded in attributes.items()}
+        self._subject_codes = {name: group_labels.one_for_each(who, name, coded) for name, coded in attributes.items()}
         checks.require_usable(array, similarity)
-        self.__dict__.update(
-            vectors=read_only(array.view()),
-            similarity=similarity,
-            template=None,
-            subjects=read_only(subjects),
-            subject=read_only(codes),
-            is_probe=None if is_probe is None else read_only(is_probe),
-            n_samples=read_only(np.bincount(codes, minlength=subjects.size)),
-            attributes=labels,
-            left_out=tuple(left_out),
-            _subject_codes=subject_codes,
-        )
-        self._choose_groups(tuple(labels))
+        self.vectors, self.similarity, self.left_out = read_only(array.view()), similarity, tuple(left_out)
+        self.subjects, self.subject = read_only(subjects), read_only(codes)
+        self.is_probe = None if is_probe is None else read_only(is_probe)
+        self.n_samples = read_only(np.bincount(codes, minlength=subjects.size))
+        self._choose_groups(tuple(self.attributes))
         self._require_both_kinds()
 
     @checked
@@ -520,18 +495,14 @@ class Embeddings:
         return PairFinder(self.vectors, self.similarity, of_vectors, workers, number=number)
 
     def _choose_groups(self, names: tuple[str, ...]) -> None:
-        groups, codes = group_labels.intersections(names, self.attributes, [self._subject_codes])
+        self.groups, codes = group_labels.intersections(names, self.attributes, [self._subject_codes])
+        self.grouping = names
         of_subject = codes[0].astype(np.int32) if codes else np.full(self.subjects.size, -1, np.int32)
+        self.subject_group = read_only(of_subject)
+        self.pairing = Pairing.of(self.subject, of_subject, self.is_probe)
         mated, nonmated = (PairsOfVectors(self.subject, self.is_probe, of_class) for of_class in (True, False))
-        self.__dict__.update(
-            groups=groups,
-            grouping=names,
-            subject_group=read_only(of_subject),
-            pairing=Pairing.of(self.subject, of_subject, self.is_probe),
-            pairs=(mated, nonmated),
-            n_mated=int(mated.of_subjects().sum()),
-            n_nonmated=int(nonmated.of_subjects().sum() // 2),
-        )
+        self.pairs = mated, nonmated
+        self.n_mated, self.n_nonmated = int(mated.of_subjects().sum()), int(nonmated.of_subjects().sum() // 2)
 
     def _require_both_kinds(self) -> None:
         if self.is_probe is not None and (self.is_probe.all() or not self.is_probe.any()):
@@ -576,7 +547,6 @@ _TRIALS_AT_ONCE = 2**15
 _SHORTEST, _LONGEST = 1e-150, 1e150  # lengths whose squares, and the squares of their inverses, are float64 numbers
 
 
-@dataclass(frozen=True, init=False, eq=False, repr=False)
 class NamedVectors:
     """Vectors with names, from which the pairs that a list of trials names are scored.
 
@@ -629,14 +599,6 @@ class NamedVectors:
     array([0.8, 0.6], dtype=float32)
     """
 
-    vectors: NDArray[np.floating[Any]]
-    names: NDArray[Any]
-    similarity: str
-    same_name: str
-    n_failed: int
-    _scale: NDArray[np.float64]  # (m,) factors of inner products
-    _members: tuple[NDArray[np.int64], NDArray[np.int64]]  # where the vectors of each name begin, and their rows
-
     @checked
     def __init__(
         self,
@@ -653,9 +615,7 @@ class NamedVectors:
         size = np.bincount(codes, minlength=coded.labels.size)
         if same_name == "raise" and (size > 1).any():
             _refuse_same(coded, size)
-        failed = np.zeros(codes.size, np.bool_)
-        if failures == "nan":
-            failed = checks.unusable(array, similarity)
+        failed = checks.unusable(array, similarity) if failures == "nan" else np.zeros(codes.size, np.bool_)
         if failed.any():
             array, codes = array[~failed], codes[~failed]
             size = np.bincount(codes, minlength=coded.labels.size)
@@ -672,15 +632,11 @@ class NamedVectors:
             except InputError as error:
                 template = coded.labels.tolist()[codes[error.row]]
                 raise InputError(f"the vectors of {template!r} have a mean without direction") from None
-        self.__dict__.update(
-            vectors=read_only(array.view()),
-            names=read_only(coded.labels),
-            similarity=similarity,
-            same_name=same_name,
-            n_failed=int(failed.sum()),
-            _scale=scale,
-            _members=(np.concatenate(([0], np.cumsum(size))), np.argsort(codes, kind="stable")),
-        )
+        self.vectors, self.names = read_only(array.view()), read_only(coded.labels)
+        self.similarity, self.same_name, self.n_failed = similarity, same_name, int(failed.sum())
+        self._scale = scale  # (m,) factors of inner products
+        # Where the vectors of each name begin, and their rows.
+        self._members = np.concatenate(([0], np.cumsum(size))), np.argsort(codes, kind="stable")
 
     @checked
     def scores(
@@ -791,13 +747,11 @@ def _scale_of(vectors: NDArray[np.floating[Any]], similarity: str) -> NDArray[np
 
 
 def _refuse_same(coded: Coded, size: NDArray[np.int64]) -> None:
-    several = size > 1
-    rows = np.flatnonzero(several[coded.codes])
-    code = coded.codes[rows[0]]
-    second = rows[coded.codes[rows] == code][1]
+    code = coded.codes[(size > 1)[coded.codes].argmax()]
+    first, second, *_ = np.flatnonzero(coded.codes == code).tolist()
     raise InputError(
-        f"the vectors of rows {rows[0]} and {second} (counted from 0) have the same name {coded.labels[code]!r}, and "
-        f"{int(several.sum()):,} names have several vectors; if these are templates, choose "
+        f"the vectors of rows {first} and {second} (counted from 0) have the same name {coded.labels[code]!r}, and "
+        f"{int((size > 1).sum()):,} names have several vectors; if these are templates, choose "
         'same_name="max" or same_name="mean"',
-        row=int(second),
+        row=second,
     )

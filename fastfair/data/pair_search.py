@@ -284,11 +284,6 @@ class PreparedVectors:
         """Leave out what others make anew, as their processors do it in their own way."""
         return {**vars(self), "_prefilter": None}
 
-    @property
-    def may_be_filtered(self) -> bool:
-        """Whether there can be a prefilter of these vectors."""
-        return (self.ordered or self.euclidean) and self.rows.shape[1] <= MOST_ELEMENTS
-
     def prefilter(self, n_threads: int | None) -> Prefilter | None:
         """Return a prefilter of these vectors, made where there was none; None where this processor has none."""
         name = way()
@@ -330,10 +325,13 @@ class PreparedVectors:
             seen = -np.sqrt(np.maximum(self.squares[rows, None] + self.squares[columns] - 2 * seen, 0))
         return np.asarray(seen)
 
-    def lowest_marked(self, bound: float) -> float:
-        """Return about the lowest similarity that whole numbers do not tell from a bound."""
-        _, margin = choose_scale(self.rows[: self.n])
-        return -math.sqrt(bound * bound + 2 * margin) if self.euclidean else bound - margin
+    def may_be_filtered(self, values: Floats, bound: float) -> bool:
+        """Whether there can be a prefilter of these vectors, and marks few where similarities are such as some are."""
+        if not (self.ordered or self.euclidean) or self.rows.shape[1] > MOST_ELEMENTS:
+            return False
+        _, margin = choose_scale(self.rows[: self.n])  # by which whole numbers may be wrong
+        lowest = -math.sqrt(bound * bound + 2 * margin) if self.euclidean else bound - margin
+        return bool(np.count_nonzero(values >= lowest) <= _MOST_MARKED * values.size)
 
 
 def _in_lines(shape: tuple[int, int], dtype: DTypeLike) -> Floats:
@@ -550,9 +548,6 @@ def _between_keys(packed: NDArray[np.int64], shift: int, parts: list[slice]) -> 
     return [slice(start, stop) for start, stop in zip([0, *cuts], [*cuts, packed.size], strict=True)]
 
 
-Found = tuple[Floats, NDArray[np.int64]]
-
-
 Filtered = tuple[Prefilter, Limits]
 
 
@@ -584,7 +579,7 @@ class PanelSearch:
             self._lowest = np.float32(bound)
         self._kept = np.empty(size * size + 1, dtype), np.empty(size * size + 1, np.int64)
 
-    def search(self, p: int, q: int, mated_start: NDArray[np.int64], mated: Floats) -> Found:
+    def search(self, p: int, q: int, mated_start: NDArray[np.int64], mated: Floats) -> tuple[Floats, NDArray[np.int64]]:
         """Search a panel.
 
         Parameters
@@ -900,11 +895,9 @@ class PairFinder:
         values = seen[self._pairing.subject[rows][:, None] != self._pairing.subject[columns]]
         k = min(values.size - 1, math.ceil(share * values.size))
         bound = float(np.partition(values, values.size - 1 - k)[values.size - 1 - k])
-        prepared, n_pairs = self.prepared, self._n_nonmated + self._n_mated
-        if n_pairs < _LEAST_FILTERED or not prepared.may_be_filtered or self._n_mated > _MOST_MATED * n_pairs:
-            return bound, False
-        marked = np.count_nonzero(values >= prepared.lowest_marked(bound)) / values.size
-        return bound, marked <= _MOST_MARKED
+        n_pairs = self._n_nonmated + self._n_mated
+        is_worth_it = n_pairs >= _LEAST_FILTERED and self._n_mated <= _MOST_MATED * n_pairs
+        return bound, is_worth_it and self.prepared.may_be_filtered(values, bound)
 
     def _mated_positions(self) -> tuple[Positions, Positions]:
         n_mated, start = self._n_mated_of_row, self._mated_start

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from pathlib import Path
@@ -498,7 +498,7 @@ class Scan:
         self._subjects = _Labels("subjects")
         self._attributes: dict[str, _Labels] | None = None
         self._of_subject: dict[str, NDArray[np.uint16]] = {}
-        self._left_out: list[str] = []
+        self.left_out: list[str] = []
 
     @property
     def limits(self) -> Limits:
@@ -532,10 +532,6 @@ class Scan:
             for pairs in self._pairs:
                 pairs.spill()
 
-    def leave_out(self, told: Iterable[str]) -> None:
-        """Remember what was left out of the data."""
-        self._left_out += told
-
     def finish(self) -> ScannedComparisons:
         """Return everything that was added.
 
@@ -568,7 +564,7 @@ class Scan:
         kept = KeptComparisons._of_parts(
             mated=sides[0], nonmated=sides[1], subjects=read_only(self._subjects.labels), numbers=numbers,
             attributes=attributes, grouping=tuple(attributes), score_kind=self._score_kind, pairs=self._pairs,
-            left_out=tuple(self._left_out),
+            left_out=tuple(self.left_out),
         )  # fmt: skip
         return ScannedComparisons(kept)
 

@@ -118,7 +118,8 @@ def typed_threshold(rejected: float | None, accepted: float | None, kind: Any = 
         if rejected.is_integer() and rejected + 1 > rejected:
             return rejected + 1
         return _above(rejected, kind)
-    if accepted.is_integer() or _n_digits(accepted) <= _FEW_DIGITS:
+    n_digits = len(Decimal(repr(accepted)).normalize().as_tuple().digits)
+    if accepted.is_integer() or n_digits <= _FEW_DIGITS:
         return accepted
     lower = accepted - abs(accepted) * _NEAR if rejected is None else rejected
     if lower < 0 < accepted:
@@ -128,10 +129,6 @@ def typed_threshold(rejected: float | None, accepted: float | None, kind: Any = 
         if lower < found <= accepted and (rejected is None or kind(found) > rejected) and kind(found) <= accepted:
             return found
     return accepted
-
-
-def _n_digits(number: float) -> int:
-    return len(Decimal(repr(number)).normalize().as_tuple().digits)
 
 
 def _floor(number: float, n_digits: int) -> Decimal:

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from fastfair._lib.text import did_you_mean, not_there
 from fastfair.errors import InputError
-
-if TYPE_CHECKING:
-    from fastfair._lib.frames import FrameColumns
 
 # Words that name the side in names of columns: any of the first kind goes with any of the second.
 _SIDES = (
@@ -72,28 +69,6 @@ def chosen(place: object, groups: Sequence[Any], known: list[str]) -> dict[str, 
     return attributes
 
 
-def labels_of_sides(
-    columns: FrameColumns, reference: str | Sequence[str] | None, probe: str | Sequence[str] | None
-) -> tuple[Any, Any]:
-    """Return the labels of references and of probes by attribute, or None for a side without columns."""
-    sides = [None if names is None else named(names) for names in (reference, probe)]
-    first, second = (sides[0] or sides[1] or []), (sides[1] or sides[0] or [])
-    for name in first if None in sides else ():
-        _refuse_one_side("", name, columns.names)
-    if len(first) != len(second):
-        raise InputError(
-            f"reference_group has {len(first)} columns and probe_group {len(second)}: give one of each for every "
-            "attribute"
-        )
-    attributes = list(map(shared_name, first, second))
-    if len(set(attributes)) < len(attributes):
-        raise InputError(f"two attributes would have one name: {', '.join(attributes)}; rename the columns")
-    of_reference, of_probe = (
-        None if names is None else dict(zip(attributes, map(columns.labels, names), strict=True)) for names in sides
-    )
-    return of_reference, of_probe
-
-
 def present(name: str, known: Sequence[str]) -> Pair | None:
     """Return the columns of an attribute for references and probes, or None."""
     return next(iter(_holding(name, known)), None)
@@ -135,21 +110,15 @@ def shared_name(reference: str, probe: str) -> str:
     return next(iter(_pairs([reference, probe]).values()), plain)
 
 
-def _refuse_one_side(place: str, name: str, known: Sequence[str]) -> None:
-    """Refuse one column for both sides if there is another column for the other side."""
-    pair = next((pair for pair in _pairs(known) if name in pair), None)
-    if pair is not None:
-        raise InputError(
-            f"{place}column {name!r} holds the labels of one side: give reference_group={pair[0]!r} and "
-            f"probe_group={pair[1]!r}, or the pair {pair} in groups; if {name!r} holds for both sides, give it as the "
-            "column of both"
-        )
-
-
 def _of_name(place: object, group: str, known: list[str]) -> tuple[str, Pair]:
     held, pairs = _holding(group, known), _pairs(known)
-    if held == [(group, group)]:
-        _refuse_one_side(f"{place}: ", group, known)
+    pair = next((pair for pair in pairs if group in pair), None)
+    if held == [(group, group)] and pair is not None:
+        raise InputError(
+            f"{place}: column {group!r} holds the labels of one side: give reference_group={pair[0]!r} and "
+            f"probe_group={pair[1]!r}, or the pair {pair} in groups; if {group!r} holds for both sides, give it as the "
+            "column of both"
+        )
     if len(held) == 1:
         return group, held[0]
     if held:

@@ -172,7 +172,7 @@ def scan_comparisons(
             with files.naming(part.file), found.rows.placed(found.keep):
                 if found.divided is not None:
                     scan.add(found.divided)
-            scan.leave_out(found.left_out)
+            scan.left_out += found.left_out
             if report is not None and (k + 1 == len(parts) or parts[k + 1].file is not part.file):
                 done += stamps[part.file][0]
                 report(done, sum(size for size, _ in stamps.values()))

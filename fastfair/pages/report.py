@@ -112,23 +112,17 @@ def _page(results: Sequence[Any], title: str, digests: dict[str, str]) -> str:
     ]  # fmt: skip
     main_point = str(evaluations[0].rates[0].at) if evaluations and evaluations[0].rates else None
     cards = [card for check in checks for card in cards_of(check, main_point)]
-    if not evaluations:
-        shown = [
-            _requirements(result, chapter) if result in checks else chapter
-            for result, chapter in zip(results, chapters, strict=True)
-        ]
-        return render(title, shown, cards, digests, chapters)
     pairs = list(zip(results, chapters, strict=True))
     shown = [chapter for result, chapter in pairs if result in evaluations]
     apart = [
-        _requirements(result, chapter, is_folded=True) if result in checks else chapter
+        _requirements(result, chapter, is_folded=bool(evaluations)) if result in checks else chapter
         for result, chapter in pairs
         if result not in placed and result not in evaluations
     ]
     return render(title, [*shown, *apart], cards, digests, chapters)
 
 
-def _requirements(check: Any, chapter: Chapter, *, is_folded: bool = False) -> Chapter:
+def _requirements(check: Any, chapter: Chapter, *, is_folded: bool) -> Chapter:
     """Return the chapter of requirements whose cards stand on the first screen; alone it has their plot, too."""
     pictures = () if is_folded else chapter.sections[0].pictures
     first = FirstScreen() if is_folded else FirstScreen(groups=[("Requirements", chapter.summary[0])])
