@@ -16,7 +16,7 @@ once.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
@@ -461,12 +461,28 @@ def apply_threshold(
     with held():  # notes tell what matters
         found = found_threshold(development, at, level)
     evaluation = evaluate_at_thresholds(comparisons, [found.threshold], level)
-    both = _Both(comparisons, development, at, found)
-    groups = (None, *comparisons.groups)
-    rows = tuple(both.row(evaluation.quantity(name, group)) for group in groups for name in ERROR_RATES)
+    ends = [_rates_at(comparisons, threshold) for threshold in (found.laxest, found.strictest)]
+    correlation_of, n_shared = _correlation_of(comparisons, development, at, found)
+    rows = []
+    for group in (None, *comparisons.groups):
+        for name in ERROR_RATES:
+            quantity = evaluation.quantity(name, group)
+            given, notes, low, high = ends_of(quantity), quantity.note, math.nan, math.nan
+            if not math.isnan(given[0]):
+                of_ends = [rates[name, group] for rates in ends]
+                if name == at.rate == "fmr" and quantity.estimate == 0 and not math.isinf(found.laxest):
+                    # Without errors nothing tells how the FMR grows: as that of the development data does, at most.
+                    of_ends[0] = max(of_ends[0], given[1] * (found.relative - 1))
+                low, high = _joined(quantity.estimate, given, of_ends, correlation_of(name, group))
+                if math.isinf(found.laxest) or math.isinf(found.strictest):
+                    notes = "; ".join(filter(None, (notes, NO_END)))
+            own = {"name": name, "low": low, "high": high, "given_low": given[0], "given_high": given[1]}
+            rows.append(AppliedRate._of(quantity, note=notes, **own))
     warn_of_narrow(rows)
+    of_development = rates_at_key(development, at, development.mated.keys.dtype.type(found.key))
+    held_there = float(np.mean([getattr(of_development, name) for name in at.rule.holds]))
     return AppliedThreshold(
-        at, found.threshold, found.laxest, found.strictest, both.held, comparisons.groups, rows, both.n_shared, level
+        at, found.threshold, found.laxest, found.strictest, held_there, comparisons.groups, tuple(rows), n_shared, level
     )
 
 
@@ -498,63 +514,40 @@ def _joined(rate: float, given: tuple[float, float], ends: list[float], correlat
     return float(both[0]), float(both[1])
 
 
-class _Both:
-    """Evaluation and development data, the threshold that the latter give, and rates at the ends of its interval."""
+def _rates_at(comparisons: Comparisons, threshold: float) -> dict[tuple[str, str | None], float]:
+    """Return the rates of all comparisons and of groups at one end of the threshold's interval."""
+    groups = (None, *comparisons.groups)
+    if math.isinf(threshold):
+        accepts = (threshold < 0) == (comparisons.score_kind != "distance")
+        return {(name, group): float(accepts == (name == "fmr")) for name in ERROR_RATES for group in groups}
+    found = rates_at_key(comparisons, at_threshold(threshold), comparisons.to_key(threshold))
+    of_each = {"fmr": (found.fmr, *found.group_fmr.tolist()), "fnmr": (found.fnmr, *found.group_fnmr.tolist())}
+    return {(name, group): rate for name in of_each for group, rate in zip(groups, of_each[name], strict=True)}
 
-    def __init__(
-        self, comparisons: Comparisons, development: Comparisons, at: OperatingPoint, found: FoundThreshold
-    ) -> None:
-        self.comparisons, self.at, self.found = comparisons, at, found
-        on_development = rates_at_key(development, at, development.mated.keys.dtype.type(found.key))
-        self.held = float(np.mean([getattr(on_development, name) for name in at.rule.holds]))
-        self.ends = [self._rates_at(threshold) for threshold in (found.laxest, found.strictest)]
-        self.numbers, of_development, self._n, self.n_shared = numbered(comparisons, development)
-        self.of_held: Added | None = None
-        if self.n_shared:
-            parts = [
-                added(development, of_development, self._n, found.key, mated=name == "fnmr", group=None)
-                for name in at.rule.holds
-            ]
-            self.of_held = parts[0] if len(parts) == 1 else parts[0].minus(parts[1])
 
-    def _rates_at(self, threshold: float) -> dict[tuple[str, str | None], float]:
-        """Return the rates of all evaluation comparisons and of groups at one end of the threshold's interval."""
-        comparisons, groups = self.comparisons, (None, *self.comparisons.groups)
-        if math.isinf(threshold):
-            accepts = (threshold < 0) == (comparisons.score_kind != "distance")
-            return {(name, group): float(accepts == (name == "fmr")) for name in ERROR_RATES for group in groups}
-        found = rates_at_key(comparisons, at_threshold(threshold), comparisons.to_key(threshold))
-        of_each = {"fmr": (found.fmr, *found.group_fmr.tolist()), "fnmr": (found.fnmr, *found.group_fnmr.tolist())}
-        return {(name, group): rate for name in of_each for group, rate in zip(groups, of_each[name], strict=True)}
+def _correlation_of(
+    comparisons: Comparisons, development: Comparisons, at: OperatingPoint, found: FoundThreshold
+) -> tuple[Callable[[str, str | None], float], int]:
+    """Return what computes how a rate at a threshold goes with what the threshold held adds, sign turned.
 
-    def row(self, quantity: Quantity) -> AppliedRate:
-        """Return a rate with both intervals."""
-        name, group, rate = quantity.name, quantity.group, quantity.estimate
-        given = ends_of(quantity)
-        notes = [quantity.note] if quantity.note else []
-        low = high = math.nan
-        if not math.isnan(given[0]):
-            ends = [rates[name, group] for rates in self.ends]
-            if name == "fmr" and rate == 0 and self.at.rate == "fmr" and not math.isinf(self.found.laxest):
-                # Without errors nothing tells how the FMR grows: as that of the development data does, at most.
-                ends[0] = max(ends[0], given[1] * (self.found.relative - 1))
-            low, high = _joined(rate, given, ends, self._correlation(name, group))
-            if math.isinf(self.found.laxest) or math.isinf(self.found.strictest):
-                notes.append(NO_END)
-        return AppliedRate._of(
-            quantity, name=name, low=low, high=high, given_low=given[0], given_high=given[1], note="; ".join(notes)
-        )
+    0 where no subject is in both sets; and in how many are.
+    """
+    numbers, of_development, n, n_shared = numbered(comparisons, development)
+    parts = [
+        added(development, of_development, n, found.key, mated=name == "fnmr", group=None)
+        for name in (at.rule.holds if n_shared else ())
+    ]
+    key = int(comparisons.to_key(found.threshold))
 
-    def _correlation(self, name: str, group: str | None) -> float:
-        """Return the correlation of the rate at a threshold and of what the threshold held adds, sign turned."""
-        if self.of_held is None:
+    def correlation_of(name: str, group: str | None) -> float:
+        if not parts:
             return 0.0
-        own = added(
-            self.comparisons, self.numbers, self._n, int(self.comparisons.to_key(self.found.threshold)),
-            mated=name == "fnmr", group=None if group is None else self.comparisons.groups.index(group),
-        )  # fmt: skip
-        rate_grows = 1.0 if name == "fmr" else -1.0
-        return self.at.rule.grows * rate_grows * correlation(own, self.of_held)
+        code = None if group is None else comparisons.groups.index(group)
+        own = added(comparisons, numbers, n, key, mated=name == "fnmr", group=code)
+        of_held = parts[0] if len(parts) == 1 else parts[0].minus(parts[1])
+        return at.rule.grows * (1.0 if name == "fmr" else -1.0) * correlation(own, of_held)
+
+    return correlation_of, n_shared
 
 
 @dataclass(frozen=True, kw_only=True)
