@@ -282,10 +282,10 @@ def _of_comparisons(
         name: np.array([counts_behind(rates[0].counts, name == "fnmr", cell) for cell in cells], np.float64)
         for name in ERROR_RATES
     }  # of each row: numbers of comparisons, of errors and of subjects
-    known, estimate = data.subjects is not None, first_rows(estimates(rates, {}, ()), len(cells))
+    known, estimate = data.subjects is not None, estimates(rates, {}, ())
     drawn = resampler.replicate(settings.n_resamples, settings.key, settings.workers)
     return RatesOverLevels(
-        levels, settings, groups, estimate, estimate, first_rows(drawn, len(cells)),
+        levels, settings, groups, estimate, estimate, drawn,
         comparisons={name: found[:, 0].astype(np.int64) for name, found in behind.items()},
         subjects={name: found[:, 2].astype(np.int64) if known else None for name, found in behind.items()},
         sizes=lambda listed: SampleSizes.of(listed, resampler),
@@ -293,11 +293,6 @@ def _of_comparisons(
         concentration=(lambda k: concentration(data, rates[k], False, MOST_PER_ERROR)[0]) if known else None,
         resampler=resampler,
     )  # fmt: skip
-
-
-def first_rows(rates: Replicates, n_rows: int) -> Replicates:
-    """Keep the rates of all comparisons and of groups, and none of those between groups."""
-    return Replicates(rates.threshold, rates.fmr[:, :n_rows], rates.fnmr[:, :n_rows])
 
 
 def _of_embeddings(
@@ -686,8 +681,7 @@ class CurveMaker:
 
         def left_out() -> Floats:
             assert found.resampler is not None
-            without = found.resampler.jackknife(settings.workers.n_threads)
-            return found.resampler.influences(values(first_rows(without, 1 + len(groups))))
+            return found.resampler.influences(values(found.resampler.jackknife(settings.workers.n_threads)))
 
         def count_models() -> list[dict[str, CountModel]]:
             of_points = [] if found.resampler is None else found.resampler.count_models()

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from fastfair._lib import validation
 from fastfair._lib.arguments import KINDS, AnyNumber, Kind, Natural, Rate, checked
+from fastfair._lib.bisection import least_whole
 from fastfair._lib.workers import Workers
 from fastfair.data import score_keys
 from fastfair.data.comparisons import Comparisons, keys_of
@@ -640,9 +641,7 @@ class HeldThreshold:
         low, high = int(min(keys[0] for keys in sides)), int(max(keys[-1] for keys in sides)) + 1
         if limits is not None:
             low, high = max(low, limits[0]), min(high, limits[1])
-        while low < high:
-            middle = (low + high) // 2
-            low, high = (low, middle) if reached(self.held(middle)) else (middle + 1, high)
+        low = least_whole(lambda key: reached(self.held(key)), low - 1, high)
         if limits is not None and (low == limits[0] or (low == limits[1] and not reached(self.held(low)))):
             raise not_kept(f"how rates change near the threshold of {self.at}", self._keys)
         return low

@@ -36,7 +36,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastfair import intervals
-from fastfair._lib.bisection import least_multiple
+from fastfair._lib.bisection import least_multiple, least_whole
 from fastfair.data.comparisons import keys_of
 from fastfair.data.score_keys import count_below
 from fastfair.data.sorted_scores import ClassKeys, NotKeptError, not_kept
@@ -636,17 +636,17 @@ def _crossing(keys: ClassKeys, attempts: float) -> float:
         below = count_below(keys.mated, key), count_below(keys.nonmated, key)
         return (keys.nonmated.size - below[1]) / n, (below[0] + attempts / 2) / (m + attempts)
 
+    def have_crossed(key: int) -> bool:
+        fmr, fnmr = rates(key)
+        return fmr <= fnmr
+
     low, high = int(min(keys.mated[0], keys.nonmated[0])), int(max(keys.mated[-1], keys.nonmated[-1])) + 1
     if keys.limits is not None:
         low, high = max(low, keys.limits[0]), min(high, keys.limits[1])
         fmr, fnmr = rates(low)
         if fmr < fnmr:
             return math.nan
-    while low < high:
-        middle = (low + high) // 2
-        fmr, fnmr = rates(middle)
-        low, high = (low, middle) if fmr <= fnmr else (middle + 1, high)
-    return sum(rates(low)) / 2
+    return sum(rates(least_whole(have_crossed, low - 1, high))) / 2
 
 
 def _of_least_cost(value: float, costs: Costs, keys: ClassKeys, attempts: float) -> float:
