@@ -52,8 +52,8 @@ from fastfair.uncertainty.few_errors import (
     is_held_by_few_subjects,
     raised_rate,
 )
-from fastfair.uncertainty.interval_maker import FEW_GROUP_ERRORS, NO_SUCH_ERRORS, IntervalMaker, level_of_curve
-from fastfair.uncertainty.inversion import INVERSION, CountedSystems, MeasureInversion, MovedSystems
+from fastfair.uncertainty.interval_maker import FEW_GROUP_ERRORS, IntervalMaker, level_of_curve
+from fastfair.uncertainty.inversion import INVERSION, NO_SUCH_ERRORS, CountedSystems, MeasureInversion, MovedSystems
 from fastfair.uncertainty.quantities import (
     NARROW,
     Entry,

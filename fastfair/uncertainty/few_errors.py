@@ -171,22 +171,18 @@ class FewHeldErrors:
         """Return whether the limits at an operating point allow for its few errors."""
         return point in self._held
 
-    def _is_held(self, entry: Entry) -> bool:
-        if entry.point is None or entry.group is not None:
-            return False
-        return entry.name in RATES and entry.name == self._resampler.points[entry.point].rate
-
     def limits(self, row: int, confidence_level: float) -> Limits | None:
         """Return the limits of an entry at a level; None where replicates tell them, and for row -1."""
         if row < 0 or not math.isfinite(self._entries[row].value):
             return None
         entry, half = self._entries[row], (1 + confidence_level) / 2
-        if entry.name in RATES:
+        if entry.name in RATES and entry.point is not None:
+            at = self._resampler.points[entry.point]
             if entry.point in self._held:
-                return None if self._is_held(entry) else self._at_held_threshold(row, self._held[entry.point], half)
-            at = None if entry.point is None else self._resampler.points[entry.point]
-            if entry.cell is None and at is not None and at.rule.eers == "all":
-                return self._between_rates(row, int(self._resampler.thresholds[entry.point or 0]), half)
+                is_held = entry.cell is None and entry.name == at.rate
+                return None if is_held else self._at_held_threshold(row, self._held[entry.point], half)
+            if entry.cell is None and at.rule.eers == "all":
+                return self._between_rates(row, int(self._resampler.thresholds[entry.point]), half)
         elif entry.name in ("eer", "min_dcf"):
             if not 0 < entry.value < 1:
                 return None

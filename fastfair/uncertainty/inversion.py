@@ -21,7 +21,7 @@ maximized over a confidence set for the nuisance parameter", Journal of the Amer
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any
@@ -39,7 +39,7 @@ from fastfair.resampling.engine import Replicates
 from .quantities import Entry, EntryKey, Selection, measure_entries, measured_quantities, n_calls
 
 Floats = NDArray[np.float64]
-NO_GROUP_ERRS = "no group has errors"  # instead of a method
+NO_SUCH_ERRORS = "no group has such errors"  # instead of a method
 FEW_DRAWN = "inversion with few errors"  # drawn anew
 INVERSION = "inversion"  # what the method of intervals by test inversion is called
 # Powers that the groups' differences are raised to: 0 is fair, 1 as estimated. Shares are interpolated between them.
@@ -537,7 +537,7 @@ class MeasureInversion:
         return None if systems is None else (systems, systems.invert())
 
     def intervals(
-        self, rows: Container[int], estimates: Floats, percentiles: tuple[Floats, Floats], confidence_level: float
+        self, estimates: Floats, percentiles: Mapping[int, Floats], confidence_level: float
     ) -> Iterator[tuple[int, float, float, str]]:
         """Yield the position of each measure among some rows, its interval, and what that is made by.
 
@@ -548,21 +548,21 @@ class MeasureInversion:
         without_errors = set()
         for key, low, high in zip(self.inverted.keys, *self.inverted.intervals(confidence_level), strict=True):
             k = self.rows.get(key, -1)  # -1 for what is inverted with others, as the measure of another rate
-            if k not in rows:
+            if k not in percentiles:
                 continue
             if math.isnan(low):
                 without_errors.add(key)
             elif is_fairer_above(key[0]):
-                yield k, min(low, estimates[k], percentiles[0][k]), max(high, estimates[k]), INVERSION
+                yield k, min(low, estimates[k], percentiles[k][0]), max(high, estimates[k]), INVERSION
             else:
-                yield k, min(low, estimates[k]), max(high, estimates[k], percentiles[1][k]), INVERSION
+                yield k, min(low, estimates[k]), max(high, estimates[k], percentiles[k][1]), INVERSION
         if not any(np.isfinite(estimates[self.rows[key]]) for key in without_errors) or self.by_counts is None:
             return
         systems, inverted = self.by_counts
         for key, low, high in zip(systems.keys, *inverted.intervals(confidence_level), strict=True):
             if key in without_errors:
                 k, few = self.rows[key], systems.rests_on_few_errors(key)
-                made_by = NO_GROUP_ERRS if math.isnan(low) else FEW_DRAWN if few else INVERSION
+                made_by = NO_SUCH_ERRORS if math.isnan(low) else FEW_DRAWN if few else INVERSION
                 yield k, np.minimum(low, estimates[k]), np.maximum(high, estimates[k]), made_by
 
 
