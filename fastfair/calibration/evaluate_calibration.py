@@ -247,50 +247,51 @@ def draw_bayes_errors(
 
     curves: by the name of a group, which one alone does not need; marked: prior log odds of applications.
     """
-    ax = axes_or_new(ax)
-    for k, curve in enumerate(curves.values()):
-        unit = curve.default if normalize else np.ones_like(curve.default)
-        color = COLORS[k % len(COLORS)]
-        ax.plot(curve.prior_log_odds, curve.actual / unit, color=color)
-        ax.plot(curve.prior_log_odds, curve.minimum / unit, color=color, linestyle="--")
+
+    def unit(curve: BayesError) -> Floats:
+        return curve.default if normalize else np.ones_like(curve.default)
+
     first = next(iter(curves.values()))
-    ax.plot(
-        first.prior_log_odds, np.ones_like(first.default) if normalize else first.default, color=GREY, linestyle=":"
-    )
+    lines = {
+        name: (curve.prior_log_odds, curve.actual / unit(curve), curve.minimum / unit(curve))
+        for name, curve in curves.items()
+    }
+    guide = {"color": GREY, "linestyle": ":"}
+    ax = _draw_pairs(lines, ax, ("actual", "minimum"), [("without scores", guide)])
+    ax.plot(first.prior_log_odds, first.default / unit(first), **guide)
     for log_odds in marked:
         ax.axvline(log_odds, color="0.75", linewidth=0.8, zorder=0)
     highest = max(float(curve.actual.max()) for curve in curves.values())
     ax.set_ylim(0, _MOST_DEFAULTS if normalize else 1.15 * max(highest, 1e-3))
-    ax.set_xlabel("Prior log odds of a mated comparison")
-    ax.set_ylabel("Error / error without scores" if normalize else "Probability of error")
-    ax.grid(alpha=0.3)
-    _explain(ax, list(curves), ("actual", "minimum"), [("without scores", {"color": GREY, "linestyle": ":"})])
+    ylabel = "Error / error without scores" if normalize else "Probability of error"
+    ax.set(xlabel="Prior log odds of a mated comparison", ylabel=ylabel)
     return ax
 
 
 def draw_tippetts(curves: Mapping[str, Tippett], ax: Axes | None) -> Axes:
     """Draw the shares of mated and of non-mated comparisons whose likelihood ratio is at least so large."""
-    ax = axes_or_new(ax)
-    for k, curve in enumerate(curves.values()):
-        style: dict[str, Any] = {"color": COLORS[k % len(COLORS)], "drawstyle": "steps-pre"}
-        at = curve.log_likelihood_ratio / math.log(10)
-        ax.plot(at, curve.mated, **style)
-        ax.plot(at, curve.nonmated, linestyle="--", **style)
+    lines = {name: (one.log_likelihood_ratio / math.log(10), one.mated, one.nonmated) for name, one in curves.items()}
+    ax = _draw_pairs(lines, ax, ("mated", "non-mated"), drawstyle="steps-pre")
     ax.axvline(0, color=GREY, linewidth=0.8, linestyle=":", zorder=0)
-    ax.set_ylim(0, 1.02)
-    ax.set_xlabel("Likelihood ratio (power of ten)")
-    ax.set_ylabel("Share with at least that ratio")
-    ax.grid(alpha=0.3)
-    _explain(ax, list(curves), ("mated", "non-mated"))
+    ax.set(xlabel="Likelihood ratio (power of ten)", ylabel="Share with at least that ratio", ylim=(0, 1.02))
     return ax
 
 
-def _explain(ax: Axes, groups: Sequence[str], lines: tuple[str, str], more: Sequence[tuple[str, Any]] = ()) -> None:
-    """Put a legend below: the colours of several groups, what a line and a dashed line are, and more."""
-    several = len(groups) > 1
-    styles: list[Any] = [(name, {"color": COLORS[k % len(COLORS)]}) for k, name in enumerate(groups) if several]
-    usual = "0.2" if several else USUAL
-    explain(ax, [*styles, (lines[0], {"color": usual}), (lines[1], {"color": usual, "linestyle": "--"}), *more])
+def _draw_pairs(
+    curves: Mapping[str, tuple[Floats, Floats, Floats]], ax: Axes | None, names: tuple[str, str],
+    more: Sequence[tuple[str, Any]] = (), **style: Any,
+) -> Axes:  # fmt: skip
+    """Draw a line and a dashed line over the same places for each group, in its colour, and explain them below."""
+    ax, several = axes_or_new(ax), len(curves) > 1
+    colors = {name: {"color": COLORS[k % len(COLORS)]} for k, name in enumerate(curves)}
+    for name, (places, line, dashed) in curves.items():
+        ax.plot(places, line, **colors[name], **style)
+        ax.plot(places, dashed, linestyle="--", **colors[name], **style)
+    ax.grid(alpha=0.3)
+    usual = {"color": "0.2" if several else USUAL}
+    of_groups = list(colors.items()) if several else []
+    explain(ax, [*of_groups, (names[0], usual), (names[1], usual | {"linestyle": "--"}), *more])
+    return ax
 
 
 MISCALIBRATED, DIFFERENT, UNDECIDED = "miscalibrated", "different", "undecided"
@@ -564,18 +565,12 @@ class Calibration(Result):
             if found:
                 named = ", ".join(f"{row.group} ({row.actual:.3g}, at best {row.minimum:.3g})" for row in found)
                 text.append(f"Miscalibrated, with p-values adjusted for the number of groups: {named}.")
+            pairs = [one for one in self.differences if (one.application, one.verdict) == (application, DIFFERENT)]
             for quantity, called in (("act_dcf", "Decisions"), ("miscalibration", "Miscalibration")):
-                pairs = [
-                    one
-                    for one in self.differences
-                    if (one.application, one.quantity, one.verdict) == (application, quantity, DIFFERENT)
-                ]
-                said = ["{} than {}".format(*one.costlier_first) for one in pairs]
+                said = ["{} than {}".format(*one.costlier_first) for one in pairs if one.quantity == quantity]
                 if said:
                     text.append(f"{called} cost more for {', '.join(said)}.")
-            if len(rows) > 2 and not any(
-                one.verdict == DIFFERENT for one in self.differences if one.application == application
-            ):
+            if len(rows) > 2 and not pairs:
                 text.append("No two groups differ significantly in what decisions or miscalibration cost.")
         overall = self.ratio_costs[0]
         text.append(
@@ -618,13 +613,12 @@ class Calibration(Result):
         labels = [f"{row.group or 'all'}{f' ({row.application})' if several else ''}" for row in rows]
         bars = []
         for y, row in enumerate(rows):
-            actual = row.actual, row.actual_low, row.actual_high
+            color, marker, label = USUAL, "o", "actual DCF"
             if row.verdict == MISCALIBRATED:
-                style = {"color": STANDS_OUT, "marker": "D", "label": "actual DCF, miscalibrated"}
-            else:
-                style = {"color": USUAL, "marker": "o", "label": "actual DCF"}
-            bars.append(Bar(y - _APART, *actual, **style))  # type: ignore[arg-type]
+                color, marker, label = STANDS_OUT, "D", "actual DCF, miscalibrated"
+            actual = row.actual, row.actual_low, row.actual_high
             minimum = row.minimum, row.minimum_low, row.minimum_high
+            bars.append(Bar(y - _APART, *actual, color=color, marker=marker, label=label))
             bars.append(Bar(y + _APART, *minimum, color=GREY, marker="s", label="minimum DCF"))
         normalize = self.settings["normalize"]
         xlabel = "Detection cost" + (", as a share of that without scores" if normalize else "")
@@ -698,16 +692,13 @@ def _columns_of(rows: Sequence[Any]) -> dict[str, list[Any]]:
 def _sentence(row: ApplicationCost) -> str:
     known = not math.isnan(row.actual_low)
     brackets = f" [{row.actual_low:.3g}, {row.actual_high:.3g}]" if known else ""
-    at = (
-        f"At {row.application}, with the Bayes threshold {row.threshold:.4g}, decisions cost {row.actual:.3g}{brackets}"
-    )
-    text = f"{at}; at the best threshold {row.minimum:.3g}"
-    if row.verdict == MISCALIBRATED:
-        return f"{text}: the ratios are miscalibrated ({p_in_words(row.pvalue)})."
-    return f"{text}; " + (
-        "there is no test of whether that is by chance." if not row.verdict
-        else f"the data do not show that the ratios are miscalibrated ({p_in_words(row.pvalue)})."
-    )  # fmt: skip
+    cost = f"with the Bayes threshold {row.threshold:.4g}, decisions cost {row.actual:.3g}{brackets}"
+    told = {
+        "": "; there is no test of whether that is by chance",
+        MISCALIBRATED: f": the ratios are miscalibrated ({p_in_words(row.pvalue)})",
+        UNDECIDED: f"; the data do not show that the ratios are miscalibrated ({p_in_words(row.pvalue)})",
+    }[row.verdict]
+    return f"At {row.application}, {cost}; at the best threshold {row.minimum:.3g}{told}."
 
 
 def _shown(curves: Mapping[str | None, _Curve]) -> dict[str, _Curve]:
@@ -1055,10 +1046,10 @@ def _rows(
     for k, group in enumerate(costs.groups):
         mated, nonmated, least = (find(quantities, name, group, None) for name in ("fnmr", "fmr", "min_dcf"))
         verdict = MISCALIBRATED if adjusted[k] <= 1 - level else UNDECIDED
-        ends = [_named(name, values[:, k]) for name, values in limits.items()]
+        ends = {field: end for name, values in limits.items() for field, end in _named(name, values[:, k]).items()}
         rows.append(
             ApplicationCost(
-                costs.application, group, costs.at_bayes.threshold, **ends[0], **ends[1], **ends[2], **ends[3],
+                costs.application, group, costs.at_bayes.threshold, **ends,
                 pvalue=float(pvalues[k]), pvalue_adjusted=float(adjusted[k]),
                 verdict="" if math.isnan(adjusted[k]) else verdict,
                 fnmr=mated.estimate, fmr=nonmated.estimate, n_mated=mated.n_comparisons or 0,

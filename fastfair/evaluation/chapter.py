@@ -173,11 +173,8 @@ def _tested(test: Any) -> str:
     ]  # fmt: skip
     if len(test.groups) == 2 or all(map(math.isnan, test.group_pvalue_adjusted)):
         return said
-    return (
-        f"{said} The rate is {' and '.join(parts)} than in the others."
-        if parts
-        else f"{said} The test cannot say which."
-    )
+    which = f"The rate is {' and '.join(parts)} than in the others." if parts else "The test cannot say which."
+    return f"{said} {which}"
 
 
 def extremes(
@@ -209,12 +206,11 @@ def limits(evaluation: Evaluated) -> Said:
     """Say what the data cannot tell, and what was not tested."""
     if not evaluation.rates:
         return []
-    rates, unknown = evaluation.rates[0], []
-    said: Said = []
-    for one in evaluation.rates:
-        if one.below_resolution:
-            few_errors = f"fewer than {ENOUGH_ERRORS} errors fix its threshold"
-            unknown.append(f"the rates at {one.at} with any precision, as {few_errors}")
+    rates, said = evaluation.rates[0], Said()
+    few_errors = f"fewer than {ENOUGH_ERRORS} errors fix its threshold"
+    unknown = [
+        f"the rates at {one.at} with any precision, as {few_errors}" for one in evaluation.rates if one.below_resolution
+    ]
     few = {
         name: sum((find(evaluation.quantities, name, group, rates.at).n_errors or 0) < ENOUGH_ERRORS
                   for group in evaluation.groups)
@@ -226,8 +222,9 @@ def limits(evaluation: Evaluated) -> Said:
         else f"{number} of {n} groups have fewer than {ENOUGH_ERRORS} {METRICS[name].errors}"
         for name, number in few.items() if number
     ]  # fmt: skip
-    people = _people_of(rates)
-    n_small = sum(number < _FEW_PEOPLE for number in people)
+    people = rates.counts.group_mated_subjects
+    people = rates.counts.group_nonmated_subjects if people is None else people
+    n_small = 0 if people is None else np.count_nonzero(people < _FEW_PEOPLE)
     if n_small:
         known.append(f"{n_small} of {n} groups have fewer than {_FEW_PEOPLE} people")
     if known:
@@ -242,12 +239,6 @@ def limits(evaluation: Evaluated) -> Said:
     if evaluation.groups and not has_comparisons_between_groups(rates):
         said.append(("Not tested", "false matches between groups: all non-mated comparisons are within groups."))
     return said
-
-
-def _people_of(rates: Rates) -> list[int]:
-    counts = rates.counts
-    found = counts.group_mated_subjects if counts.group_mated_subjects is not None else counts.group_nonmated_subjects
-    return [] if found is None else [int(one) for one in found]
 
 
 def has_comparisons_between_groups(rates: Rates) -> bool:
@@ -271,8 +262,8 @@ def sizes_in_words(n_mated: int, n_nonmated: int, n_subjects: int | None, n_grou
 def brackets_of(settings: Mapping[str, Any]) -> str:
     """Say what intervals stand in brackets."""
     drawn = f"from {settings['n_resamples']:,} replicates" if settings["n_resamples"] else "in closed form"
-    kind = f"{_SIDES.get(settings.get('alternative', ''), 'interval')}s"
-    kind += " that hold in all groups together" if settings.get("simultaneous") else ""
+    together = " that hold in all groups together" if settings.get("simultaneous") else ""
+    kind = f"{_SIDES.get(settings.get('alternative', ''), 'interval')}s{together}"
     unit = settings["unit"].replace("+", "s and ")
     return f"Numbers in brackets are {100 * settings['confidence_level']:g} % {kind}, {drawn} over {unit}s."
 

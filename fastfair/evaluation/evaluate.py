@@ -105,9 +105,7 @@ def _complete_groups(comparisons: Comparisons, policy: str) -> list[int]:
     everything = list(range(len(comparisons.groups)))
     if not lacking:
         return everything
-    found = "; ".join(
-        f"{group!r} has {mated} mated and {nonmated} non-mated" for group, (mated, nonmated) in lacking.items()
-    )
+    found = "; ".join(f"{group!r} has {own[0]} mated and {own[1]} non-mated" for group, own in lacking.items())
     if policy == "raise":
         raise InputError(
             f"{len(lacking)} of {len(everything)} groups lack comparisons of their own, so they have no FMR, FNMR or "
@@ -478,8 +476,14 @@ def evaluated(
     with_own = any(MEASURES[name].own_threshold for name in request.measures)
     if with_own and _have_eer_thresholds(comparisons, request.measured):
         own = [_rates_at(comparisons, at_mean_group_eer(), request.measured)]
-    selection = _select(comparisons, request, with_mean_group_eer=bool(own))
     cells = different_groups(comparisons) if comparisons.groups else ()
+    mated, nonmated = sizes_of_groups(comparisons)
+    selection = Selection(
+        groups=comparisons.groups, measured=request.measured, group_mated=mated, group_nonmated=nonmated,
+        n_points=len(request.points), with_mean_group_eer=bool(own), metrics=tuple(request.metrics),
+        measures=tuple(request.measures), alpha=request.alpha, zero_policy=request.zero_policy,
+        matrix=tuple(map(tuple, np.argwhere(comparisons.nonmated_by_group.cells).tolist())) if cells else (),
+    )  # fmt: skip
     base = estimates([*at_points, *own], found, cells)
     listed = list(entries(base, selection))
     shares = concentrations(comparisons, at_points)
@@ -488,9 +492,7 @@ def evaluated(
     settings = request.settings(comparisons, [result.threshold for result in at_points], seed)
     measured = tuple(comparisons.groups[k] for k in request.measured)
     points, n_subjects = request.points, None if comparisons.subjects is None else comparisons.subjects.size
-    failures = None
-    if comparisons.failed is not None and comparisons.failed.reported:
-        failures = Failures(comparisons, at_points)
+    failures = Failures(comparisons, at_points) if comparisons.failed and comparisons.failed.reported else None
     uncertainty: IntervalMaker | None = None
     in_closed_form = request.is_in_closed_form(comparisons)
     if in_closed_form or key is not None:
@@ -596,18 +598,6 @@ def _have_eer_thresholds(comparisons: Comparisons, groups: Sequence[int]) -> boo
     return not failed and all(all(keys.sizes) for keys in of_groups.values())
 
 
-def _select(comparisons: Comparisons, request: Request, *, with_mean_group_eer: bool) -> Selection:
-    matrix: tuple[tuple[int, int], ...] = ()
-    if comparisons.groups and different_groups(comparisons):
-        matrix = tuple((i, j) for i, j in np.argwhere(comparisons.nonmated_by_group.cells).tolist())
-    mated, nonmated = sizes_of_groups(comparisons)
-    return Selection(
-        groups=comparisons.groups, measured=request.measured, group_mated=mated, group_nonmated=nonmated,
-        n_points=len(request.points), with_mean_group_eer=with_mean_group_eer, metrics=tuple(request.metrics),
-        measures=tuple(request.measures), alpha=request.alpha, zero_policy=request.zero_policy, matrix=matrix,
-    )  # fmt: skip
-
-
 def _jackknife(resampler: Resampler, selection: Selection, n_threads: int | None, failures: Failures | None) -> Floats:
     """Compute every quantity with one unit left out at a time, centred on the mean of the unit's stratum."""
     without = resampler.jackknife(n_threads)
@@ -681,12 +671,9 @@ def _not_computable(value: float) -> str:
 
 
 def noted_few_subjects(
-    quantities: Sequence[Quantity],
-    at_points: Sequence[Rates],
-    replicates: Floats,
-    resampler: Resampler,
+    quantities: Sequence[Quantity], at_points: Sequence[Rates], replicates: Floats, resampler: Resampler,
     sizes: SampleSizes,
-) -> tuple[Quantity, ...]:
+) -> tuple[Quantity, ...]:  # fmt: skip
     """Note at which FNMRs few subjects cause most of the false matches that hold the threshold.
 
     Parameters
@@ -755,8 +742,8 @@ def warn_of_narrow_intervals(
     for reason, names in found.items():
         if named := list(dict.fromkeys(names)):
             more = f" and {len(named) - _MOST_NAMED} more" if len(named) > _MOST_NAMED else ""
-            told = f"{', '.join(named[:_MOST_NAMED])}{more}"
-            warn(f"intervals are likely too narrow: {reason}: {told}", NarrowIntervalsWarning)
+            told = f"{reason}: {', '.join(named[:_MOST_NAMED])}{more}"
+            warn(f"intervals are likely too narrow: {told}", NarrowIntervalsWarning)
 
 
 def repeats_subjects(comparisons: Comparisons, unit: str) -> bool:

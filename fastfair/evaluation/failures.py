@@ -53,12 +53,11 @@ class Failures:
     at_points: Sequence[Rates]
 
     def __post_init__(self) -> None:
-        failed = self.comparisons.failed
-        assert failed is not None
         self.trials = failure_trials(self.comparisons)
         self.rates = rates_at_key(self.trials, _FAILED, self.trials.to_key(_FAILED.value))
         # Where failures count as non-matches, FNMR and FMR are FRR and FAR already.
-        self.points = tuple(self.at_points) if failed.policy == "exclude" else ()
+        failed = self.comparisons.failed
+        self.points = tuple(self.at_points) if failed is not None and failed.policy == "exclude" else ()
         shares: dict[str, Any] = {}
         if self.trials.subjects is not None:
             shares["failure_rate_nonmated"] = concentration(self.trials, self.rates, False)

@@ -18,7 +18,7 @@ from fastfair.data.comparisons import Comparisons
 from fastfair.data.scans import ScannedComparisons
 from fastfair.data.sorted_scores import GroupedSide, SortedSide
 from fastfair.error_rates.operating_points import FEWEST_ERRORS, OperatingPoint, threshold_key
-from fastfair.error_rates.rates import Rates, concentration, rates_at_key
+from fastfair.error_rates.rates import Rates, concentration, counts_behind, rates_at_key
 from fastfair.errors import InputError
 from fastfair.measures._registry import METRICS
 from fastfair.results.result import Result
@@ -139,7 +139,7 @@ class _Found(NamedTuple):
 
     side: SortedSide
     by_group: GroupedSide | None  # None without groups
-    inside: NDArray[np.bool_] | None  # which comparisons are within the group asked for; None without one
+    inside: NDArray[np.bool_]  # which comparisons are within the group asked for
     positions: NDArray[np.intp]  # of the errors, the worst first
     error: str
     counted: Errors
@@ -241,24 +241,24 @@ def worst_comparisons(
 
 
 def _errors(comparisons: Comparisons, rates: Rates, mated: bool, code: int | None) -> _Found:
-    side, n_errors = comparisons.nonmated, rates.counts.false_matches
-    if mated:
-        side, n_errors = comparisons.mated, rates.counts.false_nonmatches
+    cell = None if code is None else (code, code)
+    side = comparisons.mated if mated else comparisons.nonmated
     by_group = None
     if comparisons.groups:
         by_group = comparisons.mated_by_group if mated else comparisons.nonmated_by_group
+    n_errors, share = counts_behind(rates.counts, mated)[1], math.nan
     positions = np.arange(n_errors)
     if not mated:  # of equal scores the first one first
         first = side.keys.size - n_errors
         positions = first + np.argsort(~side.keys[first:], kind="stable")
-    n, share = len(side), math.nan
     if comparisons.subjects is not None and n_errors:
         overall, cells = concentration(comparisons, rates, mated)
-        share = overall if code is None else float(cells[code, code])
-    inside = None
+        share = overall if cell is None else float(cells[cell])
+    inside = np.ones(side.keys.size, np.bool_)
     if code is not None and by_group is not None:
         inside = (by_group.reference_group == code) & (by_group.probe_group == code)
-        positions, n = positions[inside[positions]], int(by_group.cells[code, code])
+        positions = positions[inside[positions]]
+    n = counts_behind(rates.counts, mated, cell)[0]
     n_failed = int(np.count_nonzero(positions < score_keys.count_failed(side.keys))) if mated else 0
     error = FALSE_NONMATCH if mated else FALSE_MATCH
     return _Found(side, by_group, inside, positions, error, Errors(n, positions.size, n_failed, share))
@@ -278,9 +278,7 @@ def _by_subject(comparisons: Comparisons, found: list[_Found]) -> dict[str, tupl
         names = ("false_nonmatches", "mated") if one.error == FALSE_NONMATCH else ("false_matches", "nonmated")
         columns[names[0]] = involved(one, one.positions)
         if one.side.not_kept is None:
-            columns[names[1]] = involved(
-                one, np.flatnonzero(np.ones(one.side.keys.size) if one.inside is None else one.inside)
-            )
+            columns[names[1]] = involved(one, np.flatnonzero(one.inside))
     of_errors = sum((columns[name] for name in columns if name.startswith("false")), np.zeros(n_all, np.int64))
     order = np.argsort(-of_errors, kind="stable")[: np.count_nonzero(of_errors)]
     labels = comparisons.subjects.tolist()

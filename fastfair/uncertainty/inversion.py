@@ -541,9 +541,9 @@ class MeasureInversion:
     ) -> Iterator[tuple[int, float, float, str]]:
         """Yield the position of each measure among some rows, its interval, and what that is made by.
 
-        estimates, percentiles: (quantities,) estimates, and quantiles of replicates that are rid of their shift, which
-        intervals reach on the unfair side. Left out are measures of systems in which a group has no errors, where
-        numbers of errors cannot be drawn.
+        estimates: of all quantities; percentiles: of the rows asked for, quantiles of replicates that are rid of their
+        shift, which intervals reach on the unfair side. Left out are measures of systems in which a group has no
+        errors, where numbers of errors cannot be drawn.
         """
         without_errors = set()
         for key, low, high in zip(self.inverted.keys, *self.inverted.intervals(confidence_level), strict=True):
