@@ -183,15 +183,13 @@ def added(
     numbers has a number below n_subjects for each of the (subjects,), the same in both sets.
     """
     side = comparisons.mated if mated else comparisons.nonmated
-    assert side.reference is not None
-    assert side.probe is not None
     below = score_keys.count_below(side.keys, key)
     wrong = (np.arange(side.keys.size) < below) == mated
     inside: NDArray[np.bool_] | slice = slice(None)
     if group is not None:
         by_group = comparisons.mated_by_group if mated else comparisons.nonmated_by_group
         inside = (by_group.reference_group == group) & (by_group.probe_group == group)
-    first, second = numbers[side.reference[inside]], numbers[side.probe[inside]]
+    first, second = (numbers[subject] for subject in side.compared(inside))
     errors = wrong[inside]
     values = (errors - errors.mean()) / errors.size if errors.size else np.zeros(0)
     apart = first != second

@@ -181,11 +181,8 @@ def parts_of(comparisons: Comparisons, n_folds: int, rng: np.random.Generator) -
         raise InputError(f"n_folds={n_folds} is more than there are subjects, {comparisons.subjects.size}")
     group = comparisons.group_of_subject
     strata = np.zeros(comparisons.subjects.size, np.int64) if group is None else group.astype(np.int64)
-    fold, folds = _dealt(strata, n_folds, rng), []
-    for side in (comparisons.mated, comparisons.nonmated):
-        assert side.reference is not None
-        assert side.probe is not None
-        folds.append((fold[side.reference], fold[side.probe]))
+    fold = _dealt(strata, n_folds, rng)
+    folds = [tuple(fold[who] for who in side.compared()) for side in (comparisons.mated, comparisons.nonmated)]
     pairs = [np.minimum(*both) * n_folds + np.maximum(*both) for both in folds]
     for code in np.union1d(*pairs).tolist():
         first, second = divmod(code, n_folds)
@@ -299,11 +296,7 @@ class CalibratedScores(Result):
             For distances where similarities were trained on, and the other way round; and for groups that the training
             had not.
         """
-        if (comparisons.score_kind == "distance") != (self.settings["score_kind"] == "distance"):
-            raise InputError(
-                f"the transform was trained on scores of the kind {self.settings['score_kind']}, and these are of the "
-                f"kind {comparisons.score_kind}"
-            )
+        _require_direction(comparisons, self.settings["score_kind"])
         return with_ratios(comparisons, *(ratios_of(self._for_others, comparisons, mated) for mated in (True, False)))
 
     @property
@@ -365,6 +358,13 @@ class CalibratedScores(Result):
 
 
 _Method = Literal["logistic", "pav"]
+
+
+def _require_direction(comparisons: Comparisons, trained_on: str) -> None:
+    """Refuse distances for a transform of similarities, and the other way round."""
+    if (comparisons.score_kind == "distance") != (trained_on == "distance"):
+        kind = comparisons.score_kind
+        raise InputError(f"training is on scores of the kind {trained_on}, and these are of the kind {kind}")
 
 
 @checked
@@ -429,11 +429,7 @@ def calibrate(
     ('log-likelihood-ratio', 0.096, 0.091)
     """
     source = comparisons if development is None else development
-    if (source.score_kind == "distance") != (comparisons.score_kind == "distance"):
-        raise InputError(
-            f"development has scores of the kind {source.score_kind}, but the comparisons of the kind "
-            f"{comparisons.score_kind}"
-        )
+    _require_direction(comparisons, source.score_kind)
     if group_wise:
         comparisons.require_groups()
         source.require_groups()

@@ -473,9 +473,7 @@ class Comparisons:
         n_subjects = 0 if self.subjects is None else self.subjects.size
         codes = self._group_codes[first : first + 2]
         if self._of_subject:
-            assert side.reference is not None
-            assert side.probe is not None
-            codes = [look_up(subject, self._group_codes[0]) for subject in (side.reference, side.probe)]
+            codes = [look_up(subject, self._group_codes[0]) for subject in side.compared()]
         return GroupedSide(side, codes[0], codes[1], len(self.groups), n_subjects)
 
     @cached_property

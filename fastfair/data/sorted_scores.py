@@ -95,9 +95,7 @@ class SortedSide:
         """Return the labels of references and of probes under an attribute, as positions in those of `Comparisons`."""
         if name not in self.of_subject:
             return self.labels[0][name], self.labels[1][name]
-        assert self.reference is not None
-        assert self.probe is not None
-        of_reference, of_probe = (look_up(codes, self.of_subject[name]) for codes in (self.reference, self.probe))
+        of_reference, of_probe = (look_up(codes, self.of_subject[name]) for codes in self.compared())
         return read_only(of_reference), read_only(of_probe)
 
     @cached_property
@@ -105,11 +103,15 @@ class SortedSide:
         """(n,) ascending scores as similarities: distances are negated."""
         return read_only(score_keys.decode(self.keys))
 
-    def of_subjects(self, rows: Any = slice(None)) -> NDArray[np.int64]:
-        """Count the comparisons of each subject, of all or of some; one of a subject with himself counts once."""
+    def compared(self, rows: Any = slice(None)) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        """Return the subjects of the references and of the probes, which must be known, of some of the comparisons."""
         assert self.reference is not None
         assert self.probe is not None
-        reference, probe = self.reference[rows], self.probe[rows]
+        return self.reference[rows], self.probe[rows]
+
+    def of_subjects(self, rows: Any = slice(None)) -> NDArray[np.int64]:
+        """Count the comparisons of each subject, of all or of some; one of a subject with himself counts once."""
+        reference, probe = self.compared(rows)
         n = 1 + int(max(reference.max(initial=-1), probe.max(initial=-1)))
         return np.bincount(reference, minlength=n) + np.bincount(probe[reference != probe], minlength=n)
 
@@ -127,10 +129,9 @@ class SortedSide:
     @cached_property
     def _pairs_of_subjects(self) -> tuple[int, NDArray[np.int64], NDArray[np.int64]]:
         """What codes are made with, the pairs of subjects as ascending codes, and how often each occurs."""
-        assert self.reference is not None
-        assert self.probe is not None
-        n = 1 + int(max(self.reference.max(initial=-1), self.probe.max(initial=-1)))
-        return n, *np.unique(pair_codes(self.reference, self.probe, n), return_counts=True)
+        reference, probe = self.compared()
+        n = 1 + int(max(reference.max(initial=-1), probe.max(initial=-1)))
+        return n, *np.unique(pair_codes(reference, probe, n), return_counts=True)
 
     def take(self, positions: NDArray[np.intp], keys: score_keys.Keys | None = None) -> SortedSide:
         """Keep some of the comparisons, or all in another order, with their keys or with others, which ascend."""

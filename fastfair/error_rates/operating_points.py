@@ -747,16 +747,11 @@ def _share_to_keep(
     needed = _SPARE * max(held, default=0.0)
     if with_metrics or len(held) < len(points):
         needed = max(needed, _SPARE_OF_OTHERS * _share_at_thresholds(embeddings, points, with_metrics, n_threads))
-    for_groups = min(_MOST_FOR_GROUPS, _PAIRS / _smallest_cell(embeddings))
-    return max(needed + _PAIRS / embeddings.n_nonmated, for_groups)
-
-
-def _smallest_cell(embeddings: Embeddings) -> int:
-    """Return the number of non-mated pairs of the two groups that have the fewest."""
-    if not embeddings.groups:
-        return embeddings.n_nonmated
-    cells = embeddings.pairs[1].count(embeddings.subject_group.astype(np.uint16), len(embeddings.groups))[0]
-    return int(cells[cells > 0].min())
+    smallest = embeddings.n_nonmated  # of the two groups that have the fewest pairs
+    if embeddings.groups:
+        cells = embeddings.pairs[1].count(embeddings.subject_group.astype(np.uint16), len(embeddings.groups))[0]
+        smallest = int(cells[cells > 0].min())
+    return max(needed + _PAIRS / embeddings.n_nonmated, min(_MOST_FOR_GROUPS, _PAIRS / smallest))
 
 
 def _share_at_thresholds(

@@ -272,19 +272,11 @@ def concentration(
     """
     from fastfair.kernels import groups as kernels
 
-    counts, n_groups = rates.counts, len(rates.groups)
-    if mated:
-        side, errors = comparisons.mated, slice(0, counts.false_nonmatches)
-        n_errors, n_subjects = counts.false_nonmatches, counts.mated_subjects
-    else:
-        side = comparisons.nonmated
-        errors = slice(side.keys.size - counts.false_matches, None)
-        n_errors, n_subjects = counts.false_matches, counts.nonmated_subjects
-    assert side.reference is not None
-    assert side.probe is not None
+    n_groups, side = len(rates.groups), comparisons.mated if mated else comparisons.nonmated
+    _, n_errors, n_subjects = counts_behind(rates.counts, mated)
+    errors = slice(0, n_errors) if mated else slice(side.keys.size - n_errors, None)
     assert comparisons.subjects is not None
-    subjects = side.reference[errors], side.probe[errors]
-    n_all = comparisons.subjects.size
+    subjects, n_all = side.compared(errors), comparisons.subjects.size
 
     def shares(cell: NDArray[np.int64], n_errors: NDArray[np.int64], n_subjects: NDArray[np.int64]) -> Floats:
         held = np.empty(n_errors.size, np.int64)

@@ -68,18 +68,14 @@ class ExactCosts:
         """Return the mean cost of comparisons in nats."""
         words = np.zeros((2, 1), np.int64)
         for start in range(0, keys.size, _AT_ONCE):
-            words += two_words(self.of(keys[start : start + _AT_ONCE]))
+            costs = self.of(keys[start : start + _AT_ONCE])
+            words += [[(costs & _LOW).sum()], [(costs >> 32).sum()]]
         return float(self.means(words, np.array([keys.size]))[0])
 
     def means(self, words: NDArray[np.int64], sizes: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return means in nats, (n,), from sums of `two_words`, (2, n), and the numbers of comparisons, (n,)."""
+        """Return (n,) means in nats, from (2, n) sums of their lower and higher 32 bits, and (n,) numbers of costs."""
         carried = np.stack((words[0] & _LOW, words[1] + (words[0] >> 32)))
         return np.asarray(self.nats(carried) / np.maximum(sizes, 1))
-
-
-def two_words(costs: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Sum costs: (2, 1), those of the lower 32 bits and those of the higher ones."""
-    return np.array([[(costs & _LOW).sum()], [(costs >> 32).sum()]])
 
 
 def exact_costs(keys: ClassKeys, log_odds: float = 0.0) -> tuple[ExactCosts, ExactCosts]:

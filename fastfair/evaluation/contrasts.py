@@ -85,9 +85,7 @@ class Trials:
         if not self.n_units:
             assert side.rows is not None
             return side.rows[rows].astype(np.int64)
-        assert side.reference is not None
-        assert side.probe is not None
-        return pair_codes(side.reference[rows], side.probe[rows], self.n_units)
+        return pair_codes(*side.compared(rows), self.n_units)
 
 
 class DecidedSystem(HeldThreshold):

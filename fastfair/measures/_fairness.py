@@ -714,7 +714,7 @@ def measure_all(
     names: Sequence[str],
     at_points: Sequence[Metrics],
     threshold_free: Metrics,
-    at_mean_group_eer: Metrics | None,
+    at_mean_group_eer: Metrics,
     alpha: float,
     zero_policy: str | float,
     kinds: frozenset[str] = KINDS,
@@ -729,7 +729,7 @@ def measure_all(
         FMR and FNMR at each operating point, or at several of them on a leading axis.
     threshold_free : dict of BaseMetric
         Any of EER, actual DCF, minDCF and Cllr; measures of the others are left out.
-    at_mean_group_eer : dict of BaseMetric, or None
+    at_mean_group_eer : dict of BaseMetric
         Rates at the mean of the groups' EER thresholds; without them the measure of these is left out.
     alpha : float
         Weight of false matches.
@@ -745,8 +745,6 @@ def measure_all(
     for name in names:
         measure = MEASURES[name]
         if measure.own_threshold:
-            if at_mean_group_eer is None:
-                continue
             value = value_of(measure, BOTH_RATES, at_mean_group_eer, alpha, "keep")
             yield MeasuredQuantity(name, None, value, measure.per_group)
             if measure.per_group:

@@ -13,8 +13,8 @@ from fastfair._lib.arguments import Share, checked
 from fastfair._lib.text import did_you_mean
 from fastfair.errors import InputError
 
-from ._fairness import BaseMetric, measure_all, numbers_of
-from ._registry import MEASURES, measure_of
+from ._fairness import KINDS, BaseMetric, measure_all, numbers_of
+from ._registry import BOTH_RATES, MEASURES
 
 if TYPE_CHECKING:
     from narwhals.typing import IntoDataFrame
@@ -131,12 +131,9 @@ def table(
         groups_of, overall = (numbers_of(name, values / scale, largest=1) for values in (found, of_all))
         metrics[name] = BaseMetric(groups_of, overall)
     made = []
-    for quantity in measure_all(list(MEASURES), [metrics], {}, metrics, alpha, "keep"):
-        measure = measure_of(quantity.name)
-        assert measure is not None
-        metric = quantity.name.partition("(")[2].removesuffix(")") or None
-        if not {error.lower() for error in measure.error_types(metric)} <= set(given):
-            continue
+    kinds = KINDS if len(given) == 2 else frozenset(given)
+    names = [name for name, one in MEASURES.items() if BOTH_RATES in kinds or not one.own_threshold]
+    for quantity in measure_all(names, [metrics], {}, metrics, alpha, "keep", kinds):
         for system, values in zip(distinct, quantity.value, strict=True):
             for label, value in zip(groups if quantity.per_group else [None], np.atleast_1d(values), strict=True):
                 made.append((*system, quantity.name, label, float(value)))

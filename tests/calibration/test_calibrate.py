@@ -151,8 +151,8 @@ def test_distances_become_ratios():
     near = ff.Comparisons(**given | {"scores": -given["scores"]}, score_kind="distance")
     one, other = ff.calibrate(near, rng=0), ff.calibrate(ff.Comparisons(**given), rng=0)
     assert one.comparisons.mated.similarities == pytest.approx(other.comparisons.mated.similarities, abs=1e-9)
-    refused("trained on scores of the kind distance", one.apply, ff.Comparisons(**given))
-    refused("development has scores of the kind distance", ff.calibrate, ff.Comparisons(**given), development=near)
+    refused("training is on scores of the kind distance", one.apply, ff.Comparisons(**given))
+    refused("training is on scores of the kind distance", ff.calibrate, ff.Comparisons(**given), development=near)
     assert one.plot().get_xlabel() == "Distance"
 
 
