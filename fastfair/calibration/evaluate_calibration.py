@@ -256,7 +256,7 @@ def draw_bayes_errors(
         name: (curve.prior_log_odds, curve.actual / unit(curve), curve.minimum / unit(curve))
         for name, curve in curves.items()
     }
-    guide = {"color": GREY, "linestyle": ":"}
+    guide: dict[str, Any] = {"color": GREY, "linestyle": ":"}
     ax = _draw_pairs(lines, ax, ("actual", "minimum"), [("without scores", guide)])
     ax.plot(first.prior_log_odds, first.default / unit(first), **guide)
     for log_odds in marked:
@@ -283,7 +283,7 @@ def _draw_pairs(
 ) -> Axes:  # fmt: skip
     """Draw a line and a dashed line over the same places for each group, in its colour, and explain them below."""
     ax, several = axes_or_new(ax), len(curves) > 1
-    colors = {name: {"color": COLORS[k % len(COLORS)]} for k, name in enumerate(curves)}
+    colors: dict[str, dict[str, Any]] = {name: {"color": COLORS[k % len(COLORS)]} for k, name in enumerate(curves)}
     for name, (places, line, dashed) in curves.items():
         ax.plot(places, line, **colors[name], **style)
         ax.plot(places, dashed, linestyle="--", **colors[name], **style)

@@ -482,7 +482,7 @@ def evaluated(
         groups=comparisons.groups, measured=request.measured, group_mated=mated, group_nonmated=nonmated,
         n_points=len(request.points), with_mean_group_eer=bool(own), metrics=tuple(request.metrics),
         measures=tuple(request.measures), alpha=request.alpha, zero_policy=request.zero_policy,
-        matrix=tuple(map(tuple, np.argwhere(comparisons.nonmated_by_group.cells).tolist())) if cells else (),
+        matrix=tuple((i, j) for i, j in np.argwhere(comparisons.nonmated_by_group.cells).tolist()) if cells else (),
     )  # fmt: skip
     base = estimates([*at_points, *own], found, cells)
     listed = list(entries(base, selection))

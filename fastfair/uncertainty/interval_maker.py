@@ -469,8 +469,8 @@ class IntervalMaker:
             if self.inversion is not None:
                 place_of = {k: place for place, k in enumerate(rows)}
                 unshifted = dict(zip(rows, np.array([low, high]).T - self._spread[1][list(rows), None], strict=True))
-                for k, *made in self.inversion.intervals(self._estimates, unshifted, confidence_level):
-                    low[place_of[k]], high[place_of[k]], made_by[place_of[k]] = made
+                for k, least, most, made in self.inversion.intervals(self._estimates, unshifted, confidence_level):
+                    low[place_of[k]], high[place_of[k]], made_by[place_of[k]] = least, most, made
         return low, high, made_by
 
     def _special(
