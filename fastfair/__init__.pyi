@@ -51,6 +51,7 @@ from .group_tests.equal_rates import fmr_test as fmr_test
 from .group_tests.equal_rates import fnmr_test as fnmr_test
 from .group_tests.equal_rates import margin_of_error as margin_of_error
 from .group_tests.failure_counts import FailureCounts as FailureCounts
+from .identification.compare_searches import compare_searches as compare_searches
 from .identification.identify import identify as identify
 from .identification.searches import Searches as Searches
 from .io.comparisons import read_comparisons as read_comparisons

@@ -40,10 +40,11 @@ from fastfair.measures._registry import METRICS, SUMMARIES, measure_of, quantity
 from fastfair.resampling.engine import METRICS as SCORE_METRICS
 from fastfair.resampling.units import Unit
 from fastfair.results.result import Result
-from fastfair.uncertainty.interval_maker import room_for, two_sided_level
+from fastfair.uncertainty.interval_maker import ROOM, room_for, two_sided_level
 from fastfair.uncertainty.quantities import (
     BELOW_RESOLUTION,
     IN_PER_CENT,
+    LEAVES_ROOM,
     NARROW,
     UNKNOWN_CONCENTRATION,
     Estimate,
@@ -70,19 +71,23 @@ def number_of(text: str) -> float:
     return value
 
 
-def doubts_about(quantity: Quantity, within: Callable[[float], bool]) -> str:
+def doubts_about(row: Any, within: Callable[[float], bool]) -> str:
     """Say why a limit that is on the right side of its bound does not settle a verdict; empty where it does.
 
-    within tells whether the bound leaves room for so many times the limit.
+    row: a `Quantity`, or another estimate with flags. within tells whether the bound leaves room for so many times the
+    limit.
     """
-    blocking = (NARROW, BELOW_RESOLUTION, *(() if quantity.name == "fmr" else (UNKNOWN_CONCENTRATION,)))
-    reasons = [quantity.note] if has_flag(quantity, *blocking) else []
-    room = room_for(quantity.name, quantity.n_errors or 0)
-    if room > 1 and not within(room):
-        reasons.append(
-            f"with fewer than {ENOUGH_ERRORS} false matches it is not known whether few subjects cause most of them, "
-            f"so the bound has to leave room for {room:g} times the limit"
-        )
+    blocking = (NARROW, BELOW_RESOLUTION, *(() if row.name == "fmr" else (UNKNOWN_CONCENTRATION,)))
+    reasons = [row.note] if has_flag(row, *blocking) else []
+    why = (
+        "it is luck whether few people who cause most errors are among the enrolled"
+        if has_flag(row, LEAVES_ROOM)
+        else ""
+    )
+    if room_for(row.name, row.n_errors or 0) > 1:
+        why = f"with fewer than {ENOUGH_ERRORS} false matches it is not known whether few subjects cause most of them"
+    if why and not within(ROOM):
+        reasons.append(f"{why}, so the bound has to leave room for {ROOM:g} times the limit")
     return "; ".join(reasons)
 
 
@@ -531,6 +536,7 @@ def _claimed_rate(evaluation: Evaluation, quantity: Quantity, claimed: float, le
 
 
 EVERY_GROUP = "*"
+_OF_COMPARISONS = (*ERROR_RATES, *SCORE_METRICS)
 _HOLDS = {"<=": operator.le, "<": operator.lt, ">=": operator.ge, ">": operator.gt}
 _NAME = re.compile(r"[A-Za-z][\w\s()-]*")
 # A group's label may hold anything, and nothing after it has a bracket.
@@ -598,11 +604,12 @@ class Requirement:
         return [self]
 
 
-def read_requirement(text: str, default: OperatingPoint) -> Requirement:
+def read_requirement(text: str, default: OperatingPoint, names: Sequence[str] = ()) -> Requirement:
     """Read a requirement such as "fnmr[f]@fmr=0.001 <= 5 %".
 
-    default is the operating point of rates, and of measures of rates, that name none. An InputError says what cannot be
-    read, and what would do; what no data or all data would meet is refused as well.
+    default is the operating point of rates, and of measures of rates, that name none; names: what it may be about where
+    the data are no comparisons, all of it at an operating point. An InputError says what cannot be read, and what would
+    do; what no data or all data would meet is refused as well.
     """
     parts = _REQUIREMENT.fullmatch(text)
     if parts is None:
@@ -612,8 +619,8 @@ def read_requirement(text: str, default: OperatingPoint) -> Requirement:
         )  # fmt: skip
     group = parts["group"] and parts["group"].strip()
     try:
-        name = _name_of(parts["called"].strip())
-        at = _point_of(name, parts["point"], default)
+        name = _name_of(parts["called"].strip(), names)
+        at = _point_of(name, parts["point"], default, names)
         _check_group(name, group)
         bound = _bound_of(name, parts["number"])
     except ValueError as error:  # InputError is one
@@ -630,15 +637,15 @@ def _refused(text: str, why: str) -> InputError:
     return InputError(f"requirement {text.strip()!r}: {why}")
 
 
-def _name_of(called: str) -> str:
+def _name_of(called: str, names: Sequence[str]) -> str:
     name = quantity_name(called)
     measure = measure_of(name)
-    is_name = _NAME.fullmatch(called) is not None  # names are compared without their marks
-    if is_name and (name in (*ERROR_RATES, *SCORE_METRICS) or _is_summary(name)):
+    is_name = _NAME.fullmatch(called) is not None  # they are compared without their marks
+    if is_name and name in names if names else is_name and (name in _OF_COMPARISONS or _is_summary(name)):
         return name
     code, _, metric = name.partition("(")
-    if not is_name or measure is None or code != measure.name:
-        known = [*ERROR_RATES, *SCORE_METRICS, *MEASURES]
+    if names or not is_name or measure is None or code != measure.name:
+        known = names or (*_OF_COMPARISONS, *MEASURES)
         near = did_you_mean(called.partition("(")[0], known)
         raise InputError(f"there is no quantity {called!r}{near}: name one of {joined_by_or(known)}")
     metric = metric.removesuffix(")")
@@ -663,10 +670,12 @@ def _is_summary(name: str) -> bool:
     return measure is not None and measure.own_threshold and name != measure.name
 
 
-def _point_of(name: str, written: str | None, default: OperatingPoint) -> OperatingPoint | None:
+def _point_of(name: str, written: str | None, default: OperatingPoint, names: Sequence[str]) -> OperatingPoint | None:
     measure = measure_of(name)
-    metric = None if measure is None or not measure.of else name.partition("(")[2].removesuffix(")")
-    needs = name in ERROR_RATES if measure is None else measure.needs_policy_threshold(metric)
+    needs = bool(names) or name in ERROR_RATES
+    if measure is not None and not names:
+        metric = name.partition("(")[2].removesuffix(")") if measure.of else None
+        needs = measure.needs_policy_threshold(metric)
     if written is None:
         return default if needs else None
     if not needs:
@@ -1023,15 +1032,17 @@ def check(
                 alpha=alpha, eer_method=eer_method, zero_policy=zero_policy, incomplete_groups="nan"
             ),
         )  # fmt: skip
-    return _judged_all(evaluation, wanted, confidence_level, allow_undecided)
+    return _judged_evaluation(evaluation, wanted, confidence_level, allow_undecided)
 
 
-def requirements_of(requirements: str | Sequence[str], at: OperatingPoint) -> list[Requirement]:
-    """Read requirements; at: the operating point of those that name none."""
+def requirements_of(
+    requirements: str | Sequence[str], at: OperatingPoint, names: Sequence[str] = ()
+) -> list[Requirement]:
+    """Read requirements; at: the operating point of those that name none; names: as in `read_requirement`."""
     listed = [requirements] if isinstance(requirements, str) else list(requirements)
     if not listed:
         raise InputError('requirements is empty: give at least one, such as "fnmr@fmr=0.001 <= 0.05"')
-    return [read_requirement(text, at) for text in dict.fromkeys(listed)]
+    return [read_requirement(text, at, names) for text in dict.fromkeys(listed)]
 
 
 def check_evaluation(evaluation: Evaluation, wanted: Sequence[Requirement]) -> Check:
@@ -1044,58 +1055,89 @@ def check_evaluation(evaluation: Evaluation, wanted: Sequence[Requirement]) -> C
             )
     level = evaluation.settings["confidence_level"]
     limits = evaluation.with_intervals(two_sided_level(level), "auto", "two-sided", simultaneous=False)
-    return _judged_all(limits, wanted, level, allow_undecided=False)
+    return _judged_evaluation(limits, wanted, level, allow_undecided=False)
 
 
-def _judged_all(
+def _judged_evaluation(
     evaluation: Evaluation, wanted: Sequence[Requirement], confidence_level: float, allow_undecided: bool
 ) -> Check:
     """Judge requirements by an evaluation whose two-sided intervals end at one-sided limits of the level."""
-    of_each = [requirement.of_groups(evaluation.groups) for requirement in wanted]
     comparisons, unit = evaluation.comparisons, evaluation.settings["unit"]
-    doubt = _DEPENDENT if comparisons is not None and repeats_subjects(comparisons, unit) else ""
-    level = two_sided_level(confidence_level)
-    opposite = evaluation.with_intervals(two_sided_level(1 - (1 - confidence_level) / sum(map(len, of_each))))
-    rows = [row for together in of_each for row in _judged(together, evaluation, opposite, level, doubt)]
+    own_level = two_sided_level(confidence_level)
+
+    def rows_at(level: float) -> Callable[[Requirement], Quantity]:
+        limits = evaluation if level == own_level else evaluation.with_intervals(level)
+        return lambda one: _quantity_of(one, limits)
+
+    def needed(one: Requirement, quantity: Quantity) -> str:
+        return _needed(evaluation, quantity, one.bound, confidence_level) if one.name in ERROR_RATES else ""
+
+    dependent = _DEPENDENT if comparisons is not None and repeats_subjects(comparisons, unit) else ""
+    rows = judged(wanted, evaluation.groups, rows_at, confidence_level, dependent=dependent, needed=needed)
     texts = [one.text for one in wanted]
     settings = evaluation.settings | {"requirements": texts, "confidence_level": confidence_level}
     return Check(tuple(texts), tuple(rows), confidence_level, settings, allow_undecided)
 
 
-def _judged(
-    rows: Sequence[Requirement], evaluation: Evaluation, opposite: Evaluation, level: float, dependent: str
+def judged(
+    wanted: Sequence[Requirement],
+    groups: Sequence[str],
+    rows_at: Callable[[float], Callable[[Requirement], Any]],
+    confidence_level: float,
+    *,
+    dependent: str = "",
+    needed: Callable[[Requirement, Any], str] = lambda *_: "",
 ) -> list[CheckedQuantity]:
-    """Judge the rows of one requirement; level: of the evaluation's two-sided intervals."""
-    one_sided = (1 + level) / 2
-    found = [_found(one, evaluation) for one in rows]
-    limits = [ends_of(quantity)[one.is_upper] for one, quantity in zip(rows, found, strict=True)]
-    doubts = [_doubt(one, quantity, limit, dependent) for one, quantity, limit in zip(rows, found, limits, strict=True)]
+    """Judge requirements.
 
-    def met_at(probability: float, which: Sequence[int]) -> list[int]:
-        wider = evaluation
-        if probability < 1 - one_sided:
-            wider = evaluation.with_intervals(two_sided_level(1 - probability))
-        ends = {k: ends_of(_found(rows[k], wider))[rows[k].is_upper] for k in which}
-        return [k for k, end in ends.items() if rows[k].allows(end) and not doubts[k]]
+    Parameters
+    ----------
+    wanted : sequence of Requirement
+        The requirements.
+    groups : sequence of str
+        All groups.
+    rows_at : callable
+        Given the level of two-sided intervals, what returns the estimate that a requirement of one group is about: a
+        `Quantity`, or another estimate with flags.
+    confidence_level : float
+        The level of limits to one side.
+    dependent : str
+        Why all limits are in doubt; empty where nothing puts all in doubt.
+    needed : callable
+        Says how many subjects would do where an upper limit of a rate is too high.
+    """
+    of_each = [requirement.of_groups(groups) for requirement in wanted]
+    own = rows_at(two_sided_level(confidence_level))
+    opposite = rows_at(two_sided_level(1 - (1 - confidence_level) / sum(map(len, of_each))))
+    checked: list[CheckedQuantity] = []
+    for rows in of_each:
+        limits = [ends_of(own(one))[one.is_upper] for one in rows]
+        doubts = [_doubt(one, own(one), limit, dependent) for one, limit in zip(rows, limits, strict=True)]
 
-    met = met_by_holm(len(rows), met_at, 1 - one_sided)
-    judged = []
-    for k, (one, quantity, limit, doubt) in enumerate(zip(rows, found, limits, doubts, strict=True)):
-        beyond = ends_of(_found(one, opposite))[not one.is_upper]
-        verdict, reason = _verdict(one, quantity, (limit, beyond), 100 * one_sided, doubt, is_met=k in met)
-        if verdict == UNDECIDED and one.name in ("fmr", "fnmr") and one.is_upper and not math.isnan(limit):
-            reason += _needed(evaluation, quantity, one.bound, one_sided)
-        low, high = (beyond, limit) if one.is_upper else (limit, beyond)
-        judged.append(CheckedQuantity._of(
-            quantity, requirement=one.text, name=one.name, at=one.at, relation=one.relation, bound=one.bound, low=low,
-            high=high, verdict=verdict, reason=reason, flags=quantity.flags,
-        ))  # fmt: skip
-    return judged
+        def met_at(
+            probability: float, which: Sequence[int], rows: list[Requirement] = rows, doubts: list[str] = doubts
+        ) -> list[int]:
+            wider = rows_at(two_sided_level(1 - probability)) if probability < 1 - confidence_level else own
+            ends = {k: ends_of(wider(rows[k]))[rows[k].is_upper] for k in which}
+            return [k for k, end in ends.items() if rows[k].allows(end) and not doubts[k]]
+
+        met = met_by_holm(len(rows), met_at, 1 - confidence_level)
+        for k, (one, limit, doubt) in enumerate(zip(rows, limits, doubts, strict=True)):
+            row, beyond = own(one), ends_of(opposite(one))[not one.is_upper]
+            verdict, reason = _verdict(one, row, (limit, beyond), 100 * confidence_level, doubt, is_met=k in met)
+            if verdict == UNDECIDED and one.is_upper and not math.isnan(limit):
+                reason += needed(one, row)
+            low, high = (beyond, limit) if one.is_upper else (limit, beyond)
+            checked.append(CheckedQuantity._of(
+                row, requirement=one.text, name=one.name, at=one.at, relation=one.relation, bound=one.bound, low=low,
+                high=high, verdict=verdict, reason=reason, flags=row.flags,
+            ))  # fmt: skip
+    return checked
 
 
-def _doubt(one: Requirement, quantity: Quantity, limit: float, dependent: str) -> str:
+def _doubt(one: Requirement, row: Any, limit: float, dependent: str) -> str:
     """Say what puts a limit in doubt."""
-    doubt = doubts_about(quantity, lambda room: one.allows(limit * room if one.is_upper else limit / room))
+    doubt = doubts_about(row, lambda room: one.allows(limit * room if one.is_upper else limit / room))
     return "; ".join(filter(None, (dependent, doubt)))
 
 
@@ -1111,7 +1153,7 @@ def _needed(evaluation: Evaluation, quantity: Quantity, bound: float, level: flo
 
 
 def _verdict(
-    one: Requirement, found: Quantity, limits: tuple[float, float], level: float, doubt: str, *, is_met: bool
+    one: Requirement, found: Any, limits: tuple[float, float], level: float, doubt: str, *, is_met: bool
 ) -> tuple[str, str]:
     limit, opposite = limits
     estimate, bound, shown, beyond = (written_value(one.name, x) for x in (found.estimate, one.bound, limit, opposite))
@@ -1133,7 +1175,7 @@ def _verdict(
     return UNDECIDED, f"{told}, but not at the confidence that several groups need together"
 
 
-def _found(one: Requirement, evaluation: Evaluation) -> Quantity:
+def _quantity_of(one: Requirement, evaluation: Evaluation) -> Quantity:
     key = one.name, one.group, None, one.at
     missing = Quantity(*key[:2], one.at, math.nan, math.nan, math.nan, note="groups lack comparisons")
     return next((quantity for quantity in evaluation.quantities if quantity.key == key), missing)

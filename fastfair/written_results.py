@@ -21,7 +21,7 @@ _HOMES = (
     "bands.curve", "calibration.calibrate", "calibration.evaluate_calibration", "claims",
     "error_models.error_model", "evaluation.result", "evaluation.system_comparison",
     "evaluation.worst_comparisons", "group_tests.equal_rates",
-    "identification.identify",
+    "identification.compare_searches", "identification.identify",
     "planning.fmr", "planning.fnmr", "quality", "small_groups", "thresholds",
 )  # fmt: skip
 

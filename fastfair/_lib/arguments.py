@@ -205,13 +205,15 @@ def _list_kind(inner: Any) -> Kind:
     return Kind(f"a list of {several}", f"lists of {several}", takes, read)
 
 
-def _dict_kind(inner: Any) -> Kind:
-    check, text = _check(inner), _check(str)
+def _dict_kind(keys: Any, inner: Any) -> Kind:
+    check, key_check = _check(inner), _check(str) if keys is str else lambda _, key: key
 
-    def read(name: str, value: Any) -> dict[str, Any]:
-        return {text(f"a name in {name}", key): check(f"{name}[{shown(key)}]", entry) for key, entry in value.items()}
+    def read(name: str, value: Any) -> dict[Any, Any]:
+        return {key_check(f"a name in {name}", key): check(f"{name}[{shown(key)}]", entry)
+                for key, entry in value.items()}  # fmt: skip
 
-    return Kind(f"a dict from text to {_several(inner)}", "dicts", lambda value: isinstance(value, Mapping), read)
+    known = "text" if keys is str else "labels"
+    return Kind(f"a dict from {known} to {_several(inner)}", "dicts", lambda value: isinstance(value, Mapping), read)
 
 
 def _pair_kind(inner: tuple[Any, ...]) -> Kind:
@@ -245,7 +247,7 @@ def _kinds(annotation: Any) -> Iterator[Kind]:
     elif origin in (Sequence, list):
         yield _list_kind(inner[0])
     elif origin is Mapping:
-        yield _dict_kind(inner[1])
+        yield _dict_kind(*inner)
     elif origin is tuple:
         yield _pair_kind(inner)
     elif origin is Callable:

@@ -178,6 +178,10 @@ def check(run: Run) -> None:
     junit = run.take("junit")
     files = {} if junit is None else {junit: found.to_junit}
     run.deliver({"check": found, **worst}, show=show, page=lambda: [found], files=files)
+    _exit_by(found)
+
+
+def _exit_by(found: Check) -> None:
     sys.exit({MET: 0, NOT_MET: 1, UNDECIDED: 3}[MET if found.passed else found.verdict])  # 2 is that of wrong options
 
 
@@ -279,8 +283,20 @@ def embeddings(run: Run) -> None:
 def identify(run: Run) -> None:
     """Search the references of vectors with their probes."""
     data = run._vectors(run.context.params["path"])
-    searches = run.call(ff.Searches.from_embeddings, data)
-    run.deliver({"identification": run.call(ff.identify, searches)})
+    searches, requirements = run.call(ff.Searches.from_embeddings, data), run.take("requirements", ())
+    more = {}
+    if run.take("returned", False):
+        if not data.groups:
+            raise InputError("--returned tells apart groups of people: name an attribute with --group")
+        groups = [data.groups[code] for code in data.subject_group.tolist()]
+        more["returned_group"] = dict(zip(data.subjects.tolist(), groups, strict=True))
+    found = run.call(ff.identify, searches, **more)
+    if not requirements:
+        run.deliver({"identification": found})
+        return
+    checked = found.check(list(requirements), confidence_level=found.confidence_level)
+    run.deliver({"identification": found, "check": checked})
+    _exit_by(checked)
 
 
 def _curve_to(asked: Any, data: Any, n: int) -> Any:

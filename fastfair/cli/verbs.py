@@ -286,8 +286,9 @@ VERBS: dict[str, Verb] = {
         "Tell how often searches of a gallery are wrong: one to many. The gallery are the references of the file "
         "PATH of vectors, which --role names, and each probe is a search.",
         """fastfair identify faces.npz --role role --at fpir=0.01 --at rank=1 --group sex
-        fastfair identify faces.npz --role role --at threshold=0.6 --sizes 100 --sizes 1000 --report report.html""",
-        "role groups at rank sizes gallery confidence_level output report",
+        fastfair identify faces.npz --role role --at threshold=0.6 --sizes 100 --sizes 1000 --report report.html
+        fastfair identify faces.npz --role role --at rank=1 --group sex --require "fnir[*] <= 5 %" --gallery fixed""",
+        "role groups at measures requirements sizes gallery confidence_level output report",
         "identify", _VECTORS, "path",
         (
             Option("at", "Operating point: fpir=0.01, fnir=0.05, threshold=0.6 or rank=1.", "point", multiple=True,
@@ -298,8 +299,14 @@ VERBS: dict[str, Verb] = {
                    "galleries need all at or above the threshold.", "integer", default=20),
             Option("sizes", "Numbers of enrolled people, at most as many as there are, for the rates expected in "
                    "galleries of so many of them.", "integer", multiple=True),
+            Option("measures", 'Measures of how fair FPIR and FNIR are: "gini", "std", "max_min_ratio", '
+                   '"max_geomean_ratio" or "log_geomean_sum".', multiple=True),
+            Option("requirements", 'What must hold, as "fpir[*]@threshold=0.6 <= 0.1 %"; exit codes are those of '
+                   "`fastfair check`.", multiple=True),
+            Option("returned", "Tell as well how often people of each group are wrongly returned.", "flag"),
             Option("n_threads", like="evaluate.n_threads"),
         ),
+        "returned_group",
     ),
     "measures": Verb(
         "Compute all fairness measures of a table of error rates.",

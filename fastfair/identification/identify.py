@@ -16,9 +16,9 @@ Limits of few errors are those of other rates: see `uncertainty.few_errors`.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
@@ -30,15 +30,26 @@ from fastfair._lib import validation
 from fastfair._lib.arguments import Natural, checked
 from fastfair._lib.plots import Bar, draw_lines, draw_rows, tick_per_cent
 from fastfair._lib.text import per_cent, rate_with_interval, typed
+from fastfair.claims import Check, Evidence, Requirement, judged, requirements_of
 from fastfair.error_rates.operating_points import FEWEST_ERRORS, OperatingPoint, allowed_errors
 from fastfair.errors import InputError
 from fastfair.group_tests.failure_counts import FailureCounts
-from fastfair.measures._registry import METRICS
+from fastfair.measures import MEASURES
+from fastfair.measures._registry import METRICS, Estimand, measure_of
 from fastfair.resampling.dependence import ENOUGH_PAIRS, effective_size
 from fastfair.results.result import Result
 from fastfair.results.written import UNWRITTEN
 from fastfair.uncertainty.few_errors import law_of_held_rate, raised_rate, widened_for_few_errors
-from fastfair.uncertainty.quantities import HELD, TOO_NARROW, Estimate, find, warn_of_narrow
+from fastfair.uncertainty.quantities import (
+    HELD,
+    LEAVES_ROOM,
+    TOO_NARROW,
+    UNKNOWN_CONCENTRATION,
+    Estimate,
+    Group,
+    find,
+    warn_of_narrow,
+)
 
 from .searches import Searches
 
@@ -50,6 +61,11 @@ Ends = tuple[float, float]
 Gallery = Literal["drawn", "fixed"]
 IdentificationRate = Literal["fpir", "fnir"]
 OF_ENROLLED = f"few enrolled people cause much of the uncertainty: {TOO_NARROW}"
+OF_CHANCE = "it is luck who is enrolled in other galleries"
+RATES = "fpir", "fnir"
+FAIRNESS = "gini", "std", "max_min_ratio", "max_geomean_ratio", "log_geomean_sum"
+QUANTITIES = *RATES, *(f"{name}({rate})" for name in FAIRNESS for rate in RATES)  # that requirements may be about
+_MOST_GROUPS = 16  # whose intervals' corners are all looked at
 _OPEN = "an end of the threshold's interval lies beyond all scores: more searches are needed"
 
 
@@ -192,6 +208,23 @@ def false_positives(searches: Searches, threshold: float, size: int, *, drawn: b
     )  # fmt: skip
 
 
+def returned(searches: Searches, threshold: float, is_of_group: NDArray[np.bool_], *, drawn: bool) -> Errors:
+    """Return what non-mated searches add to the share whose first candidate is of a group; is_of_group: of people.
+
+    Without that person, the second candidate is the first.
+    """
+    whole = false_positives(searches, threshold, searches.n_enrolled, drawn=drawn)
+    rows = np.flatnonzero(~searches.is_mated)
+    # Where there is no candidate, its position is -1, and so is its score too low.
+    of_group = is_of_group[searches.candidate[rows, :2]] & (searches.best[rows, :2] >= threshold)
+    first, second = of_group[:, 0], of_group[:, -1] & (of_group.shape[1] > 1)
+    search = np.flatnonzero((first != second) & (whole.value > 0))
+    weight = first[search].astype(np.float64) - second[search]
+    return replace(
+        whole, value=first.astype(np.float64), search=search, person=searches.candidate[rows][search, 0], weight=weight
+    )
+
+
 def false_negatives(searches: Searches, threshold: float, rank: int | None, size: int) -> Errors:
     """Return what mated searches add to the FNIR in galleries of `size` people."""
     rows = np.flatnonzero(searches.is_mated)
@@ -247,8 +280,11 @@ class IdentifiedRate(Estimate):
 
     Attributes
     ----------
-    name : {"fpir", "fnir", "tpir", "selectivity"}
-        What is estimated.
+    name : str
+        "fpir", "fnir", "tpir", "selectivity", or a fairness measure followed by its rate, such as "gini(fnir)". The
+        "fpir_matrix" is the share of non-mated searches whose first candidate is someone of `group`.
+    probe_group : str or None
+        For "fpir_matrix", the group of probes; None for all.
     at : OperatingPoint
         The operating point.
     threshold : float
@@ -257,6 +293,9 @@ class IdentifiedRate(Estimate):
         The number of enrolled people.
     n_searches : int
         The number of non-mated searches (FPIR, selectivity), or of mated ones.
+    flags : str
+        Codes of what verdicts depend on, separated by spaces. "leaves-room": the limit of a rate in other galleries may
+        be several times too low, as it is luck who is enrolled. "unknown-concentration": a measure of such rates.
     """
 
     name: str
@@ -264,6 +303,8 @@ class IdentifiedRate(Estimate):
     threshold: float
     gallery_size: int
     n_searches: int
+    flags: str = ""
+    probe_group: str | None = None
 
     _unused = ("n_comparisons",)
 
@@ -301,16 +342,17 @@ class Identification(Result):
 
     @checked
     def of(
-        self, name: str, group: str | None = None, at: OperatingPoint | None = None, size: int | None = None
+        self, name: str, group: Group = None, at: OperatingPoint | None = None, size: int | None = None
     ) -> IdentifiedRate:
         """Return a row.
 
         Parameters
         ----------
-        name : {"fpir", "fnir", "tpir", "selectivity"}
-            What is estimated.
-        group : str, optional
-            A group of probes; all searches by default.
+        name : str
+            What is estimated, as in `IdentifiedRate`.
+        group : str, or tuple of two, optional
+            A group of probes; all searches by default. For "fpir_matrix", the group of the person returned, or that and
+            the group of the probe.
         at : OperatingPoint, optional
             Needed where there are several.
         size : int, optional
@@ -325,6 +367,85 @@ class Identification(Result):
         if wanted not in sizes:
             raise InputError(f"there are no rates in galleries of {wanted}, only of {', '.join(map(str, sizes))}")
         return find([row for row in self.rows if row.gallery_size == wanted], name, group, at)
+
+    @checked
+    def check(
+        self,
+        requirements: str | Sequence[str],
+        at: OperatingPoint | None = None,
+        *,
+        confidence_level: float = 0.95,
+        allow_undecided: bool = False,
+    ) -> Check:
+        """Judge requirements on FPIR, FNIR and measures of their fairness, as `check` does those on comparisons.
+
+        Parameters
+        ----------
+        requirements : str or sequence of str
+            What must hold, such as "fpir[*]@threshold=0.6 <= 0.1 %" or "max_min_ratio(fnir)@rank=1 <= 3": as in
+            `check`, with operating points of searches.
+        at : OperatingPoint, optional
+            The operating point of requirements that name none; by default the first of this result.
+        confidence_level : float, default 0.95
+            The level of the limits, to one side, in (0.5, 1).
+        allow_undecided : bool, default False
+            Whether the check passes where the data do not decide.
+
+        Returns
+        -------
+        Check
+
+        Raises
+        ------
+        InputError
+            For a requirement that cannot be read, that no data or all data would meet, or on a rate that its operating
+            point holds; for unknown groups, and as `identify` does.
+
+        Notes
+        -----
+        For this gallery, limits decide. For others (`gallery="drawn"`) it is luck whether someone is enrolled who
+        resembles many, so that a requirement is met only where the bound is four times the limit, and undecided if it
+        is on a measure of fairness.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import fastfair as ff
+        >>> rng = np.random.default_rng(0)
+        >>> people, scores = np.arange(300), rng.normal(size=(300, 200))
+        >>> searches = ff.Searches.from_matrix(scores, people, people[:200], group=np.where(people % 2, "f", "m"))
+        >>> found = ff.identify(searches, ff.at_threshold(4.5), gallery="fixed")
+        >>> found.check(["fpir[*] <= 10 %", "fpir@threshold=2 <= 10 %"]).verdicts
+        {'fpir[*] <= 10 %': 'met', 'fpir@threshold=2 <= 10 %': 'not met'}
+        """
+        searches, level = self._searches(), intervals.level(confidence_level)
+        wanted = requirements_of(requirements, at or self.rows[0].at, QUANTITIES)
+        points = dict.fromkeys(one.at for one in wanted if one.at is not None)
+        measures = sorted({measure.name for one in wanted if (measure := measure_of(one.name))})
+
+        @cache
+        def rows_at(level: float) -> Callable[[Requirement], IdentifiedRate]:
+            how = self.rank, self.gallery, level
+            found = identified(searches, list(points), [self.n_enrolled], how, measures)[0]
+            return lambda one: find(found, one.name, one.group, one.at)
+
+        def needed(one: Requirement, row: IdentifiedRate) -> str:
+            if self.gallery != "fixed" or one.name not in RATES or not row.at.is_given:
+                return ""
+            known = _Estimator(searches, self.rank, self.gallery, level).evidence_of(row)
+            times = known.times_needed(one.bound, level)
+            people = f"{math.ceil(times * (row.n_subjects or 0)):,}" if 1 < times < math.inf else ""
+            return f"; about {people} people who search with this rate would be enough" if people else ""
+
+        rows = judged(wanted, self.groups, rows_at, level, needed=needed)
+        texts = tuple(one.text for one in wanted)
+        settings = {"rank": self.rank, "gallery": self.gallery, "confidence_level": level, "requirements": list(texts)}
+        return Check(texts, tuple(rows), level, settings, allow_undecided)
+
+    def _searches(self) -> Searches:
+        if self.searches is None:
+            raise InputError("this result was read from a file: identify the searches again")
+        return self.searches
 
     @checked
     def failure_counts(self, rate: IdentificationRate = "fnir", at: OperatingPoint | None = None) -> FailureCounts:
@@ -342,11 +463,9 @@ class Identification(Result):
         FailureCounts
             For `fnmr_test`, which then tests equal rates in this very gallery.
         """
-        if self.searches is None:
-            raise InputError("this result was read from a file: identify the searches again")
         if not self.groups:
             raise InputError("the searches have no groups to compare: give group")
-        row, s = self.of(rate, at=at), self.searches
+        row, s = self.of(rate, at=at), self._searches()
         rank = int(row.at.value) if row.at.kind == "rank" else self.rank
         errors = (
             false_positives(s, row.threshold, s.n_enrolled, drawn=False) if rate == "fpir"
@@ -380,7 +499,9 @@ class Identification(Result):
 
     @checked
     def plot(self, ax: Axes | None = None, *, name: str | None = None) -> Axes:
-        """Draw TPIR over rank (CMC) where there are several ranks, a rate over gallery sizes, or rates of groups.
+        """Draw TPIR over rank (CMC), FNIR over FPIR (DET), a rate over gallery sizes, or rates of groups.
+
+        A curve is drawn over what has several values; its intervals are of each point by itself.
 
         Parameters
         ----------
@@ -393,33 +514,32 @@ class Identification(Result):
         -------
         matplotlib Axes
         """
-        ranks, sizes = (sorted(set(values)) for values in (
-            (row.at.value for row in self.rows if row.at.kind == "rank"), (row.gallery_size for row in self.rows),
-        ))  # fmt: skip
-        over_ranks = len(ranks) > 1
-        usual = "tpir" if over_ranks else "fnir" if any(row.name == "fnir" for row in self.rows) else "fpir"
+        values = {kind: {row.at.value for row in self.rows if row.at.kind == kind} for kind in ("rank", "fpir")}
+        sizes = {row.gallery_size for row in self.rows}
+        over = next((kind for kind in values if len(values[kind]) > 1), "size" if len(sizes) > 1 else "")
+        usual = "tpir" if over == "rank" else "fnir" if any(row.name == "fnir" for row in self.rows) else "fpir"
         rate = validation.choice("name", name or usual, ("fpir", "fnir", "tpir"))
-        rows = [row for row in self.rows if row.name == rate and (not over_ranks or row.at.kind == "rank")]
+        rows = [row for row in self.rows if row.name == rate and over in ("", "size", row.at.kind)]
         if not rows:
             raise InputError(f"there is no {rate.upper()} to draw")
-        if over_ranks or len(sizes) > 1:
-            at = rows[-1].at
-            rows = (
-                [row for row in rows if row.gallery_size == sizes[-1]]
-                if over_ranks
-                else [r for r in rows if r.at == at]
-            )
-            places = np.array(ranks if over_ranks else sizes, np.float64)
+        if over:
+            by_size, at = over == "size", rows[-1].at
+            rows = [row for row in rows if (row.at == at if by_size else row.gallery_size == max(sizes))]
+            rows.sort(key=lambda row: row.gallery_size if by_size else row.at.value)
+            places = np.array(sorted(sizes if by_size else values[over]), np.float64)
             curves = {
                 group or "all": [
-                    np.array([getattr(row, part) for row in sorted(rows, key=_place) if row.group == group])
+                    np.array([getattr(row, part) for row in rows if row.group == group])
                     for part in ("estimate", "low", "high")
                 ]
                 for group in (self.groups or (None,))
             }
-            called = "Rank" if over_ranks else f"Enrolled people, at {at}"
+            called = {"rank": "Rank", "fpir": METRICS["fpir"].long_title, "size": f"Enrolled people, at {at}"}[over]
             ax = draw_lines(places, curves, ax, (called, METRICS[rate].long_title))
             ax.yaxis.set_major_formatter(tick_per_cent)
+            if over == "fpir":
+                ax.set_xscale("log")
+                ax.xaxis.set_major_formatter(tick_per_cent)
             return ax
         labels = [f"{row.group or 'all'} at {row.at}" for row in rows]
         bars = [Bar(k, row.estimate, row.low, row.high) for k, row in enumerate(rows)]
@@ -428,10 +548,6 @@ class Identification(Result):
 
 def _key(row: IdentifiedRate) -> tuple[str, OperatingPoint, int]:
     return row.name, row.at, row.gallery_size
-
-
-def _place(row: IdentifiedRate) -> tuple[float, int]:
-    return row.at.value, row.gallery_size
 
 
 def _in_words(row: IdentifiedRate) -> str:
@@ -444,6 +560,7 @@ class _Held(NamedTuple):
     name: str
     expected: float  # effective number of errors
     thresholds: tuple[float | None, float | None]  # the strictest and the laxest; None beyond all scores
+    reach: float  # by how much the held rate differs between them
     of_people: Floats
     of_enrolled: bool
 
@@ -451,9 +568,10 @@ class _Held(NamedTuple):
 class _Estimator:
     """Computes the rates of searches at operating points, with their limits."""
 
-    def __init__(self, searches: Searches, rank: int | None, gallery: Gallery, confidence_level: float) -> None:
+    def __init__(self, searches: Searches, rank: int | None, gallery: str, confidence_level: float) -> None:
         self.searches, self.rank, self.drawn, self.level = searches, rank, gallery == "drawn", confidence_level
         self.n_people = searches.labels.size
+        self.influences: dict[tuple[str, str | None, OperatingPoint, int], Floats] = {}  # of people, on each rate
         self.n_enrolled = searches.n_enrolled
 
     def errors(self, name: str, threshold: float, rank: int | None, size: int) -> Errors | None:
@@ -516,9 +634,9 @@ class _Estimator:
         near = None if fewest == 0 else float(scores[fewest - 1])
         far = None if most >= n else float(scores[most])
         if at.kind == "fnir":
-            return _Held("fnir", expected, (far, near), found.of_people, found.of_enrolled)
+            return _Held("fnir", expected, (far, near), many - few, found.of_people, found.of_enrolled)
         up = [None if one is None else float(np.nextafter(one, math.inf)) for one in (near, far)]
-        return _Held("fpir", expected, (up[0], up[1]), found.of_people, found.of_enrolled)
+        return _Held("fpir", expected, (up[0], up[1]), many - few, found.of_people, found.of_enrolled)
 
     def effective(self, errors: Errors, name: str, group: int | None) -> float:
         """Return the effective sample size of a rate with few errors, by the design effect of the nearest more.
@@ -544,7 +662,7 @@ class _Estimator:
 
     def limits(self, errors: Errors, found: Influence, name: str, group: int | None, level: float) -> Ends:
         """Return the limits of a rate at a given threshold."""
-        n, (m, e) = errors.value.size, errors.attempts
+        m, _ = errors.attempts
         if m.size < 2:
             return (math.nan, math.nan) if name == "selectivity" else (0.0, 1.0)
         tail, rate, error = (1 - level) / 2, found.rate, math.sqrt(found.variance)
@@ -554,14 +672,31 @@ class _Estimator:
                 return 0.0, -math.log(tail) / self.effective(errors, name, group)
             factor = math.exp(float(stdtrit(freedom, 1 - tail)) * min(error / rate, 1.0))
             return rate / factor, rate * factor
+        known = self.evidence(errors, found, name, group)
         if rate in (0, 1):
-            upper = intervals.upper_limit_without_errors(max(1.0, self.effective(errors, name, group)), level)
+            upper = intervals.upper_limit_without_errors(known.independent, level)
             return (0.0, upper) if rate == 0 else (1 - upper, 1.0)
-        effective = self.effective(errors, name, group) if rate * n < ENOUGH_PAIRS else math.nan
-        attempts = max(float(m @ m) / n, float(e @ m) / float(e.sum()))
         low, high = (float(end) for end in intervals.logit_ends(rate, error, freedom, tail))
-        raised = raised_rate(rate, n, attempts)
-        return widened_for_few_errors((low, high), rate, (error, freedom, effective, raised), level)
+        return widened_for_few_errors((low, high), rate, (error, freedom, known.independent, known.raised), level)
+
+    def evidence(self, errors: Errors, found: Influence, name: str, group: int | None) -> Evidence:
+        """Return what the limits of a rate at a given threshold are computed from."""
+        n, (m, e) = errors.value.size, errors.attempts
+        rate, freedom = found.rate, found.freedom if name != "fnir" else float(m.size - 1)
+        if rate in (0, 1):
+            return Evidence(rate, math.nan, freedom, max(1.0, self.effective(errors, name, group)))
+        effective = self.effective(errors, name, group) if rate * n < ENOUGH_PAIRS else math.nan
+        raised = raised_rate(rate, n, max(float(m @ m) / n, float(e @ m) / float(e.sum())))
+        return Evidence(rate, math.sqrt(found.variance), freedom, effective, 1.0, raised)
+
+    def evidence_of(self, row: IdentifiedRate) -> Evidence:
+        """Return what the limits of a row are computed from."""
+        group = None if row.group is None else self.searches.groups.index(row.group)
+        rank = int(row.at.value) if row.at.kind == "rank" else self.rank
+        errors = self.errors(row.name, row.threshold, rank, row.gallery_size)
+        assert errors is not None
+        kept = errors.within(group)
+        return self.evidence(kept, self.influence(kept), row.name, group)
 
     def rows(self, at: OperatingPoint, sizes: Sequence[int]) -> list[IdentifiedRate]:
         """Return all rows of an operating point."""
@@ -579,11 +714,15 @@ class _Estimator:
                     None if one is None or name == held.name else self.errors(name, one, rank, size)
                     for one in held.thresholds
                 ]  # fmt: skip
+                by_luck = self.drawn and not (name == "fnir" and rank is None and held is None)
+                flags = LEAVES_ROOM if by_luck else ""
                 for group in (None, *range(len(s.groups))):
                     kept = None if known is None else known.within(group)
-                    row = self.row(kept, [one and one.within(group) for one in moved], held, (name, group))
+                    row, of_people = self.row(kept, [one and one.within(group) for one in moved], held, (name, group))
                     label = None if group is None else s.groups[group]
-                    rows.append(replace(row, at=at, threshold=threshold, gallery_size=size, group=label))
+                    self.influences[name, label, at, size] = of_people
+                    about = {"at": at, "threshold": threshold, "gallery_size": size, "group": label}
+                    rows.append(replace(row, flags=flags, **about))  # type: ignore[arg-type]
                     if size != s.n_enrolled:
                         rows[-1] = replace(rows[-1], n_errors=None)
                     if name == "fnir":
@@ -593,32 +732,87 @@ class _Estimator:
 
     def row(
         self, errors: Errors | None, moved: Sequence[Errors | None], held: _Held | None, what: tuple[str, int | None]
-    ) -> IdentifiedRate:
-        """Return the row of a rate, given what searches add to it at the thresholds that may be the population's."""
+    ) -> tuple[IdentifiedRate, Floats]:
+        """Return the row of a rate, given what searches add to it at the thresholds that may be the population's.
+
+        And the (people,) influence of each on it, as far as it is known.
+        """
         name, group = what
         more = {"at": OperatingPoint("threshold", 0.0), "threshold": 0.0, "gallery_size": 0}
         if errors is None or not errors.value.size:
             note = "lists are too short to count all candidates" if errors is None else "no such searches"
             n = 0 if errors is not None else int((~self.searches.is_mated).sum())
-            return IdentifiedRate(name=name, estimate=math.nan, n_searches=n, note=note, **more)  # type: ignore[arg-type]
+            row = IdentifiedRate(name=name, estimate=math.nan, n_searches=n, note=note, **more)  # type: ignore[arg-type]
+            return row, np.zeros(self.n_people)
         found, note = self.influence(errors), ""
+        of_people = found.of_people
         low, high = self.limits(errors, found, name, group, self.level)
         if held is not None and name == held.name:
             note = HELD if group is None else ""
         elif held is not None:
-            (low, high), note = self.with_threshold((low, high), found, moved, held, what)
+            (low, high), note, of_threshold = self.with_threshold((low, high), found, moved, held, what)
+            of_people = found.of_people + of_threshold
         if found.of_enrolled or (held is not None and held.of_enrolled and name != held.name):
             note = "; ".join(filter(None, (note, OF_ENROLLED)))
-        return IdentifiedRate(
+        row = IdentifiedRate(
             name=name, estimate=found.rate, low=low, high=high, n_searches=errors.value.size,
             n_errors=None if name == "selectivity" else round(errors.value.sum()),
             n_subjects=errors.attempts[0].size, note=note, **more,  # type: ignore[arg-type]
         )  # fmt: skip
+        return row, of_people
+
+    def measured(self, at: OperatingPoint, measures: Sequence[str]) -> list[IdentifiedRate]:
+        """Return measures of fairness; intervals are what groups' intervals allow, which hold all at once."""
+        n_groups = len(self.searches.groups)
+        shared = 1 - (1 - self.level) / n_groups  # by Bonferroni's inequality
+        rows = _Estimator(self.searches, self.rank, "drawn" if self.drawn else "fixed", shared).rows(
+            at, [self.n_enrolled]
+        )
+        measured, parts = [], ("estimate", "low", "high")
+        for rate in RATES:
+            of_groups = [row for row in rows if row.name == rate and row.group is not None]
+            estimates, *ends = (np.array([getattr(row, part) for row in of_groups]) for part in parts)
+            for name in measures if of_groups else ():
+                estimate, (low, high) = MEASURES[name].function(estimates), range_within(MEASURES[name], np.array(ends))
+                note = (
+                    (OF_CHANCE if self.drawn else "")
+                    if low <= high
+                    else f"there are more than {_MOST_GROUPS} groups, or some lack searches"
+                )
+                measured.append(replace(
+                    of_groups[0], name=f"{name}({rate})", group=None, estimate=float(estimate), low=low, high=high,
+                    n_searches=sum(row.n_searches for row in of_groups), n_errors=None, n_subjects=None, note=note,
+                    flags=UNKNOWN_CONCENTRATION if self.drawn else "",
+                ))  # fmt: skip
+        return measured
+
+    def matrix(self, at: OperatingPoint, group_of: Mapping[Any, str]) -> list[IdentifiedRate]:
+        """Return how often people of each group are wrongly returned, of all probes and of each group's."""
+        s, threshold = self.searches, self.threshold(at)
+        if s.is_mated.all() or at.kind == "rank":
+            return []
+        labels = [group_of.get(label) for label in s.labels.tolist()]
+        unknown = [s.labels[k] for k in s.enrolled.tolist() if labels[k] is None]
+        if unknown:
+            raise InputError(f"returned_group has no group of {len(unknown)} enrolled people, such as {unknown[0]!r}")
+        held, rows, whose = self.held(at, threshold), [], np.array(labels, object)
+        for name in sorted({str(labels[k]) for k in s.enrolled.tolist()}):
+            errors = returned(s, threshold, whose == name, drawn=self.drawn)
+            for group in (None, *range(len(s.groups))):
+                row, _ = self.row(errors.within(group), [None, None], held, ("fpir", group))
+                note = "" if row.note == HELD else row.note
+                about = {"at": at, "threshold": threshold, "gallery_size": s.n_enrolled, "group": name, "note": note}
+                probe_group = None if group is None else s.groups[group]
+                rows.append(replace(row, name="fpir_matrix", probe_group=probe_group, **about))  # type: ignore[arg-type]
+        return rows
 
     def with_threshold(
         self, ends: Ends, found: Influence, moved: Sequence[Errors | None], held: _Held, what: tuple[str, int | None]
-    ) -> tuple[Ends, str]:
-        """Widen limits at a given threshold for the threshold being an estimate."""
+    ) -> tuple[Ends, str, Floats]:
+        """Widen limits at a given threshold for the threshold being an estimate; and people's influence by way of it.
+
+        Where the held rate has few errors, what is known of this is no more than that it undoes the other influence.
+        """
         name, group = what
         others = [None if one is None else self.influence(one) for one in moved]
         top = math.inf if name == "selectivity" else 1.0
@@ -630,24 +824,69 @@ class _Estimator:
             ]
             lowest, highest = pairs if name != "fnir" else pairs[::-1]  # a strict threshold makes few candidates
             note = "" if all(pairs) else _OPEN
-            return (lowest[0] if lowest else 0.0, highest[1] if highest else top), note
+            return (lowest[0] if lowest else 0.0, highest[1] if highest else top), note, -found.of_people
         rates = [found.rate if one is None else one.rate for one in others]
         sign = 1.0 if name != "selectivity" or held.name == "fnir" else -1.0
         scale = math.sqrt(float(found.of_people @ found.of_people) * float(held.of_people @ held.of_people))
         correlation = sign * float(found.of_people @ held.of_people) / scale if scale else 0.0
         shift = np.array([0.0, min(rates) - found.rate, max(rates) - found.rate])
         low, high = intervals.sum_interval(np.array([found.rate, *ends]), shift, np.array(correlation))
-        return (max(0.0, float(low)), min(top, float(high))), ""
+        of_threshold = sign * (max(rates) - min(rates)) / held.reach * held.of_people
+        return (max(0.0, float(low)), min(top, float(high))), "", of_threshold
+
+
+def range_within(measure: Estimand, ends: Floats) -> Ends:
+    """Return the least and the greatest value of a measure of rates that lie within intervals; ends: (2, groups).
+
+    The measure is quasi-convex in rates or in their logarithms, so it is greatest in a corner, and least where rates
+    are as near to each other as intervals allow. NaN where an end is, and of too many groups.
+    """
+    low, high = ends
+    if low.size > _MOST_GROUPS or np.isnan(ends).any():
+        return math.nan, math.nan
+    is_high = np.arange(2**low.size)[:, None] >> np.arange(low.size) & 1
+    levels = np.unique(np.concatenate([ends.ravel(), np.linspace(ends.min(), ends.max(), 200)]))
+    alike = np.clip(levels[:, None], low, high)
+    values = measure.function(np.concatenate([np.where(is_high, high, low), alike]))
+    known = values[~np.isnan(values)]
+    return (float(known.min()), float(known.max())) if known.size else (math.nan, math.nan)
+
+
+def points_of(at: OperatingPoint | Sequence[OperatingPoint]) -> list[OperatingPoint]:
+    """Check that operating points are of searches."""
+    points = list(at) if isinstance(at, Sequence) else [at]
+    for point in points:
+        if point.kind not in ("fpir", "fnir", "threshold", "rank"):
+            raise InputError(f"{point} is an operating point of comparisons: searches have at_fpir, at_fnir, at_rank")
+    if not points:
+        raise InputError("at is empty: name an operating point")
+    return points
+
+
+def identified(
+    searches: Searches, points: Sequence[OperatingPoint], sizes: Sequence[int], how: tuple[int | None, str, float],
+    measures: Sequence[str] = (), returned_group: Mapping[Any, str] | None = None,
+) -> tuple[list[IdentifiedRate], dict[tuple[str, str | None, OperatingPoint, int], Floats]]:  # fmt: skip
+    """Return all rows, and the (people,) influence of each person on each rate; how: ranks, gallery and level."""
+    estimator, rows = _Estimator(searches, *how), []
+    for at in points:
+        rows += estimator.rows(at, sizes) + (estimator.measured(at, measures) if measures else [])
+        rows += [] if returned_group is None else estimator.matrix(at, returned_group)
+    if not rows:
+        raise InputError("there are no searches of the kind that the operating points need")
+    return rows, estimator.influences
 
 
 @checked
 def identify(
     searches: Searches,
     at: OperatingPoint | Sequence[OperatingPoint],
+    measures: Sequence[str] = (),
     *,
     rank: Natural | None = None,
     gallery: Gallery = "drawn",
     sizes: Sequence[int] | None = None,
+    returned_group: Mapping[Any, str] | None = None,
     confidence_level: float = 0.95,
 ) -> Identification:
     """Estimate how often searches of a gallery are wrong, of all and of each group of probes.
@@ -658,6 +897,10 @@ def identify(
         The searches. Rates of errors need mated or non-mated ones.
     at : OperatingPoint or sequence of OperatingPoint
         Of `at_fpir`, `at_fnir`, `at_threshold` and `at_rank`. Thresholds are the same for all groups.
+    measures : sequence of str, optional
+        Measures of how fair FPIR and FNIR are in the whole gallery: of "gini", "std", "max_min_ratio",
+        "max_geomean_ratio" and "log_geomean_sum". Their intervals are the values that the intervals of all groups
+        allow, and hold the truth at least as often as the level.
     rank : int, optional
         How many candidates, R, are looked at besides the threshold; all by default. `at_rank` has its own.
     gallery : {"drawn", "fixed"}
@@ -665,13 +908,16 @@ def identify(
     sizes : sequence of int, optional
         Numbers of enrolled people, at most as many as there are: the rates expected in galleries of so many of them, at
         the thresholds of the whole gallery. By default all.
+    returned_group : dict, optional
+        The group of each enrolled person: how often people of each group are returned by searches of people who are not
+        enrolled. Of several candidates the first counts, so that the shares of groups add up to the FPIR.
     confidence_level : float, default 0.95
         Confidence level of the intervals, in (0, 1).
 
     Returns
     -------
     Identification
-        FPIR, FNIR, TPIR and selectivity at thresholds, FNIR and TPIR at ranks.
+        FPIR, FNIR, TPIR and selectivity at thresholds, FNIR and TPIR at ranks, and measures of FPIR and FNIR.
 
     Raises
     ------
@@ -708,20 +954,14 @@ def identify(
     >>> found.of("fnir", at=ff.at_rank(1)).estimate, found.of("fpir").n_searches
     (0.02, 100)
     """
-    points = list(at) if isinstance(at, Sequence) else [at]
-    for point in points:
-        if point.kind not in ("fpir", "fnir", "threshold", "rank"):
-            raise InputError(f"{point} is an operating point of comparisons: searches have at_fpir, at_fnir, at_rank")
-    if not points:
-        raise InputError("at is empty: name an operating point")
-    n = searches.n_enrolled
+    points, n = points_of(at), searches.n_enrolled
     wanted = [n] if sizes is None else sorted({validation.count("sizes", size, 1) for size in sizes})
     if not wanted or wanted[-1] > n:
         raise InputError(f"sizes must be from 1 to {n}, the number of enrolled people: larger galleries have no data")
     level = intervals.level(confidence_level)
-    estimator = _Estimator(searches, rank, gallery, level)
-    rows = tuple(row for point in points for row in estimator.rows(point, wanted))
-    if not rows:
-        raise InputError("there are no searches of the kind that the operating points need")
+    named = [MEASURES[validation.choice("measures", name, FAIRNESS)].name for name in measures]
+    if named and len(searches.groups) < 2:
+        raise InputError("measures compare groups, and the searches have fewer than two: give group")
+    rows = tuple(identified(searches, points, wanted, (rank, gallery, level), named, returned_group)[0])
     warn_of_narrow(rows)
     return Identification(rows, searches.groups, n, rank, gallery, level, searches)

@@ -8,7 +8,8 @@ equal to the threshold makes a candidate, and another person with the mate's sco
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -16,9 +17,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from fastfair._lib import validation
 from fastfair._lib.arguments import AtLeastTwo, checked
+from fastfair._lib.executors import results
 from fastfair._lib.label_codes import Coded, Labels, encode, encode_together
 from fastfair._lib.notebook import Shown
 from fastfair._lib.threads import one_blas_thread, run_blocks
+from fastfair._lib.workers import Executor
 from fastfair.data import checks, group_labels
 from fastfair.data.checks import Similarity
 from fastfair.data.embeddings import Embeddings
@@ -32,6 +35,7 @@ Templates = Literal["refuse", "best"]
 GroupLabels = Labels | Mapping[str, Labels]
 _BLOCK = 2**25  # scores at a time, of each thread
 _MOST_ROWS = 1024
+_TASKS = 64  # of an executor
 
 
 class Searches(Shown):
@@ -104,6 +108,7 @@ class Searches(Shown):
         candidates: AtLeastTwo = 20,
         templates: Templates = "refuse",
         n_threads: int | None = None,
+        executor: Executor = None,
     ) -> Searches:
         """Keep what is needed of a matrix of scores; a memory-mapped one is read in blocks.
 
@@ -123,7 +128,10 @@ class Searches(Shown):
         templates : {"refuse", "best"}
             What several templates of one person are: an error, or one enrolment whose score is the best of them.
         n_threads : int, optional
-            Number of threads; all processors by default.
+            Number of threads; all processors by default. With an executor, those of each task, 1 by default.
+        executor : object with a method `submit`, optional
+            What looks at the scores, as tasks of a 64th of the searches: an executor of `concurrent.futures`, the
+            Client of Dask, or alike.
 
         Returns
         -------
@@ -148,7 +156,7 @@ class Searches(Shown):
             raise InputError(f"scores must be a matrix of numbers, not {array.dtype} of shape {array.shape}")
         wide = np.float32 if array.dtype in (np.float16, np.float32) else np.float64
         made = cls._prepared(array.shape, probe, enrolled, group)
-        made._search(lambda rows: array[rows].astype(wide, copy=False), candidates, templates, n_threads)
+        made._search(_Matrix(array, wide), candidates, templates, n_threads, executor)
         return made
 
     @classmethod
@@ -237,7 +245,7 @@ class Searches(Shown):
             (n, width), of_probe.take(first), column.labels, {name: one.take(first) for name, one in groups.items()}
         )
         matrix = values[order].reshape(n, width)
-        made._search(lambda rows: matrix[rows], candidates, "refuse", 1)
+        made._search(_Matrix(matrix, np.float64), candidates, "refuse", 1)
         return made
 
     @classmethod
@@ -254,6 +262,7 @@ class Searches(Shown):
         candidates: AtLeastTwo = 20,
         templates: Templates = "refuse",
         n_threads: int | None = None,
+        executor: Executor = None,
     ) -> Searches:
         """Compare the vectors of probes with those of enrolled people, block by block; no matrix of scores is kept.
 
@@ -271,7 +280,7 @@ class Searches(Shown):
             The group of each probe.
         similarity : {"cosine", "inner_product"}
             The score of two vectors.
-        candidates, templates, n_threads
+        candidates, templates, n_threads, executor
             As in `from_matrix`.
 
         Returns
@@ -297,20 +306,15 @@ class Searches(Shown):
         for side in sides:
             checks.require_usable(side, similarity)
         made = cls._prepared((len(sides[0]), len(sides[1])), probe, enrolled, group)
-        rows_of, columns = (ready_for_products(side, similarity) for side in sides)
-
-        def products(rows: slice) -> NDArray[Any]:
-            with one_blas_thread():
-                return np.asarray(rows_of[rows] @ columns.T)
-
-        made._search(products, candidates, templates, n_threads)
+        products = _Products(sides[0], ready_for_products(sides[1], similarity), similarity)
+        made._search(products, candidates, templates, n_threads, executor)
         return made
 
     @classmethod
     @checked
     def from_embeddings(
         cls, embeddings: Embeddings, *, candidates: AtLeastTwo = 20, templates: Templates = "refuse",
-        n_threads: int | None = None,
+        n_threads: int | None = None, executor: Executor = None,
     ) -> Searches:  # fmt: skip
         """Search the references of vectors, which are the gallery, with their probes.
 
@@ -318,7 +322,7 @@ class Searches(Shown):
         ----------
         embeddings : Embeddings
             Vectors with roles, such as `read_embeddings` reads.
-        candidates, templates, n_threads
+        candidates, templates, n_threads, executor
             As in `from_matrix`. Where templates score as the best of their vectors (`Embeddings.enrolled`), several
             vectors of a person are one enrolment.
 
@@ -349,7 +353,7 @@ class Searches(Shown):
             embeddings.vectors[is_probe], people[is_probe], embeddings.vectors[~is_probe], people[~is_probe],
             group=groups[embeddings.subject_group[subject[is_probe]]] if groups.size else None,
             similarity=embeddings.similarity, candidates=candidates,
-            templates=templates if part_of is None else "best", n_threads=n_threads,
+            templates=templates if part_of is None else "best", n_threads=n_threads, executor=executor,
         )  # fmt: skip
 
     @classmethod
@@ -485,11 +489,10 @@ class Searches(Shown):
         return made
 
     def _search(
-        self, block_of: Callable[[slice], NDArray[Any]], candidates: int, templates: str, n_threads: int | None
-    ) -> None:
-        """Look at the scores of all searches, which `block_of` returns for some of them at a time."""
-        from fastfair.kernels.searches import keep_candidates
-
+        self, scores: _Matrix | _Products, candidates: int, templates: str, n_threads: int | None,
+        executor: Executor = None,
+    ) -> None:  # fmt: skip
+        """Look at the scores of all searches, which `scores` returns for some of them at a time."""
         if self.enrolled.size > self.n_enrolled and templates == "refuse":
             _refuse_twice("enrolled", self.labels, self.enrolled)
         n, width = self.subject.size, self.enrolled.size
@@ -499,27 +502,16 @@ class Searches(Shown):
             people, order = self.enrolled, None
         column_of = np.full(self.labels.size, -1, np.int32)
         column_of[people] = np.arange(people.size)
-        mate = column_of[self.subject]
         kept = max(1, min(candidates, self.n_enrolled))
-        self.mate_score, self.rank = np.empty(n), np.empty(n, np.int64)
-        self.best, who = np.empty((n, kept)), np.empty((n, kept), np.int32)
-        size = max(1, min(_MOST_ROWS, _BLOCK // width))
-
-        def work(start: int) -> None:
-            rows = slice(start, start + size)
-            block = block_of(rows)
-            if order is not None:
-                block = np.maximum.reduceat(block[:, order], begin, axis=1)
-            found = self.mate_score[rows], self.rank[rows], self.best[rows], who[rows]
-            wrong = keep_candidates(validation.contiguous(block), mate[rows], *found)
-            if wrong >= 0:
-                raise InputError(
-                    f"search {start + wrong} (counted from 0) has a score that is NaN or infinite: leave searches "
-                    "and templates that failed out, or give them the score -inf",
-                    row=start + int(wrong),
-                )
-
-        run_blocks(work, range(0, n, size), n, size, n_threads, None)
+        work = _Search(scores, order, begin, column_of[self.subject], kept, max(1, min(_MOST_ROWS, _BLOCK // width)))
+        if executor is None:
+            parts = [work.run((0, n), n_threads)]
+        else:
+            step = max(1, -(-n // _TASKS))
+            tasks = [(start, min(start + step, n)) for start in range(0, n, step)]
+            done = dict(results(executor, work, tasks, n_threads or 1))
+            parts = [done[task] for task in tasks]
+        self.mate_score, self.rank, self.best, who = (np.concatenate(side) for side in zip(*parts, strict=True))
         others = self.n_enrolled - self.is_mated
         self.reach = np.where(others > kept, self.best[:, -1], -np.inf)
         self.candidate = np.where(who >= 0, people[who], -1).astype(np.int32)
@@ -545,6 +537,80 @@ class Searches(Shown):
 
     def __len__(self) -> int:
         return self.subject.size
+
+
+@dataclass(frozen=True)
+class _Matrix:
+    """The scores of a matrix."""
+
+    scores: NDArray[Any]
+    dtype: Any
+
+    def __call__(self, rows: slice) -> NDArray[Any]:
+        return self.scores[rows].astype(self.dtype, copy=False)
+
+
+@dataclass(frozen=True)
+class _Products:
+    """The similarities of (searches, d) probes and (templates, d) templates, the latter ready for products."""
+
+    probes: NDArray[Any]
+    templates: NDArray[Any]
+    similarity: str
+
+    def __call__(self, rows: slice) -> NDArray[Any]:
+        with one_blas_thread():
+            return np.asarray(ready_for_products(self.probes[rows], self.similarity) @ self.templates.T)
+
+
+@dataclass(frozen=True)
+class _Search:
+    """What is kept of each search, computed in threads or by workers.
+
+    Attributes
+    ----------
+    scores : callable
+        Returns the scores of some searches.
+    order, begin : (templates,) and (people,) ndarray
+        Templates sorted by person, and where each person's begin; order is None where everyone has one.
+    mate : (searches,) ndarray of int32
+        Whose column the mate's is, -1 for none.
+    n_kept, n_rows : int
+        How many candidates are kept, and how many searches are looked at at a time.
+    """
+
+    scores: _Matrix | _Products
+    order: NDArray[np.intp] | None
+    begin: NDArray[np.intp]
+    mate: Codes
+    n_kept: int
+    n_rows: int
+
+    def run(self, task: tuple[int, int], n_threads: int | None, _: None = None) -> tuple[NDArray[Any], ...]:
+        """Return the mates' scores, ranks, best scores and their columns of the searches from start to stop."""
+        from fastfair.kernels.searches import keep_candidates
+
+        start, stop = task
+        n = stop - start
+        made = np.empty(n), np.empty(n, np.int64), np.empty((n, self.n_kept)), np.empty((n, self.n_kept), np.int32)
+
+        def work(first: int) -> None:
+            rows = slice(first, min(first + self.n_rows, stop))
+            block = self.scores(rows)
+            if self.order is not None:
+                block = np.maximum.reduceat(block[:, self.order], self.begin, axis=1)
+            kept = [side[rows.start - start : rows.stop - start] for side in made]
+            wrong = keep_candidates(validation.contiguous(block), self.mate[rows], *kept)
+            if wrong >= 0:
+                row = rows.start + int(wrong)
+                raise InputError(
+                    f"search {row} (counted from 0) has a score that is NaN or infinite: leave searches and templates "
+                    "that failed out, or give them the score -inf",
+                    row=row,
+                )
+
+        run_blocks(work, range(start, stop, self.n_rows), n, self.n_rows, n_threads, None)
+        return made
 
 
 def _positions(coded: Coded, labels: NDArray[Any]) -> NDArray[np.int64]:

@@ -242,6 +242,11 @@ METRICS: dict[str, Estimand] = {
             long_title="False positive identification rate",
         ),
         _rate(
+            "fpir_matrix", "FPIR matrix", NONMATED, "false positive identification",
+            "Which share of searches of people who are not enrolled returns someone of a group first?",
+            kind="identification rate", long_title="False positive identification rate by who is returned",
+        ),
+        _rate(
             "fnir", "FNIR", MATED, "false negative identification",
             "Which share of searches of enrolled people does not return them?", kind="identification rate",
             long_title="False negative identification rate",

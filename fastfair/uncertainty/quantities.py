@@ -26,6 +26,7 @@ HELD = "held by the operating point"
 # Codes of notes, which verdicts read.
 TOO_NARROW = "likely too narrow"  # in notes of intervals
 NARROW, BELOW_RESOLUTION, UNKNOWN_CONCENTRATION = "narrow", "below-resolution", "unknown-concentration"
+LEAVES_ROOM = "leaves-room"
 
 RATES, WITH_FAILURES, FAILURE_RATES = map(names_of, ("rate", "rate with failures", "failure rate"))
 IN_PER_CENT = tuple(name for name in METRICS if "logit" in methods_of(name))  # proportions
@@ -216,8 +217,8 @@ def noted(quantity: Quantity, note: str, flag: str = "") -> Quantity:
     return replace(quantity, note="; ".join(filter(None, notes)), flags=" ".join(flags))
 
 
-def has_flag(quantity: Quantity, *flags: str) -> bool:
-    """Return whether any of these codes is among the flags of a quantity."""
+def has_flag(quantity: Any, *flags: str) -> bool:
+    """Return whether any of these codes is among the flags of a quantity, or of another estimate with flags."""
     return not set(flags).isdisjoint(quantity.flags.split())
 
 

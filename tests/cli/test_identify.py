@@ -41,3 +41,16 @@ def test_the_numbers_are_those_of_the_library(faces, tmp_path):
 def test_vectors_without_roles_and_points_of_comparisons_are_refused(faces):
     refused("have no roles", run, "identify", faces, "--at", "rank=1")
     refused("FMR=0.1 is an operating point of comparisons", run, "identify", faces, "--role", "role", "--at", "fmr=0.1")
+
+
+def test_requirements_end_with_the_exit_codes_of_check(faces, tmp_path):
+    asked = ["identify", faces, "--role", "role", "--at", "threshold=0.95", "--group", "sex", "--gallery", "fixed"]
+    done = run(*asked, "--require", "fpir[*] <= 70 %", "--output", tmp_path, "--measure", "std", "--returned")
+    assert (done.exit_code, done.output.count("Met: fpir")) == (0, 1)
+    written = json.loads((tmp_path / "check.json").read_text())
+    assert written["verdict"] == "met"
+    names = {row["name"] for row in json.loads((tmp_path / "identification.json").read_text())["rows"]}
+    assert {"std(fnir)", "fpir_matrix"} <= names
+    assert run(*asked, "--require", "fnir[*] <= 1 %").exit_code == 1
+    assert run(*asked, "--require", "fpir[*] <= 1 %").exit_code == 3
+    refused("name an attribute with --group", run, *asked[:6], "--returned")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -14,8 +15,17 @@ from oracles import identification as oracle
 
 import fastfair as ff
 from fastfair.errors import InputError
-from fastfair.identification.identify import candidates, false_negatives, false_positives, influence
+from fastfair.identification.identify import (
+    FAIRNESS,
+    candidates,
+    false_negatives,
+    false_positives,
+    influence,
+    range_within,
+    returned,
+)
 from fastfair.identification.searches import Searches
+from fastfair.measures import MEASURES
 
 
 @st.composite
@@ -62,6 +72,33 @@ def test_errors_that_go_with_a_person_and_variances_are_those_of_loops(table, th
         np.testing.assert_allclose(lost, oracle.lost_without(*table, mated, threshold, rank), atol=1e-12)
         of_loops = oracle.variance(*table, mated, threshold, rank, drawn)
         assert influence(found, s.enrolled, s.labels.size, drawn=drawn).variance == pytest.approx(of_loops, abs=1e-12)
+
+
+@given(tables(), st.integers(0, 5), st.data())
+def test_who_is_returned_and_what_that_hangs_on_are_those_of_loops(table, threshold, data):
+    scores, probe, enrolled = table
+    s = Searches.from_matrix(scores, probe, enrolled, n_threads=1)
+    if s.is_mated.all():
+        return
+    of_group = data.draw(st.lists(st.booleans(), min_size=len(enrolled), max_size=len(enrolled)))
+    whose = np.isin(s.labels, [e for e, one in zip(enrolled, of_group, strict=True) if one])
+    found = returned(s, threshold, whose, drawn=True)
+    value, without = oracle.returned_without(*table, threshold, of_group)
+    assert found.value.tolist() == value
+    lost = np.zeros((found.value.size, s.n_enrolled))
+    lost[found.search, [enrolled.index(s.labels[e]) for e in found.person]] = found.weight
+    np.testing.assert_array_equal(lost, without)
+
+
+@given(st.integers(2, 5), st.sampled_from(FAIRNESS), st.integers(0, 2**32 - 1))
+def test_no_rates_within_intervals_have_a_measure_beyond_its_range(n, name, seed):
+    rng = np.random.default_rng(seed)
+    ends = np.sort(rng.uniform(0, rng.uniform(0.01, 1), (2, n)), axis=0)
+    low, high = range_within(MEASURES[name], ends)
+    values = MEASURES[name].function(rng.uniform(*ends, (2000, n)))
+    assert low - 1e-9 <= values.min()
+    assert values.max() <= high + 1e-9
+    assert range_within(MEASURES[name], np.tile(ends[:, :1], 17)) == pytest.approx((np.nan, np.nan), nan_ok=True)
 
 
 @given(tables(), st.integers(1, 6), st.integers(0, 5))
@@ -170,6 +207,8 @@ def test_results_are_told_tabulated_written_and_drawn(tmp_path):
     over = ff.identify(s, ff.at_threshold(3.0), sizes=[10, 40, 80])
     assert over.plot(name="fpir").get_xlabel() == "Enrolled people, at threshold=3"
     assert [over.of("fpir", size=n).estimate for n in (10, 40)] < [over.of("fpir", size=n).estimate for n in (40, 80)]
+    curve = ff.identify(s, [ff.at_fpir(x) for x in (0.05, 0.1, 0.2)]).plot()
+    assert (curve.get_xlabel(), curve.get_xscale()) == ("False positive identification rate", "log")
     at = ff.identify(s, ff.at_threshold(3.0), gallery="fixed")
     assert at.plot().get_xlabel() == "False negative identification rate"
     with pytest.raises(InputError, match="no FPIR to draw"):
@@ -187,6 +226,97 @@ def test_counts_of_people_are_tested_as_others_are():
         assert counts.rate == found.of(name).estimate
         assert counts.group_rate.tolist() == [found.of(name, g).estimate for g in "fm"]
         assert name.upper() in ff.fnmr_test(counts, n_resamples=99, rng=0).summary()
+
+
+def test_workers_find_what_threads_find():
+    rng = np.random.default_rng(0)
+    probes, templates = (rng.normal(size=(n, 16)).astype(np.float32) for n in (300, 200))
+    a = Searches.from_vectors(probes, range(300), templates, range(100, 300))
+    with ProcessPoolExecutor(2) as executor:
+        b = Searches.from_vectors(probes, range(300), templates, range(100, 300), executor=executor)
+    for name in ("mate_score", "rank", "best", "candidate", "reach"):
+        np.testing.assert_array_equal(getattr(a, name), getattr(b, name), name)
+    with ThreadPoolExecutor(1) as executor:
+        matrix = [[1.0, 2.0], [3.0, np.nan]]
+        refused("search 1 .* has a score that is NaN", Searches.from_matrix, matrix, [1, 2], [1, 3], executor=executor)
+
+
+def test_shares_of_those_returned_add_up_to_the_rate():
+    scores, who, enrolled, group = drawn()
+    s = Searches.from_matrix(scores, who, enrolled, group=group)
+    of = {person: "xyz"[person % 3] for person in enrolled.tolist()}
+    found = ff.identify(s, [ff.at_threshold(3.0), ff.at_fpir(0.1)], returned_group=of)
+    for at in (ff.at_threshold(3.0), ff.at_fpir(0.1)):
+        for probes in (None, "f", "m"):
+            shares = [found.of("fpir_matrix", g if probes is None else (g, probes), at) for g in "xyz"]
+            assert sum(row.estimate for row in shares) == pytest.approx(found.of("fpir", probes, at).estimate)
+            assert all(row.low <= row.estimate <= row.high for row in shares)
+    refused("has no group of 80 enrolled people", ff.identify, s, ff.at_threshold(3), returned_group={})
+
+
+def test_measures_are_those_of_the_groups_rates():
+    scores, who, enrolled, group = drawn()
+    s = Searches.from_matrix(scores, who, enrolled, group=group)
+    found = ff.identify(s, ff.at_threshold(3.0), ["std", "max_min_ratio"])
+    for rate in ("fpir", "fnir"):
+        rates = [found.of(rate, g).estimate for g in "fm"]
+        row = found.of(f"max_min_ratio({rate})")
+        assert row.estimate == max(rates) / min(rates)
+        assert row.low <= row.estimate <= row.high
+    refused("measures must be one of", ff.identify, s, ff.at_rank(1), ["mape"])
+    alone = Searches.from_matrix(scores, who, enrolled)
+    refused("fewer than two", ff.identify, alone, ff.at_rank(1), ["std"])
+
+
+def test_requirements_are_judged_by_limits_and_those_on_other_galleries_with_room():
+    scores, who, enrolled, group = drawn()
+    s = Searches.from_matrix(scores, who, enrolled, group=group)
+    fixed, other = (ff.identify(s, ff.at_threshold(4.0), gallery=g) for g in ("fixed", "drawn"))
+    high = max(
+        ff.identify(s, ff.at_threshold(4.0), gallery="fixed", confidence_level=0.9).of("fpir", g).high for g in "fm"
+    )
+    for bound, verdict in ((1.01 * high, "met"), (0.99 * high, "undecided")):
+        assert fixed.check(f"fpir[*] <= {bound}").verdict == verdict
+    assert fixed.check("fpir@threshold=2 <= 10 %").verdict == "not met"
+    assert fixed.check("std(fnir)@rank=1 <= 0.3").verdict == "met"
+    found = other.check("fpir[*] <= 0.2")
+    assert found.verdict == "undecided"
+    assert "it is luck" in found.summary()
+    assert other.check("fpir[*] <= 0.5").verdict == "met"
+    assert other.check("fnir[*] <= 0.6").verdict == "met"  # whose limit hangs on no one enrolled
+    assert other.check("std(fnir) <= 0.4").verdict == "undecided"
+    refused("there is no quantity 'fnmr' .*: name one of fpir, fnir, gini", fixed.check, "fnmr <= 0.1")
+    refused("holds the FPIR", fixed.check, "fpir@fpir=0.1 <= 0.2")
+    refused("there is no group 'x'", fixed.check, "fpir[x] <= 0.2")
+
+
+def test_differences_of_systems_are_matched_by_people():
+    scores, who, enrolled, group = drawn()
+    worse = scores - 1.5 * (who[:, None] == enrolled)
+    shuffled = np.random.default_rng(0).permutation(who.size)
+    columns = np.random.default_rng(1).permutation(enrolled.size)
+    a = Searches.from_matrix(scores, who, enrolled, group=group)
+    b = Searches.from_matrix(worse[shuffled][:, columns], who[shuffled], enrolled[columns], group=group[shuffled])
+    found = ff.compare_searches(a, b, [ff.at_threshold(4.0), ff.at_rank(1), ff.at_fpir(0.1)])
+    for at in (ff.at_threshold(4.0), ff.at_rank(1), ff.at_fpir(0.1)):
+        row = found.of("fnir", at=at)
+        assert row.first == ff.identify(a, at).of("fnir").estimate
+        assert row.second == ff.identify(b, at).of("fnir").estimate
+        assert row.low <= row.estimate == row.first - row.second <= row.high < 0
+        assert row.pvalue <= row.pvalue_adjusted < 0.05
+    same = found.of("fpir", at=ff.at_threshold(4.0))
+    assert (same.estimate, same.pvalue) == (0, 1)
+    assert "rates differ" in found.summary()
+    assert found.plot().get_xlabel() == "Difference, first minus second"
+    assert all(row.pvalue == 1 for row in ff.compare_searches(a, a, ff.at_rank(1)).rows)
+    refused("group differs", ff.compare_searches, a, Searches.from_matrix(scores, who, enrolled), ff.at_rank(1))
+    refused("enrolled differs", ff.compare_searches, a, drawn_without_one(scores, who, group), ff.at_rank(1))
+    held = Searches.from_matrix(scores[who >= 80], who[who >= 80], enrolled)
+    refused("no rate to compare", ff.compare_searches, held, held, ff.at_fpir(0.1))
+
+
+def drawn_without_one(scores, who, group):
+    return Searches.from_matrix(scores[:, 1:], who, np.arange(1, 80), group=group)
 
 
 def test_a_fixed_gallery_varies_less():

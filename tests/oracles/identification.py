@@ -94,3 +94,25 @@ def variance(
         sum(v**2 for v in whole.values()) - sum(v**2 for v in own_part.values()) - sum(v**2 for v in pairs.values())
     )
     return max(fixed + max(beyond, 0.0), least)
+
+
+def returns_someone_of(
+    scores: Sequence[float], threshold: float, is_of_group: Sequence[bool], gallery: Sequence[int]
+) -> int:
+    """Tell whether the best candidate is of a group; of equal scores that of the earlier column."""
+    best = max(gallery, key=lambda e: (scores[e], -e), default=None)
+    return int(best is not None and scores[best] >= threshold and is_of_group[best])
+
+
+def returned_without(
+    scores: Scores, probe: Sequence[Any], enrolled: Sequence[Any], threshold: float, is_of_group: Sequence[bool]
+) -> tuple[list[int], list[list[int]]]:
+    """Return which non-mated searches return someone of a group, and what changes without each enrolled person."""
+    everyone = list(range(len(enrolled)))
+    rows = [row for row, own in zip(scores, mates(probe, enrolled), strict=True) if own is None]
+    found = [returns_someone_of(row, threshold, is_of_group, everyone) for row in rows]
+    lost = [
+        [one - returns_someone_of(row, threshold, is_of_group, [f for f in everyone if f != e]) for e in everyone]
+        for row, one in zip(rows, found, strict=True)
+    ]
+    return found, lost

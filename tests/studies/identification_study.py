@@ -23,7 +23,9 @@ COLUMNS = (
     "fpir", "fnir", "rank 1", "held", "fpir of groups", "fnir of groups", "rank 1 of groups", "noted", "without note",
     "alarm",
 )  # fmt: skip
+VERDICTS = ("met: fpir", "met: fpir of groups", "met: rank 1", "met: held", "differs", "finds worse")
 MEAN = 6.0
+_WORSE = 0.5  # by which scores of mates are lower
 _DRAWS = 20_000  # that stand for a population
 
 
@@ -76,6 +78,24 @@ class Kind:
         scores[mated, who[mated]] = MEAN - g[who[mated]] + rng.normal(size=mated.size)
         group = np.array(["f", "m"])[who % 2]
         return ff.Searches.from_matrix(scores, who, np.arange(self.enrolled), group=group, n_threads=1), gallery
+
+    def draw_two(self, seed: int, worse: float) -> list[ff.Searches]:
+        """Draw searches of the same people by two systems; worse: by how much mates score lower in the second."""
+        rng = np.random.default_rng([seed, 47])
+        n = self.enrolled + self.others
+        a, b, g = self.traits(rng, n)
+        who, group = np.repeat(np.arange(n), self.attempts), np.array(["f", "m"])
+        mated = np.flatnonzero(who < self.enrolled)
+        shared = 0.6 * rng.normal(size=(n, self.enrolled))[who] + a[who][:, None] + b[: self.enrolled]
+        of_mates = MEAN - g[who[mated]] + 0.7 * rng.normal(size=mated.size)
+        systems = []
+        for lower in (0.0, worse):
+            scores = shared + 0.8 * rng.normal(size=shared.shape)
+            scores[mated, who[mated]] = of_mates + 0.7 * rng.normal(size=mated.size) - lower
+            systems.append(
+                ff.Searches.from_matrix(scores, who, range(self.enrolled), group=group[who % 2], n_threads=1)
+            )
+        return systems
 
 
 def _nodes(kind: Kind) -> tuple[Floats, Floats]:
@@ -155,6 +175,25 @@ def _look(kind: Kind, gallery: str, seed: int) -> Iterable[tuple[str, bool]]:
             yield "alarm", ff.fnmr_test(one, n_resamples=400, rng=seed, follow_up=False, n_threads=1).pvalue <= 0.05
 
 
+def _judge(kind: Kind, gallery: str, seed: int) -> Iterable[tuple[str, bool]]:
+    """Yield whether requirements that are just not met are called met, and whether systems are called different."""
+    searches, b = kind.draw(seed)
+    drawn, t = None if gallery == "drawn" else b, threshold(kind)
+    found = ff.identify(searches, ff.at_threshold(t), gallery=gallery)
+    truths = {
+        "fpir": ("fpir", true_fpir(kind, t, drawn)), "fpir of groups": ("fpir[*]", true_fpir(kind, t, drawn)),
+        "rank 1": ("fnir@rank=1", true_rank_error(kind, drawn)),
+    }  # fmt: skip
+    if drawn is None:
+        truths["held"] = f"fnir@fpir={kind.fpir}", true_fnir(kind, t)
+    for name, (what, truth) in truths.items():
+        yield f"met: {name}", found.check(f"{what} <= {0.999 * truth}").passed
+    points = [ff.at_threshold(t), ff.at_rank(1), ff.at_fpir(kind.fpir)]
+    for column, worse in (("differs", 0.0), ("finds worse", _WORSE)):
+        rows = ff.compare_searches(*kind.draw_two(seed, worse), points, gallery=gallery).rows
+        yield column, any(row.pvalue_adjusted <= 0.05 for row in rows)
+
+
 KINDS = {
     "150 enrolled, FPIR 0.1": Kind(),
     "150 enrolled, FPIR 0.01": Kind(fpir=0.01),
@@ -170,13 +209,20 @@ def study(name: str, gallery: str, n_data_sets: int, processes: int | None = 1) 
     return coverage(functools.partial(_look, KINDS[name], gallery), n_data_sets, processes, columns)
 
 
+def verdicts(name: str, gallery: str, n_data_sets: int, processes: int | None = 1) -> dict[str, float]:
+    """Return how often each of `VERDICTS` is given; data set r has seed r."""
+    columns = VERDICTS if gallery == "drawn" else tuple(column for column in VERDICTS if column != "met: held")
+    return coverage(functools.partial(_judge, KINDS[name], gallery), n_data_sets, processes, columns)
+
+
 def main() -> None:
-    """Print the table."""
+    """Print the tables."""
     asked = study_parser(main.__doc__, 400, named=False).parse_args()
-    rows = [
-        [name, gallery, *percents([found.get(column, float("nan")) for column in COLUMNS])]
-        for name in KINDS
-        for gallery in ("drawn", "fixed")
-        for found in [study(name, gallery, asked.data_sets, asked.processes)]
-    ]
-    print_table(["People", "Gallery", *COLUMNS], rows, 2)
+    for columns, look in ((COLUMNS, study), (VERDICTS, verdicts)):
+        rows = [
+            [name, gallery, *percents([found.get(column, float("nan")) for column in columns])]
+            for name in KINDS
+            for gallery in ("drawn", "fixed")
+            for found in [look(name, gallery, asked.data_sets, asked.processes)]
+        ]
+        print_table(["People", "Gallery", *columns], rows, 2)

@@ -24,3 +24,12 @@ def test_many_intervals_that_hang_on_few_enrolled_people_are_noted(data_sets):
     found = identification_study.study("300 enrolled, one attempt, strong lambs", "drawn", n)
     assert found["fpir"] < 0.92
     assert found["noted"] > 0.2
+
+
+@pytest.mark.parametrize("gallery", ["drawn", "fixed"])
+@pytest.mark.parametrize("name", identification_study.KINDS)
+def test_what_is_just_not_met_is_not_called_met_and_equal_systems_not_different(name, gallery, data_sets):
+    n = data_sets(200)
+    found = identification_study.verdicts(name, gallery, n)
+    for column in identification_study.VERDICTS[:-1]:
+        assert found.get(column, 0.0) <= most(0.05, n), column
