@@ -18,7 +18,7 @@ from scipy.special import ndtr, ndtri
 from fastfair import intervals
 from fastfair._lib.arguments import Natural, checked
 from fastfair._lib.plots import Bar, Line, draw_rows
-from fastfair._lib.text import p_value, per_cent
+from fastfair._lib.text import p_in_words, per_cent
 from fastfair.error_rates.operating_points import OperatingPoint
 from fastfair.errors import InputError
 from fastfair.results.result import Result
@@ -107,7 +107,7 @@ class SearchComparison(Result):
         differing = [row for row in self.rows if row.pvalue_adjusted <= 1 - self.confidence_level]
         told = [
             f"{row.title}: {per_cent(row.first)} and {per_cent(row.second)}, a difference of {_points(row.estimate)} "
-            f"percentage points [{_points(row.low)}, {_points(row.high)}], {p_value(row.pvalue_adjusted)}."
+            f"percentage points [{_points(row.low)}, {_points(row.high)}], {p_in_words(row.pvalue_adjusted)}."
             for row in rows
         ]
         found = (

@@ -28,7 +28,7 @@ from scipy.special import gammaln, stdtrit
 from fastfair import intervals
 from fastfair._lib import validation
 from fastfair._lib.arguments import Natural, checked
-from fastfair._lib.plots import Bar, draw_lines, draw_rows, tick_per_cent
+from fastfair._lib.plots import Bar, draw_lines, draw_rows, rate_ticks
 from fastfair._lib.text import per_cent, rate_with_interval, typed
 from fastfair.claims import Check, Evidence, Requirement, judged, requirements_of
 from fastfair.error_rates.operating_points import FEWEST_ERRORS, OperatingPoint, allowed_errors
@@ -338,7 +338,7 @@ class Identification(Result):
     searches: Searches | None = field(default=None, repr=False, metadata=UNWRITTEN)
 
     _title = "How often are searches of a gallery wrong?"
-    _printed = "name group operating_point gallery_size n_searches n_errors estimate"
+    _printed = "name group probe_group operating_point gallery_size n_searches n_errors estimate"
 
     @checked
     def of(
@@ -536,10 +536,10 @@ class Identification(Result):
             }
             called = {"rank": "Rank", "fpir": METRICS["fpir"].long_title, "size": f"Enrolled people, at {at}"}[over]
             ax = draw_lines(places, curves, ax, (called, METRICS[rate].long_title))
-            ax.yaxis.set_major_formatter(tick_per_cent)
+            rate_ticks(ax.yaxis)
             if over == "fpir":
                 ax.set_xscale("log")
-                ax.xaxis.set_major_formatter(tick_per_cent)
+                rate_ticks(ax.xaxis)
             return ax
         labels = [f"{row.group or 'all'} at {row.at}" for row in rows]
         bars = [Bar(k, row.estimate, row.low, row.high) for k, row in enumerate(rows)]
