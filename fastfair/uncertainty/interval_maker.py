@@ -152,7 +152,7 @@ def room_for(name: str, n_errors: float) -> float:
 Floats = NDArray[np.float64]
 _FARTHEST = 8.0  # standard errors; beyond it a normal quantile's level cannot be told from 1
 _STEPS = 50  # of a bisection
-NO_REPLICATES = "there are no replicates: evaluate with n_resamples > 0"
+NO_REPLICATES = "there are no replicates, and so no intervals: evaluate with n_resamples > 0"
 
 
 class IntervalMaker:
