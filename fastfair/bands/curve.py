@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from fastfair import intervals
 from fastfair._lib import plots, seeds, text, validation
-from fastfair._lib.arguments import Resamples, checked
+from fastfair._lib.arguments import ManyResamples, Share, checked
 from fastfair._lib.warnings import warn
 from fastfair._lib.workers import Checkpoint, Executor, Workers
 from fastfair.data.comparisons import Comparisons
@@ -129,7 +129,7 @@ class BandSettings:
     method: _MethodOfBands = "auto"
     scheme: Scheme = "dyadic"
     weighting: str | None = None
-    alpha: float = 0.5
+    alpha: Share = 0.5
     zero_policy: BandZeroPolicy | float = "keep"
 
 
@@ -157,9 +157,7 @@ class BandRequest(BandSettings):
         )
         validation.choice("unit", unit, units)
         validation.choice("method", settings.method, methods)
-        n_resamples = validation.count("n_resamples", usual if n_resamples is None else n_resamples)
-        if n_resamples < 2:
-            raise InputError("a band needs replicates: n_resamples must be at least 2")
+        n_resamples = validation.count("n_resamples", usual if n_resamples is None else n_resamples, 2)
         if isinstance(data, Comparisons):
             require_units(data, unit)
         given = vars(settings) | {
@@ -932,7 +930,7 @@ def roc_band(
     *,
     group: str | None = None,
     unit: Unit = "subject",
-    n_resamples: Resamples | None = None,
+    n_resamples: ManyResamples | None = None,
     confidence_level: float = 0.95,
     settings: BandSettings = BandSettings(),
     rng: seeds.Seed = None,
@@ -1030,7 +1028,7 @@ def fairness_band(
     fmr: ArrayLike | None = None,
     *,
     unit: Unit = "subject",
-    n_resamples: Resamples | None = None,
+    n_resamples: ManyResamples | None = None,
     confidence_level: float = 0.95,
     settings: BandSettings = BandSettings(),
     rng: seeds.Seed = None,

@@ -19,7 +19,7 @@ from scipy.special import stdtr, stdtrit
 
 from fastfair import intervals
 from fastfair._lib import seeds, validation
-from fastfair._lib.arguments import Resamples, checked
+from fastfair._lib.arguments import ManyResamples, checked
 from fastfair._lib.plots import COLORS, GREY, STANDS_OUT, USUAL, Bar, Line, axes_or_new, draw_rows, explain
 from fastfair._lib.tables import columns_of
 from fastfair._lib.text import p_in_words
@@ -920,7 +920,7 @@ def evaluate_calibration(
     *,
     normalize: bool = True,
     unit: Unit = "subject",
-    n_resamples: Resamples = 2000,
+    n_resamples: ManyResamples = 2000,
     confidence_level: float = 0.95,
     rng: seeds.Seed = None,
     n_threads: int | None = None,
@@ -984,8 +984,6 @@ def evaluate_calibration(
     if not asked:
         raise InputError("applications is empty: give at least one, such as Costs(0.01)")
     level = intervals.level(confidence_level)
-    if n_resamples < 2:
-        raise InputError(f"calibration needs replicates: n_resamples must be at least 2, not {n_resamples}")
     fixed = seeds.fixed(rng)
     key, seed = seeds.stream(fixed)
     workers = Workers(n_threads, progress).checked(rng)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from fastfair import intervals
 from fastfair._lib import seeds, validation
-from fastfair._lib.arguments import Resamples, checked
+from fastfair._lib.arguments import Resamples, Share, checked
 from fastfair._lib.threads import compile_ahead
 from fastfair._lib.warnings import held, warn
 from fastfair._lib.workers import Checkpoint, Executor, Workers
@@ -80,6 +80,9 @@ USUAL_METRICS = METRICS_OF_SCANS[:-1]  # of any scores, and of vectors without a
 _SETTINGS = (
     "alpha", "eer_method", "p_target", "c_miss", "c_fa", "normalize", "zero_policy", "incomplete_groups", "n_resamples",
 )  # fmt: skip
+
+
+_OF_INTERVALS = ("unit", "confidence_level", "method", "alternative", "simultaneous")
 
 
 def as_names(names: str | Sequence[str]) -> Sequence[str]:
@@ -164,7 +167,7 @@ class EvaluationSettings:
     method: MethodOfEvaluations = "auto"
     scheme: Scheme = "dyadic"
     simultaneous: bool = False
-    alpha: float = 0.5
+    alpha: Share = 0.5
     eer_method: EerMethod = "nearest"
     zero_policy: ZeroPolicy | float = "keep"
     incomplete_groups: IncompleteGroups = "raise"
@@ -246,8 +249,7 @@ class Request(EvaluationSettings):
             raise InputError("at is empty: give at least one operating point such as at_fmr(1e-3), or metrics")
         if not isinstance(self.zero_policy, str):
             validation.fraction("zero_policy", self.zero_policy, "(0, 1)")
-        n_resamples = validation.count("n_resamples", self.n_resamples)
-        if n_resamples == 1:
+        if self.n_resamples == 1:
             raise InputError("n_resamples must be 0, or at least 2: one replicate has no spread")
         if self.alternative != "two-sided":
             two_sided_level(self.confidence_level)
@@ -256,10 +258,7 @@ class Request(EvaluationSettings):
             at=self.points,
             measures=tuple(dict.fromkeys(names)),
             metrics=tuple(dict.fromkeys(wanted)),
-            alpha=validation.fraction("alpha", self.alpha, interval="[0, 1]"),
-            n_resamples=n_resamples,
             confidence_level=intervals.level(self.confidence_level),
-            simultaneous=bool(self.simultaneous),
         )
 
     def _check_resampling(self, comparisons: Comparisons) -> None:
@@ -273,8 +272,7 @@ class Request(EvaluationSettings):
             raise InputError(f'method="{self.method}" needs replicates, and n_resamples is 0')
         if self.n_resamples:
             require_units(comparisons, self.unit)
-            if self.method == "dyadic":
-                require_method(self.method, self.unit, self.scheme)
+            require_method(self.method, self.unit, self.scheme)
 
     def is_in_closed_form(self, comparisons: Comparisons) -> bool:
         """Return whether rates have intervals without replicates: at a point, of units that are known."""
@@ -284,6 +282,7 @@ class Request(EvaluationSettings):
 
     def settings(self, comparisons: Comparisons, thresholds: Sequence[float], seed: Any) -> dict[str, Any]:
         """List the settings that an evaluation's result reports."""
+        known = vars(self) | vars(self.costs)
         found: dict[str, Any] = {
             "score_kind": comparisons.score_kind,
             "grouping": list(comparisons.grouping),
@@ -291,18 +290,14 @@ class Request(EvaluationSettings):
             "thresholds": list(thresholds),
             "measures": list(self.measures),
             "metrics": list(self.metrics),
+            **{name: known[name] for name in _SETTINGS},
         }
-        known = vars(self) | vars(self.costs)
-        found |= {name: known[name] for name in _SETTINGS}
         if comparisons.failed is not None:
             found["failures"] = comparisons.failed.policy
         if self.n_resamples:
-            scheme = self.scheme if self.unit == "subject" else "product"
-            found |= {"scheme": scheme, "rng": seed}
+            found |= {"scheme": self.scheme if self.unit == "subject" else "product", "rng": seed}
         if self.n_resamples or self.is_in_closed_form(comparisons):
-            found["unit"] = self.unit
-            found |= {"confidence_level": self.confidence_level, "method": self.method, "alternative": self.alternative}
-            found["simultaneous"] = self.simultaneous
+            found |= {name: known[name] for name in _OF_INTERVALS}
         return found
 
 

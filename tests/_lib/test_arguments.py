@@ -79,6 +79,8 @@ class Hostile:
         (lambda: ff.intervals.upper_limit_without_errors(10**400, 0.9), "n must be a finite number"),
         (lambda: ff.EvaluationSettings(alpha=10**400), "alpha must be a finite number"),
         (lambda: ff.EvaluationSettings(alpha="half"), "alpha must be a finite number"),
+        (lambda: ff.EvaluationSettings(alpha=30), "for 30 % write 0.3"),
+        (lambda: ff.BandSettings(alpha=2), "alpha must be a fraction"),
         (lambda: ff.EvaluationSettings(alpha=Decimal("0.5")), "alpha must be a finite number"),
         (lambda: ff.evaluate(SCORES, rng=np.random.RandomState(0)), "rng must be None, a whole number"),
         (lambda: ff.evaluate(SCORES, rng=10**5000), "rng must be None, a whole number"),

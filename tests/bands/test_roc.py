@@ -248,7 +248,7 @@ def test_plots(band):
         ({"fmr": []}, "is empty"),
         ({"fmr": ["a"]}, "fmr must be numbers"),
         ({"fmr": [[0.1]]}, "list of rates"),
-        ({"n_resamples": 0}, "needs replicates"),
+        ({"n_resamples": 0}, "whole number of at least 2"),
         ({"method": "dyadic"}, "method must be one of"),
         ({"unit": "sample"}, "give reference_sample"),
     ],

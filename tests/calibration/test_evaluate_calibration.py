@@ -237,7 +237,7 @@ def test_what_cannot_be_evaluated_says_why(ratios):
     refused("calibration is that of log-likelihood ratios", ff.evaluate_calibration, ff.Comparisons(**columns()))
     refused("applications is empty", ff.evaluate_calibration, ratios, [])
     refused("costs such as Costs", ff.evaluate_calibration, ratios, [0.01])
-    refused("n_resamples must be at least 2", ff.evaluate_calibration, ratios, n_resamples=1)
+    refused("n_resamples must be a whole number of at least 2", ff.evaluate_calibration, ratios, n_resamples=1)
     for wrong in ({"p_target": 1.0}, {"p_target": 0.1, "c_fa": 0}, {"p_target": 0.1, "c_miss": -1}):
         with pytest.raises(InputError):
             ff.Costs(**wrong)

@@ -253,7 +253,6 @@ def test_without_groups_there_are_no_measures():
     ("arguments", "message"),
     [
         ({"measures": ["giny"]}, "did you mean 'gini'"),
-        ({"settings": ff.EvaluationSettings(alpha=30)}, "for 30 % write 0.3"),
         ({"at": [], "metrics": []}, "at is empty"),
         ({"metrics": ["err"]}, "did you mean 'eer'"),
         ({"unit": "person"}, "unit must be one of"),
