@@ -34,7 +34,7 @@ def test_numbers_come_back(tmp_path):
             np.testing.assert_array_equal(getattr(of_file.counts, name), value)
     with pytest.raises(InputError, match="no comparisons"):
         back.plot_det()  # only pages have curves
-    refused("no intervals", back.with_intervals, 0.5)
+    refused("no replicates", back.with_intervals, 0.5)
     refused("no replicates", back.replicates, "eer")
 
 
@@ -78,7 +78,7 @@ def test_a_page_is_made_again_from_its_numbers(replicates, tmp_path):
     infinite = any(cell.startswith("infinite") for row in page.rows for cell in row)
     assert infinite == (replicates > 0)  # groups of two attributes are small
     assert {"Scores", "Trade-off of the two errors"} <= set("".join(page.text).splitlines())
-    refused("no intervals", back[0].with_intervals, 0.5)
+    refused("no replicates", back[0].with_intervals, 0.5)
 
 
 @pytest.mark.slow

@@ -351,21 +351,12 @@ def chapter_of(evaluation: Evaluated, together: Evaluated, numbers: str, beside:
         sections.append(Section("Summaries of all thresholds", (), (), metrics, is_folded=True))
     if evaluation.has_curves:
         sections += _curves(evaluation)
-    picture = None
-    if evaluation.groups and evaluation.rates:
+    picture, n_groups = None, len(evaluation.groups)
+    if n_groups and evaluation.rates:
         picture = rates_of_groups(evaluation, evaluation.rates[0], beside, tests, is_short=True)
-    first = FirstScreen(
-        facts_of(evaluation), overall(evaluation), answer, limits(evaluation), picture,
-        len(evaluation.groups),
-    )  # fmt: skip
-    return Chapter(
-        title_of(evaluation), summary_of(evaluation, together), sections, evaluation.settings, numbers, first=first
-    )
-
-
-def title_of(evaluation: Evaluated) -> str:
-    """Name an evaluation by its grouping."""
-    return f"By {grouping_of(evaluation)}" if evaluation.settings["grouping"] else "All comparisons"
+    first = FirstScreen(facts_of(evaluation), overall(evaluation), answer, limits(evaluation), picture, n_groups)
+    title = f"By {grouping_of(evaluation)}" if evaluation.settings["grouping"] else "All comparisons"
+    return Chapter(title, summary_of(evaluation, together), sections, evaluation.settings, numbers, first=first)
 
 
 def left_out_of(evaluation: Evaluated) -> list[str]:
@@ -473,14 +464,13 @@ def _rates_sections(evaluation: Evaluated, rates: Rates, beside: Beside, tests: 
     measures = measures_at(evaluation, rates)
     open_measures = _measures(evaluation, rates, measures[:_OPEN_MEASURES])
     tables = [rates_of_groups(evaluation, rates, beside, tests), *open_measures]
-    sections = [Section(f"At {rates.at}" if len(evaluation.rates) > 1 else "", (), (), tables)]
-    more = _measures(evaluation, rates, measures[_OPEN_MEASURES:])
-    if more:
-        sections.append(Section(f"More measures at {rates.at}", (), (), more, is_folded=True))
-    between = _between_groups(evaluation, rates)
-    if between:
-        sections.append(Section(f"False matches between groups at {rates.at}", (), (), between))
-    return sections
+    more, between = _measures(evaluation, rates, measures[_OPEN_MEASURES:]), _between_groups(evaluation, rates)
+    sections = [
+        Section(f"At {rates.at}" if len(evaluation.rates) > 1 else "", (), (), tables),
+        Section(f"More measures at {rates.at}", (), (), more, is_folded=True),
+        Section(f"False matches between groups at {rates.at}", (), (), between),
+    ]
+    return [section for section in sections if section.tables]
 
 
 def _measures(evaluation: Evaluated, rates: Rates, measures: Sequence[Quantity]) -> list[Table]:

@@ -119,25 +119,18 @@ class Failures:
         """Add how much data are behind these rates; listed: the other entries of the evaluation, with their own."""
         freedom = degrees_of_freedom(self._as_errors, self.resampler)
         effective = effective_sample_sizes(self._as_errors, self.resampler)
-        none_failed = [
-            entry.name in WITH_FAILURES and failed.value == 0
-            for entry, failed in zip(self.entries, self._as_errors, strict=True)
-        ]
-        of_scored = self._of_scored(listed, of_listed.effective)
-        least = np.fmin(np.where(none_failed, np.nan, effective), of_scored)
-        few = [
-            entry.value in (0, 1) or (quantity.n_errors or 0) < ENOUGH_PAIRS
-            for entry, quantity in zip(self.entries, self.quantities, strict=True)
-        ]
-        attempts = attempts_of_one_more(self._as_errors, self.resampler).tolist()
-        pairs = zip(self.quantities, attempts, strict=True)
-        of_failures = SampleSizes(
-            np.fmin(freedom, self._of_scored(listed, of_listed.degrees_of_freedom)),
-            np.where(few, least, np.nan),
-            np.array([raised_rate(one.estimate, one.n_comparisons or 1, more) for one, more in pairs]),
-            places=self._places(listed).tolist(),
-        )
-        return of_listed.followed_by(of_failures)
+        attempts = attempts_of_one_more(self._as_errors, self.resampler)
+        least = self._of_scored(listed, of_listed.effective)
+        raised = np.full(len(self.entries), np.nan)
+        rows = zip(self.entries, self.quantities, self._as_errors, attempts.tolist(), strict=True)
+        for k, (entry, quantity, failed, more) in enumerate(rows):
+            raised[k] = raised_rate(quantity.estimate, quantity.n_comparisons or 1, more)
+            if entry.name not in WITH_FAILURES or failed.value != 0:
+                least[k] = np.fmin(effective[k], least[k])
+            if entry.value not in (0, 1) and (quantity.n_errors or 0) >= ENOUGH_PAIRS:
+                least[k] = np.nan
+        freedom = np.fmin(freedom, self._of_scored(listed, of_listed.degrees_of_freedom))
+        return of_listed.followed_by(SampleSizes(freedom, least, raised, places=self._places(listed).tolist()))
 
     def _places(self, listed: Sequence[Entry]) -> NDArray[np.intp]:
         """Return the place of the same rate without failures among other entries; -1 for rates of failure."""

@@ -258,12 +258,10 @@ class FewHeldErrors:
             many = held.n
         near = None if few == 0 else int(keys[few - 1])  # on the side of few errors of the kind held
         far = None if many >= held.n else int(keys[many])
-        if held.mated:  # few false non-matches: a lax threshold
-            laxest, strictest = near, far
-        else:  # keys of non-mated comparisons are inverted; thresholds lie above the scores
-            strictest, laxest = (None if key is None else ~key + 1 for key in (near, far))
+        if not held.mated:  # keys are inverted; thresholds lie above the scores
+            near, far = (None if key is None else ~key + 1 for key in (near, far))
         is_fnmr = self._entries[row].name == "fnmr"
-        harm, other = (strictest, laxest) if is_fnmr else (laxest, strictest)
+        harm, other = (far, near) if is_fnmr == held.mated else (near, far)  # few false non-matches: a lax threshold
         low = 0.0 if other is None else self._rate_limits(row, is_fnmr, other, half)[0]
         if harm is None:
             return Limits(low, 1.0, self._missing(held, (1 - half) / 2))
@@ -592,8 +590,8 @@ def attempts_of_one_more(entries: Sequence[Entry], resampler: Resampler) -> Floa
     attempts = typical_attempts(lists.variances(errors)[1], lists.sizes, errors)
     places = {"eer": n_points, "min_dcf": n_points + 1}
     for row, entry in enumerate(entries):
-        if entry.name in ("fnmr", *places):
-            at = places.get(entry.name, entry.point)
+        at = entry.point if entry.name == "fnmr" else places.get(entry.name)
+        if at is not None:
             found[row] = attempts[at, 0 if entry.cell is None else 1 + entry.cell[0]]
     return found
 
@@ -609,19 +607,14 @@ def raised_by_one_more(entries: Sequence[Entry], resampler: Resampler) -> Floats
         if math.isnan(more) or not value > 0:
             continue
         keys = keys_of(resampler.comparisons, None if entry.cell is None else entry.cell[0])
-        if entry.name == "fnmr":
-            found[row] = raised_rate(value, keys.sizes[0], more)
-        elif entry.name == "eer":
-            found[row] = _of_equal_error(value, keys, more)
-        else:
+        if entry.name == "min_dcf":
             found[row] = _of_least_cost(value, resampler.costs, keys, more)
+            continue
+        found[row] = raised_rate(value, keys.sizes[0], more)
+        if entry.name == "eer":  # which rises by less than the FNMR at its threshold, as the new one is laxer
+            raised = _crossing(keys, more) - _crossing(keys, 0.0)
+            found[row] = found[row] if math.isnan(raised) else max(0.0, raised)
     return found
-
-
-def _of_equal_error(value: float, keys: ClassKeys, attempts: float) -> float:
-    """Return by how much an EER is raised: by less than the FNMR at its threshold, as the new one is laxer."""
-    raised = _crossing(keys, attempts) - _crossing(keys, 0.0)
-    return raised_rate(value, keys.sizes[0], attempts) if math.isnan(raised) else max(0.0, raised)
 
 
 def _crossing(keys: ClassKeys, attempts: float) -> float:

@@ -200,9 +200,9 @@ class Quantity(Estimated):
     def _as_read(self) -> Quantity:
         """Tell an interval that is withheld, whose ends are NaN, from none; JSON has null for both."""
         about = (self.method, self.standard_error, self.not_computable)
-        if about == (None,) * 3 or (self.low is not None and self.high is not None):
+        if about == (None,) * 3:
             return self
-        low, high = (math.nan if end is None else end for end in (self.low, self.high))
+        low, high = ends_of(self)
         return replace(self, low=low, high=high)
 
     @property
@@ -274,11 +274,12 @@ def find(rows: Sequence[_AnyRow], name: str, group: Group, at: OperatingPoint | 
         raise InputError(f"there is no quantity {name!r}{did_you_mean(called, names)}")
     found = [row for row in named if _group_of(row) == group]
     if not found:
-        known = ", ".join(dict.fromkeys(_written(_group_of(row)) for row in named))
-        raise InputError(f"there is no {name} for {_written(group)}, only for {known}")
+        asked, *known = (
+            "all comparisons" if one is None else repr(one) for one in dict.fromkeys((group, *map(_group_of, named)))
+        )
+        raise InputError(f"there is no {name} for {asked}, only for {', '.join(known)}")
     points = ", ".join(dict.fromkeys(str(row.at) for row in found))
-    if at is not None:
-        found = [row for row in found if row.at == at]
+    found = [row for row in found if at in (None, row.at)]
     if not found:
         raise InputError(f"there is no {name} at {at}, only at {points}")
     if len(found) > 1:
@@ -289,10 +290,6 @@ def find(rows: Sequence[_AnyRow], name: str, group: Group, at: OperatingPoint | 
 def _group_of(row: Estimated) -> Group:
     probe = getattr(row, "probe_group", None)  # which rows of one to many have none of
     return row.group if row.group is None or probe is None else (row.group, probe)
-
-
-def _written(group: Group) -> str:
-    return "all comparisons" if group is None else repr(group)
 
 
 Floats = NDArray[np.float64]
