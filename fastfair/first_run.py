@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import subprocess
 import sys
 import time
@@ -87,6 +88,7 @@ def draw_replicates(*, narrow: bool, many: bool, tests: bool) -> None:
     import fastfair as ff
     from fastfair.kernels import _ahead
 
+    gc.disable()  # searching what is imported and compiled for garbage would take a tenth of the time
     warnings.simplefilter("ignore")
     _ahead.compile_only(_ahead.kernels_of(many=many, tests=tests))
     # With Cllr, weights are summed by code that runs as plain Python, too.

@@ -1,61 +1,26 @@
-"""The decorator of all kernels, and the folder that caches their machine code."""
+"""The decorator of all kernels."""
 
 from __future__ import annotations
 
-import contextlib
 import gc
-import os
-import tempfile
 import threading
-import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, cast
 
 import numba
-from numba.core import event
+from numba.core import event, types
 from numba.core.registry import CPUDispatcher
 
 from . import _ahead, _linking
 from ._aside import aside, end_if_the_process_does
 from ._cache import KernelCache, files_of
-from ._sources import HERE, OPTIONS
+from ._sources import OPTIONS, cache_folder
 
 config: Any = numba.config  # its settings are made at run time, which type checkers cannot see
 
 
-def _candidates() -> list[Path]:
-    chosen = os.environ.get("FASTFAIR_CACHE_DIR") or config.CACHE_DIR
-    if chosen:
-        return [Path(chosen)]
-    folders = [HERE / "__pycache__"]
-    with contextlib.suppress(RuntimeError):  # the user has no home
-        folders.append(Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "fastfair")
-    return folders
-
-
-def _writable_folder() -> str:
-    """Return the first writable folder, or "" with a warning if there is none."""
-    # numba's own key lacks the bounds check; code without it must not be used for code with it.
-    name = "kernels-with-bounds-check" if config.BOUNDSCHECK else "kernels"
-    for root in _candidates():
-        folder = root / name
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-            tempfile.TemporaryFile(dir=folder).close()
-        except OSError:
-            continue
-        return str(folder)
-    warnings.warn(
-        f"no folder to keep compiled kernels in is writable (tried {', '.join(map(str, _candidates()))}): they are "
-        "compiled anew in every process, some seconds each time; set FASTFAIR_CACHE_DIR to a writable folder",
-        RuntimeWarning,
-        stacklevel=2,
-    )
-    return ""
-
-
-CACHE_FOLDER = _writable_folder()
+CACHE_FOLDER = cache_folder()
 
 
 class _BetweenPasses(event.Listener):
@@ -147,6 +112,11 @@ class _Kernel(CPUDispatcher):
             found = kernel.compile(sig)
             _linking.place_environments(self._results[types])
             return found
+
+    def get_call_template(self, args: Any, kws: Any) -> Any:
+        """Let callers that write a number share what is compiled for any number."""
+        kernel: Any = super()
+        return kernel.get_call_template(tuple(map(types.unliteral, args)), kws)
 
     def add_overload(self, result: Any) -> None:
         if isinstance(result.entry_point, _linking.Helper):

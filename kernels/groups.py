@@ -32,17 +32,6 @@ def split_within_groups(scores, reference_group, probe_group, end, out):
 
 
 @jit
-def count_subjects(reference, probe, n_subjects):
-    """Count the distinct subjects on either side. reference, probe: (n,) int32 below n_subjects."""
-    seen, distinct = np.zeros(n_subjects, np.bool_), 0
-    for k in range(reference.size):
-        for subject in (reference[k], probe[k]):
-            distinct += not seen[subject]
-            seen[subject] = True
-    return distinct
-
-
-@jit
 def count_subjects_per_cell(reference, probe, reference_group, probe_group, n_subjects, sizes):
     """Count the distinct subjects behind each pair of groups.
 

@@ -238,6 +238,7 @@ def _kind(of_label: type) -> str:
 
 
 FEW = 1 << 15  # up to so many rows NumPy is quick enough, and no kernel needs to be compiled
+_MORE = 32  # times as many rows, and NumPy reads a table in a millisecond; compiling takes a tenth of a second
 _SLOTS = 1 << 16  # of the first hash table; the next have 8 times as many, so that trying again costs little
 _WIDTHS = (1, 2, 4, 8)  # bytes of integers
 
@@ -269,14 +270,25 @@ def number_entries(array: Array) -> tuple[Array, Array]:
 def look_up(values: Array, table: Array, lowest: int = 0, dtype: Any = None) -> Array:
     """Return ``table[values - lowest]``, as `dtype` if given, with all processors where there are many values."""
     kind = table.dtype if dtype is None else np.dtype(dtype)
-    if values.size <= FEW:
+    if values.size <= _MORE * FEW:
         places = np.subtract(values, lowest, dtype=np.intp) if lowest else values
-        return table[places].astype(kind, copy=False)
+        return table.take(places).astype(kind, copy=False)
     from fastfair.kernels import labels as kernels
 
     out = np.empty(values.size, kind)
     in_parts(values.size, lambda part: kernels.look_up(values[part], lowest, table, out[part]))
     return out
+
+
+def mark(values: Array, used: NDArray[np.bool_], lowest: int = 0) -> None:
+    """Mark which integers occur in a column; `used` begins with `lowest`."""
+    if values.size <= _MORE * FEW:
+        used[np.subtract(values, lowest, dtype=np.intp)] = True
+        return
+    from fastfair.kernels import labels as kernels
+
+    # Threads may mark the same place, but only ever with the same value.
+    in_parts(values.size, lambda part: kernels.mark_used(values[part], lowest, used))
 
 
 def in_parts(size: int, work: Any) -> list[Any]:
@@ -299,13 +311,7 @@ def _by_range(values: Array) -> tuple[Array, Array] | None:
     if size > max(2 * values.size, 2**16):
         return None
     used = np.zeros(size, np.bool_)
-    if values.size <= FEW:
-        used[np.subtract(values, lowest, dtype=np.intp)] = True
-    else:
-        from fastfair.kernels import labels as kernels
-
-        # Threads may mark the same place, but only ever with the same value.
-        in_parts(values.size, lambda part: kernels.mark_used(values[part], lowest, used))
+    mark(values, used, lowest)
     entries = (np.flatnonzero(used) + lowest).astype(values.dtype)
     places = (np.cumsum(used) - 1).astype(smallest_integers(entries.size))
     return entries, look_up(values, places, lowest)

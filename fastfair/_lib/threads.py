@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 from fastfair.errors import InputError
 from fastfair.kernels import _ahead
 from fastfair.kernels._aside import deal, deal_in_order
+from fastfair.kernels._sources import cache_folder, is_set
 
 from .warnings import Told, held, tell
 
@@ -175,9 +176,7 @@ def compile_ahead(n_threads: int | None, *, narrow: bool, n_comparisons: float, 
     tests : bool, default False
         Whether groups are tested afterwards.
     """
-    from fastfair.kernels import _jit
-
-    if count_threads(n_threads) > 1 and _jit.CACHE_FOLDER and not _jit.config.DISABLE_JIT:
+    if count_threads(n_threads) > 1 and not is_set("NUMBA_DISABLE_JIT") and (folder := cache_folder()):
         many = n_comparisons > _ahead.SMALL
         code = f"from fastfair.first_run import draw_replicates; draw_replicates({narrow=}, {many=}, {tests=})"
-        _ahead.start(code, Path(_jit.CACHE_FOLDER), _ahead.kernels_of(many=many, tests=tests))
+        _ahead.start(code, Path(folder), _ahead.kernels_of(many=many, tests=tests))

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import inspect
-import math
 import sys
-import threading
 import time
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -20,7 +18,6 @@ import polars as pl
 
 import fastfair as ff
 from fastfair._lib.text import number_with_interval
-from fastfair._lib.threads import compile_ahead
 from fastfair._lib.warnings import warn
 from fastfair.claims import MET, NOT_MET, UNDECIDED, Check, Requirement, check_evaluation, requirements_of
 from fastfair.data.columns import FAILURES
@@ -54,9 +51,6 @@ def demo(run: Run) -> None:
     """Evaluate real data, and write a page about it."""
     run.options.setdefault("report", run.options.get("output", Path()) / "report.html")
     wanted = _requirements(run)
-    if run.options.get("n_resamples", 1):  # kernels that come last are compiled, by another process, from now on
-        expected = {"narrow": False, "n_comparisons": math.inf, "tests": True}
-        threading.Thread(target=compile_ahead, args=(run.options.get("n_threads"),), kwargs=expected).start()
     _evaluate(run, run.call(ff.datasets.voxceleb1_h), wanted, lambda evaluation: say(evaluation.summary()))
 
 

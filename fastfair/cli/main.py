@@ -16,6 +16,7 @@ try:
 except ImportError:
     sys.exit('The fastfair command needs more packages: pip install "fastfair[cli]"')
 
+from fastfair._lib.threads import compile_ahead
 from fastfair._version import __version__
 from fastfair.errors import FastfairError, FastfairWarning, visible
 
@@ -40,11 +41,16 @@ class _Verbs(click.Group):
 
 def run_verb(name: str) -> None:
     """Run a verb, and where it shows its progress, tell of kernels that are compiled."""
+    context = click.get_current_context()
+    assert isinstance(context.command, Command)
+    expected, given = context.command.verb.expects, context.params
+    if expected and given["n_resamples"] != 0 and not given["quick"]:
+        # Before anything large is imported, as another process does the same.
+        compile_ahead(given["n_threads"], **expected)
     _import_when_used("numpy.f2py", "numpy.ma", "numpy.polynomial", "numpy.testing")
     actions, run = (importlib.import_module(f"fastfair.cli.{module}") for module in ("actions", "run"))
     gc.set_threshold(100_000)
     gc.enable()
-    context = click.get_current_context()
     if context.invoked_subcommand is not None:
         return
     one, action = run.Run(), getattr(actions, name.replace("-", "_").replace(" ", "_"))

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastfair._lib import validation
-from fastfair._lib.label_codes import FEW, in_use, look_up
+from fastfair._lib.label_codes import FEW, in_use, look_up, mark
 from fastfair._lib.threads import count_threads, in_threads, slices
 from fastfair._lib.warnings import warn
 from fastfair.errors import DroppedWarning, InputError
@@ -152,11 +152,12 @@ class SortedSide:
 
     def count_subjects(self, n_subjects: int) -> int | None:
         """Count the distinct subjects among references and probes; None where subjects are not known."""
-        from fastfair.kernels import groups as kernels
-
-        if self.reference is None:
+        if self.reference is None or self.probe is None:
             return None
-        return int(kernels.count_subjects(self.reference, self.probe, n_subjects))
+        seen = np.zeros(n_subjects, np.bool_)
+        mark(self.reference, seen)
+        mark(self.probe, seen)
+        return int(np.count_nonzero(seen))
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,10 +12,10 @@ from pathlib import Path
 import fastfair.kernels
 import numpy as np
 import pytest
-from fastfair.kernels import _ahead, _jit, replicated_eer
+from fastfair.kernels import _ahead, replicated_eer
 from fastfair.kernels._sources import digest_of
 
-from fastfair._lib.threads import compile_ahead
+from fastfair._lib import threads
 
 EER = digest_of(Path(replicated_eer.__file__))
 WAITS = "import time; time.sleep(60)"
@@ -69,10 +69,10 @@ def test_a_process_that_fails_is_not_waited_for(nothing_started, tmp_path):
 
 
 def test_no_process_is_started_where_it_would_not_help(nothing_started, tmp_path, monkeypatch):
-    monkeypatch.setattr(_jit, "CACHE_FOLDER", str(tmp_path))
-    compile_ahead(1, narrow=True, n_comparisons=1)
+    monkeypatch.setattr(threads, "cache_folder", lambda: str(tmp_path))
+    threads.compile_ahead(1, narrow=True, n_comparisons=1)
     (tmp_path / f"equal_error_rates-{EER}-0123.nbc").touch()
-    compile_ahead(2, narrow=True, n_comparisons=1)
+    threads.compile_ahead(2, narrow=True, n_comparisons=1)
     assert _ahead._process is None
     monkeypatch.setattr(sys, "executable", str(tmp_path / "nothing"))
     monkeypatch.setattr(_ahead, "_started", False)
