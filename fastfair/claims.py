@@ -79,11 +79,7 @@ def doubts_about(row: Any, within: Callable[[float], bool]) -> str:
     """
     blocking = (NARROW, BELOW_RESOLUTION, *(() if row.name == "fmr" else (UNKNOWN_CONCENTRATION,)))
     reasons = [row.note] if has_flag(row, *blocking) else []
-    why = (
-        "it is luck whether few people who cause most errors are among the enrolled"
-        if has_flag(row, LEAVES_ROOM)
-        else ""
-    )
+    why = "elsewhere few people may cause most errors" if has_flag(row, LEAVES_ROOM) else ""
     if room_for(row.name, row.n_errors or 0) > 1:
         why = f"with fewer than {ENOUGH_ERRORS} false matches it is not known whether few subjects cause most of them"
     if why and not within(ROOM):

@@ -61,7 +61,7 @@ Ends = tuple[float, float]
 Gallery = Literal["drawn", "fixed"]
 IdentificationRate = Literal["fpir", "fnir"]
 OF_ENROLLED = f"few enrolled people cause much of the uncertainty: {TOO_NARROW}"
-OF_CHANCE = "it is luck who is enrolled in other galleries"
+OF_CHANCE = "intervals for other galleries are too narrow where few people resemble many, as it is luck who is enrolled"
 RATES = "fpir", "fnir"
 FAIRNESS = "gini", "std", "max_min_ratio", "max_geomean_ratio", "log_geomean_sum"
 QUANTITIES = *RATES, *(f"{name}({rate})" for name in FAIRNESS for rate in RATES)  # that requirements may be about
@@ -487,7 +487,12 @@ class Identification(Result):
         return [
             f"Searches of a gallery of {self.n_enrolled:,} people; {level} intervals for {kind}.",
             *(f"{row.title} is {_in_words(row)}{self._extremes(row)}." for row in told),
+            *(f"Note: {note}." for note in self._notes()),
         ]
+
+    def _notes(self) -> list[str]:
+        noted = [note for row in self.rows for note in row.note.split("; ")]
+        return [note for note in dict.fromkeys(noted) if note not in ("", HELD)]
 
     def _extremes(self, of_all: IdentifiedRate) -> str:
         """Name the groups with the lowest and the highest rate."""
@@ -552,6 +557,11 @@ def _key(row: IdentifiedRate) -> tuple[str, OperatingPoint, int]:
 
 def _in_words(row: IdentifiedRate) -> str:
     return rate_with_interval(row.estimate, row.low, row.high) if row.has_interval else per_cent(row.estimate)
+
+
+def _by_luck(note: str) -> str:
+    """Add to the note of a rate for other galleries that few people may matter, unless it says so."""
+    return note if HELD in note or OF_ENROLLED in note else "; ".join(filter(None, (note, OF_CHANCE)))
 
 
 class _Held(NamedTuple):
@@ -721,7 +731,8 @@ class _Estimator:
                     row, of_people = self.row(kept, [one and one.within(group) for one in moved], held, (name, group))
                     label = None if group is None else s.groups[group]
                     self.influences[name, label, at, size] = of_people
-                    about = {"at": at, "threshold": threshold, "gallery_size": size, "group": label}
+                    note = _by_luck(row.note) if by_luck else row.note
+                    about = {"at": at, "threshold": threshold, "gallery_size": size, "group": label, "note": note}
                     rows.append(replace(row, flags=flags, **about))  # type: ignore[arg-type]
                     if size != s.n_enrolled:
                         rows[-1] = replace(rows[-1], n_errors=None)
@@ -801,6 +812,7 @@ class _Estimator:
             for group in (None, *range(len(s.groups))):
                 row, _ = self.row(errors.within(group), [None, None], held, ("fpir", group))
                 note = "" if row.note == HELD else row.note
+                note = _by_luck(note) if self.drawn else note
                 about = {"at": at, "threshold": threshold, "gallery_size": s.n_enrolled, "group": name, "note": note}
                 probe_group = None if group is None else s.groups[group]
                 rows.append(replace(row, name="fpir_matrix", probe_group=probe_group, **about))  # type: ignore[arg-type]

@@ -281,7 +281,7 @@ def test_requirements_are_judged_by_limits_and_those_on_other_galleries_with_roo
     assert fixed.check("std(fnir)@rank=1 <= 0.3").verdict == "met"
     found = other.check("fpir[*] <= 0.2")
     assert found.verdict == "undecided"
-    assert "it is luck" in found.summary()
+    assert "elsewhere few people may cause most errors" in found.summary()
     assert other.check("fpir[*] <= 0.5").verdict == "met"
     assert other.check("fnir[*] <= 0.6").verdict == "met"  # whose limit hangs on no one enrolled
     assert other.check("std(fnir) <= 0.4").verdict == "undecided"
