@@ -61,6 +61,11 @@ class Identification:
     def time_rates(self) -> None:
         ff.identify(self.searches, [ff.at_fpir(0.01), ff.at_rank(1)])
 
+    def time_requirements(self) -> None:
+        ff.identify(self.searches, ff.at_rank(1), gallery="fixed").check(
+            ["fnir[*] <= 5 %", "fpir[*]@threshold=0.4 <= 5 %"]
+        )
+
 
 class Memory:
     params = [2_000, 10_000]
