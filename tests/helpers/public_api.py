@@ -34,6 +34,7 @@ from fastfair.evaluation.result import Evaluation
 from fastfair.evaluation.system_comparison import SystemComparison
 from fastfair.evaluation.worst_comparisons import WorstComparisons
 from fastfair.group_tests.equal_rates import GroupTest, MarginOfError
+from fastfair.identification.compare_searches import SearchComparison, SearchDifference
 from fastfair.identification.identify import Identification, IdentifiedRate
 from fastfair.planning.fmr import FmrPlan, FmrStudy
 from fastfair.planning.fnmr import GroupsPlan
@@ -57,7 +58,8 @@ RESULTS = {
     Effect, ErrorModel, Evaluation, ExpectedError, ExpectedPerformance, FairnessBand, FmrPlan,
     FmrStudy, GroupTest, GroupsPlan, IdentifiedRate, Identification,
     MarginOfError, Quantity, RankedSystem, RatioCost, RocBand,
-    ff.ScannedComparisons, ff.Searches, ShrunkenRates, StratifiedDifference, StratifiedRate,
+    ff.ScannedComparisons, ff.Searches, SearchComparison, SearchDifference, ShrunkenRates, StratifiedDifference,
+    StratifiedRate,
     StratifiedRates, Synthesis, SystemComparison, Tippett, TrainedTransform,
     WorstComparisons, score_metrics.ActDcf, score_metrics.Det, score_metrics.Eer, score_metrics.MinDcf,
     score_metrics.Roc,
