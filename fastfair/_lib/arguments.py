@@ -32,7 +32,6 @@ from .text import joined_by_or, shown
 Check = Callable[[str, Any], Any]
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 _MOST_REPLICATES = 10**7
-_LONGEST_NAME, _LONGEST_PATH = 255, 4096  # bytes, the limits of file systems
 # How to make the class wanted (first) from the class found (second), as a hint in messages.
 _WAYS = {
     ("Comparisons", "Embeddings"): "make them with its method comparisons()",
@@ -92,18 +91,12 @@ def _is_number(value: object) -> bool:
 
 
 def _path(name: str, value: Any) -> str | Path:
-    """Require a possible name of a file or folder."""
+    """Require a name of a file or folder; whether there can be such is seen where it is used."""
     written = os.fspath(value)
-    if not isinstance(written, str) or "\0" in written:
+    if not isinstance(written, str):
         raise _wrong(name, "the name of a file", value)
     if not written:
         raise InputError(f"{name} is empty: name a file or folder")
-    try:
-        longest = max(len(os.fsencode(part)) for part in Path(written).parts or ".")
-    except UnicodeEncodeError:
-        raise _wrong(name, "a name that can be written", value) from None
-    if len(os.fsencode(written)) >= _LONGEST_PATH or longest > _LONGEST_NAME:
-        raise InputError(f"{name} is {len(written):,} characters, longer than file systems allow: {shown(value)}")
     return value if isinstance(value, Path) else str.__str__(written)
 
 

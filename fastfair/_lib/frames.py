@@ -13,7 +13,7 @@ import numpy as np
 from fastfair.errors import InputError, MissingDependencyError
 
 from . import label_codes
-from .label_codes import Coded, TextColumn, encode, encode_together, is_missing, text_column
+from .label_codes import Coded, encode, encode_together, is_missing, text_column
 from .text import not_there
 from .warnings import require, told_as
 
@@ -98,7 +98,9 @@ class FrameColumns:
         distinct: list[Any]
         with _taking(name, self[name].dtype):
             if self.is_text(name):
-                distinct, codes = self._coded(name)
+                coded = text_column(self[name]) or text_column(self[name].cast(nw.String))
+                assert coded is not None  # now it is text
+                distinct, codes = coded
             elif self[name].dtype.is_integer() and self[name].dtype not in _WIDE and not self[name].is_null().any():
                 entries, codes = label_codes.number_entries(self[name].to_numpy())
                 distinct = entries.tolist()
@@ -125,13 +127,6 @@ class FrameColumns:
         if dtype.is_nested():
             raise InputError(f"column {name!r} must hold labels, text or numbers, but its type is {dtype}")
         return dtype in (nw.String, nw.Categorical, nw.Enum)
-
-    def _coded(self, name: str) -> TextColumn:
-        """Return the distinct texts of a column, None if missing, and the position of each row's text."""
-        with _taking(name, self[name].dtype):
-            coded = text_column(self[name]) or text_column(self[name].cast(nw.String))
-        assert coded is not None  # now it is text
-        return coded
 
     def polars(self, names: Sequence[str]) -> pl.DataFrame:
         """Return some columns as a data frame of polars."""

@@ -107,11 +107,6 @@ def is_missing(value: object) -> bool:
     return isinstance(value, numbers.Number | Decimal | np.datetime64) and bool(value != value)
 
 
-def are_clean(texts: list[str]) -> bool:
-    """Return whether texts are all in their `clean` form, and none is missing."""
-    return _MISSING.isdisjoint(texts) and texts == list(map(str.strip, texts))
-
-
 def encode(name: str, values: Labels) -> Coded:
     """Turn a column of labels into codes; refuse missing ones. Labels with the same `clean` form are equal."""
     if isinstance(values, Coded):
@@ -177,7 +172,7 @@ def _encode_polars(columns: Sequence[Any]) -> tuple[NDArray[Any], list[NDArray[A
     names = distinct.cast(pl.String)
     order = names.arg_sort()  # a Categorical's codes may differ between two readings, so labels are sorted
     labels = names.gather(order).to_numpy()
-    if together.null_count() or not are_clean(labels.tolist()):
+    if together.null_count() or not _MISSING.isdisjoint(labels) or any(text != text.strip() for text in labels):
         return None
     physical = distinct.to_physical().gather(order).to_numpy()
     position = np.empty(int(physical.max(initial=0)) + 1, smallest_integers(physical.size))

@@ -114,13 +114,11 @@ def _documented(function: Callable[..., Any]) -> dict[str, tuple[str, str]]:
 
 def _followed(name: str, kind: str, text: str) -> tuple[str, str]:
     """Replace "As in `function`" by what is said there."""
-    refers = re.match(r"As in `(\w+)`(?:[^.:;]*)([.:;])? ?(.*)", text)
+    refers = re.match(r"As in `(\w+)`", text)
     if refers is None:
         return kind, text
     there = _documented(function_of(refers[1]))
     other, said = there.get(name) or there.get(name.rpartition("_")[2]) or ("", "")
-    if refers[2] == ":":
-        said = refers[3][:1].upper() + refers[3][1:]
     return (kind if "{" in kind else other or kind), said or text
 
 

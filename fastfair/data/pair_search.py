@@ -734,33 +734,12 @@ class PairFinder:
         self.dtype = self.prepared.rows.dtype
 
     def find(self, share: float) -> tuple[Pairs, Pairs]:
-        """Find all mated pairs and about the given share of the non-mated ones, the most similar.
-
-        Parameters
-        ----------
-        share : float
-            Share of the non-mated pairs of vectors to keep; 1 or more keeps all.
-
-        Returns
-        -------
-        mated, nonmated : Pairs
-        """
+        """Find all mated pairs and about a share of the non-mated ones, the most similar, both sorted."""
         mated, nonmated = self.find_unsorted(share)
         return mated, nonmated.sorted(count_threads(self._workers.n_threads))
 
     def find_unsorted(self, share: float) -> tuple[Pairs, FoundPairs]:
-        """Do the same, but leave the non-mated pairs in the order in which they are found.
-
-        Parameters
-        ----------
-        share : float
-            As in `find`.
-
-        Returns
-        -------
-        mated : Pairs
-        nonmated : FoundPairs
-        """
+        """Do the same, but leave the non-mated pairs in the order in which they are found; a share of 1 keeps all."""
         n_nonmated = self._n_nonmated
         everything = share >= 1 or n_nonmated <= _FEW
         wanted = n_nonmated if everything else int(share * n_nonmated)

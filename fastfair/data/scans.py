@@ -22,7 +22,7 @@ from . import checks, group_labels, score_keys
 from .comparisons import Comparisons
 from .sorted_scores import CheckedColumns, GroupedSide, NotKept, SortedSide, order_of_keys, read_only
 from .temporary_files import ArrayFile, Folder
-from .vector_pairs import NO_COSTS
+from .vector_pairs import NO_COSTS, subjects_by_group
 
 _LACKS = {  # all scans
     "other units": "a scan draws subjects, and has no other units: leave unit out",
@@ -311,14 +311,7 @@ class SpilledPairs:
             return cells
 
         cells = sum(in_order(count, *self.buckets(count_threads(None))), np.zeros((n_groups, n_groups), np.int64))
-        as_reference, as_probe = seen
-        subjects = np.zeros((n_groups, n_groups), np.int64)
-        for k in range(n_groups):
-            own = group == k
-            subjects[k] += as_reference[own].sum(axis=0)
-            subjects[:, k] += as_probe[own].sum(axis=0)
-            subjects[k, k] -= int((as_reference[own, k] & as_probe[own, k]).sum())
-        return read_only(cells), read_only(subjects), int(seen.any(axis=(0, 2)).sum())
+        return read_only(cells), read_only(subjects_by_group(*seen, group)), int(seen.any(axis=(0, 2)).sum())
 
     @property
     def n(self) -> int:
@@ -485,14 +478,12 @@ class Scan:
         self._score_kind = score_kind
         self._most = int(_SHARE_KEPT * memory_limit / _BYTES_KEPT)
         self._most_bytes = _SHARE_OF_PAIRS * memory_limit
-        made = Folder(folder)
-        bytes_of_a_pair = _BYTES_OF_A_PAIR + (_BYTES_OF_A_KEY if cllr else 0)
+        made, bytes_of_a_pair = Folder(folder), _BYTES_OF_A_PAIR + (_BYTES_OF_A_KEY if cllr else 0)
         at_once = int(_SHARE_AT_ONCE * memory_limit / bytes_of_a_pair)
-        most_bytes = int(self._most_bytes / 2)
-        self._pairs = (
-            SpilledPairs(made, "mated", at_once, most_bytes, cllr),
-            SpilledPairs(made, "nonmated", at_once, most_bytes, cllr),
+        mated, nonmated = (
+            SpilledPairs(made, name, at_once, int(self._most_bytes / 2), cllr) for name in ("mated", "nonmated")
         )
+        self._pairs = mated, nonmated
         self._tails = ScoreTail(True), ScoreTail(False)
         self._dtype: np.dtype[Any] | None = None
         self._subjects = _Labels("subjects")

@@ -126,12 +126,8 @@ def _of_name(place: object, group: str, known: list[str]) -> tuple[str, Pair]:
             f"{place}: several pairs of columns hold {group!r}: {' and '.join(map(str, held))}; give one of these "
             "pairs in groups, on the command line with --reference-group and --probe-group"
         )
-    near = next((pair for pair, name in pairs.items() if did_you_mean(group, [name])), None)
-    hint = did_you_mean(group, [name for name in known if not any(name in pair for pair in pairs)])
-    if near:
-        hint = (
-            f" (did you mean {pairs[near]!r}, of which {near[0]!r} and {near[1]!r} hold the labels of the two sides?)"
-        )
+    of_one_side = {name for pair in pairs for name in pair}
+    hint = did_you_mean(group, [*pairs.values(), *(name for name in known if name not in of_one_side)])
     raise InputError(
         f"{place} has no column {group!r}, nor reference_{group} and probe_{group}{hint}; its columns are "
         f"{', '.join(known)}. To read labels from a table of subjects, give metadata= and metadata_id="

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -558,12 +559,9 @@ class ClassKeys:
         *thresholds : int
             Threshold keys.
         """
-        if self.limits is None:
-            return
-        low, high = self.limits
-        if all(low <= int(threshold) <= high for threshold in thresholds):
-            return
-        raise not_kept(what, self)
+        low, high = self.limits or (-math.inf, math.inf)
+        if not all(low <= int(threshold) <= high for threshold in thresholds):
+            raise not_kept(what, self)
 
     def require_all(self, what: str) -> None:
         """Raise an error where not all comparisons are kept."""

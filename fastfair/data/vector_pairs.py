@@ -113,6 +113,22 @@ Codes = NDArray[np.int32]
 Flags = NDArray[np.bool_]
 
 
+def subjects_by_group(as_reference: Flags, as_probe: Flags, group: NDArray[np.uint16]) -> Counts:
+    """Count the distinct subjects of comparisons by groups of reference and probe.
+
+    as_reference, as_probe: (subjects, groups) whether each is the reference, or probe, with such a partner; group:
+    (subjects,) their own.
+    """
+    n_groups = as_reference.shape[1]
+    subjects = np.zeros((n_groups, n_groups), np.int64)
+    for k in range(n_groups):
+        own = group == k
+        subjects[k] += as_reference[own].sum(axis=0)
+        subjects[:, k] += as_probe[own].sum(axis=0)
+        subjects[k, k] = (as_reference[own, k] | as_probe[own, k]).sum()
+    return subjects
+
+
 @dataclass(frozen=True, eq=False)
 class PairsOfVectors:
     """All mated, or all non-mated, pairs of vectors, as numbers of them: no list of pairs is made.
@@ -258,12 +274,7 @@ class PairsOfVectors:
             return cells, subjects, int(np.count_nonzero(own))
         as_reference, as_probe = self.with_groups(group, n_groups)
         np.add.at(cells, group, as_reference)
-        for k in range(n_groups):
-            inside = group == k
-            subjects[k] += np.count_nonzero(as_reference[inside], axis=0)
-            subjects[:, k] += np.count_nonzero(as_probe[inside], axis=0)
-            subjects[k, k] = np.count_nonzero(as_reference[inside, k] + as_probe[inside, k])
-        return cells, subjects, int(np.count_nonzero(own))
+        return cells, subjects_by_group(as_reference > 0, as_probe > 0, group), int(np.count_nonzero(own))
 
     def _inside(self, inside: Flags | None) -> tuple[Counts, Counts]:
         references, probes = self.vectors

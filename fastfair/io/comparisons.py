@@ -159,13 +159,9 @@ def _vectors(
     embeddings: Any, score: str | None, trials: str | Path | None, score_kind: str, failures: str
 ) -> NamedVectors:
     """Return the vectors that trials are scored with; arguments are those of `read_comparisons`."""
-    for name, value, why in (
-        ("score", score, "scores are those of the vectors"),
-        ("trials", trials, "the list of trials is path itself"),
-        ("score_kind", None if score_kind == "similarity" else score_kind, "the scores of vectors are similarities"),
-    ):
-        if value is not None:
-            raise InputError(f"with embeddings=, leave {name}= out: {why}")
+    for name, is_given in (("score", score), ("trials", trials), ("score_kind", score_kind != "similarity")):
+        if is_given:
+            raise InputError(f"with embeddings=, leave {name}= out: scores are the similarities of what path lists")
     if isinstance(embeddings, NamedVectors):
         return embeddings
     return read_named_vectors(embeddings, failures="error" if failures == "error" else "nan")

@@ -280,11 +280,7 @@ def cut_out(columns: Sequence[tuple[str, Coded]], pattern: str) -> list[Coded]:
 
 
 def take(column: Any, keep: Any) -> Any:
-    """Keep some entries of a column, or of each column in a dict; of labels, keep those still used; of None, None."""
-    if column is None:
-        return None
+    """Keep some entries of a column of labels, or of each in a dict, and the labels still used; of None, None."""
     if isinstance(column, dict):
         return {name: take(part, keep) for name, part in column.items()}
-    if isinstance(column, Coded):
-        return column.take(keep)
-    return column[keep]
+    return None if column is None else column.take(keep)

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fastfair._lib import memory, validation
+from fastfair._lib import validation
 from fastfair._lib.arguments import checked
 from fastfair._lib.frames import FrameColumns
 from fastfair.data import checks, side_columns
 from fastfair.data.checks import ScoreKind
-from fastfair.data.columns import Policies
+from fastfair.data.columns import Policies, columns_of_matrix
 from fastfair.data.embeddings import NamedVectors
 from fastfair.errors import FileFormatError, InputError
 
@@ -148,11 +148,6 @@ class HowToRead:
         """The columns named by the caller."""
         return {role: getattr(self, role) for role in _CANONICAL}
 
-    @property
-    def scored(self) -> bool:
-        """Whether the score file has scores."""
-        return self.vectors is None
-
 
 @dataclass
 class ScoreTable(tables.Rows):
@@ -253,7 +248,7 @@ def read(path: Path, how: HowToRead) -> ScoreTable:
     if kind is None:
         assert text is not None
         kind = _recognised(text, trials, how)
-    if not how.scored and ((kind.fields and not kind.listed) or path.suffix == ".npy"):
+    if how.vectors is not None and ((kind.fields and not kind.listed) or path.suffix == ".npy"):
         raise InputError(f"{path} holds scores and no list of trials, so leave embeddings= out")
     if trials is not None and not kind.of_trials:
         raise InputError(f"a {kind.name} file has its own labels: trials= goes with scores alone")
@@ -272,7 +267,7 @@ def _recognised(text: Text, trials: Text | None, how: HowToRead) -> Format:
 
     All rows are looked at. A reading that leaves no mated, or no non-mated, comparisons is none where there is another.
     """
-    listing, which = (text, "fields") if how.scored and trials is None else (trials or text, "listed")
+    listing, which = (text, "fields") if how.vectors is None and trials is None else (trials or text, "listed")
     path, line, separator = listing.path, listing.first, tables.separator_of(listing)
     found: dict[str, str] = {}
     if trials is None and separator is not None and not is_number(line.split(separator)[-1]):
@@ -373,7 +368,7 @@ def choose(table: tables.Table, how: HowToRead, kind: Format) -> ScoreTable:
     """Choose and read columns: those named in arguments, those with fastfair's own names, and those with attributes
     of the metadata, which are compared with it. A list of trials that is not scored needs no scores.
     """
-    known, scored = table.names, how.scored
+    known, scored = table.names, how.vectors is None
     columns = f"the columns of {table.place} are {', '.join(known)}"
     chosen: dict[str, Any] = how.names
     for role, name in chosen.items():
@@ -456,10 +451,10 @@ def read_rows(file: ScoreFile, how: HowToRead) -> ScoreTable:
     _require_no_columns(file, how)
     kind, text, trials = file.format, file.text, file.trials
     assert text is not None
-    if how.scored and trials is None and not kind.fields:
+    if how.vectors is None and trials is None and not kind.fields:
         raise InputError(f"format {kind.name!r} needs the trial list: trials=")
     listing = trials or text
-    listed = kind.fields if how.scored and trials is None else kind.listed or "enrol test label"
+    listed = kind.fields if how.vectors is None and trials is None else kind.listed or "enrol test label"
     frame, lines = _fields(listing, listed, how.layout.mated_value)
     label = "label" if "label" in frame.columns else None
     if label and kind.of_trials:
@@ -468,7 +463,7 @@ def read_rows(file: ScoreFile, how: HowToRead) -> ScoreTable:
         frame = _with_scores(text, frame, trials.path)
     samples = kind.samples if kind.samples and _have_one_subject(frame, kind) else None
     return ScoreTable(
-        listing.path, frame, "score" if how.scored else None, label, *kind.sides, kind.subject_pattern,
+        listing.path, frame, "score" if how.vectors is None else None, label, *kind.sides, kind.subject_pattern,
         samples=samples, lines=lines, names_samples=kind.of_trials,
     )  # fmt: skip
 
@@ -504,7 +499,7 @@ def _array(path: Path, name: str | None) -> NDArray[Any]:
 def _is_matrix(path: Path, how: HowToRead) -> bool:
     """Return whether the scores of a .npy or .npz file have two dimensions."""
     names = tables.of_arrays(path).names
-    if names != [""] and not how.scored:
+    if names != [""] and how.vectors is not None:
         return False
     wanted = how.score or ("score" if len(names) != 1 else names[0])
     return names == [""] or wanted not in names or _array(path, wanted).ndim != 1
@@ -520,10 +515,8 @@ def _read_matrix(file: ScoreFile, how: HowToRead) -> ScoreTable:
             f"{file.path}: a score matrix is square, but this array's shape is {scores.shape}; give other matrices to "
             "Comparisons.from_matrix, and save lists of scores and their labels as the arrays of one .npz"
         )
-    n = len(scores)
-    memory.require((scores.itemsize + 24) * n * n, f"the comparisons of {n:,} x {n:,} scores", "give fewer rows")
-    subjects = np.arange(n, dtype=np.int32)
-    frame = pl.DataFrame({"score": scores.ravel(), "reference": np.repeat(subjects, n), "probe": np.tile(subjects, n)})
+    values, sides = columns_of_matrix(scores, None, None, None, None)
+    frame = pl.DataFrame({"score": values, **{side: coded.codes for side, coded in sides.items()}})
     return ScoreTable(file.path, frame, "score", None, "reference", "probe", is_matrix=True)
 
 

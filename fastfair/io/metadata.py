@@ -77,19 +77,14 @@ class Metadata:
         """Return for each side the label of each entry, by attribute."""
         rows = self._rows(sides)
         used, _ = in_use(self._n_rows + 1, *rows)
-        found: list[dict[str, Coded]] = [{} for _ in sides]
-        for name, column in self._labels.items():
-            labels, places = _labels(name, column, used)
-            for of_side, of_rows in zip(found, rows, strict=True):
-                of_side[name] = Coded(labels, places[of_rows])
-        return found
+        columns = {name: _of_rows(name, column, rows, used) for name, column in self._labels.items()}
+        return [{name: of_sides[k] for name, of_sides in columns.items()} for k in range(len(sides))]
 
     def subjects_of(self, samples: Sequence[Coded]) -> tuple[Coded, Coded]:
         """Return the subjects of each comparison's reference and probe samples."""
         assert self._subject is not None
         rows = self._rows(samples)
-        labels, places = _labels("metadata_subject", self._subject, in_use(self._n_rows + 1, *rows)[0])
-        reference, probe = (Coded(labels, places[of_side]) for of_side in rows)
+        reference, probe = _of_rows("metadata_subject", self._subject, rows, in_use(self._n_rows + 1, *rows)[0])
         return reference, probe
 
     def kept(
@@ -213,13 +208,14 @@ class Metadata:
         return np.asarray(keep & ~contradicted)
 
 
-def _labels(name: str, column: _Column, used: NDArray[np.bool_]) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return the labels of the rows of the table that are used, and their places; last is the row of what it lacks."""
+def _of_rows(name: str, column: _Column, rows: list[NDArray[Any]], used: NDArray[np.bool_]) -> list[Coded]:
+    """Return the labels of the table's rows, of which some are used; "unknown" where there is none, or no row."""
     texts, codes = column
     coded = encode(name, [UNKNOWN if text is None else text for text in texts] + [UNKNOWN])
     places = coded.codes[np.append(codes, len(texts))]
     known, position = in_use(coded.labels.size, places[used])
-    return coded.labels[known], position.astype(places.dtype)[places]
+    places = position.astype(places.dtype)[places]
+    return [Coded(coded.labels[known], places[of_side]) for of_side in rows]
 
 
 def _are_given(column: _Column) -> NDArray[np.bool_]:

@@ -136,8 +136,10 @@ def _sha256(path: str | Path) -> str:
             raise InputError(f"inputs: {path} is a folder, a pipe or a device: name the files that were read")
         with Path(path).open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
-    except OSError as error:
-        raise InputError(f"inputs: {path} cannot be read: {error.strerror}") from error
+    except (OSError, ValueError) as error:  # of names that no file can have
+        if isinstance(error, InputError):
+            raise
+        raise InputError(f"inputs: {path} cannot be read: {getattr(error, 'strerror', None) or error}") from error
 
 
 VERDICTS = ("met", "not met", "undecided")

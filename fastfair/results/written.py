@@ -79,7 +79,12 @@ def converter() -> Converter:
     made.register_unstructure_hook_func(
         _is_keyed_by_objects, lambda values: [[made.unstructure(key), made.unstructure(v)] for key, v in values.items()]
     )
-    made.register_structure_hook_func(_is_keyed_by_objects, lambda pairs, kind: _mapping(made.structure, pairs, kind))
+
+    def mapping(pairs: Any, kind: Any) -> dict[Any, Any]:
+        of_key, of_value = get_args(kind)
+        return {made.structure(key, of_key): made.structure(value, of_value) for key, value in pairs}
+
+    made.register_structure_hook_func(_is_keyed_by_objects, mapping)
     return made
 
 
@@ -110,11 +115,6 @@ def _array(values: Any, kind: Any) -> np.ndarray[Any, Any]:
 
 def _is_keyed_by_objects(kind: Any) -> bool:
     return get_origin(kind) in (dict, Mapping) and get_args(kind)[0] is not str
-
-
-def _mapping(structure: Callable[[Any, Any], Any], pairs: Any, kind: Any) -> dict[Any, Any]:
-    of_key, of_value = get_args(kind)
-    return {structure(key, of_key): structure(value, of_value) for key, value in pairs}
 
 
 def schema_of(kind: type[Any], others: dict[str, Any]) -> dict[str, Any]:

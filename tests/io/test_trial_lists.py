@@ -131,9 +131,9 @@ def test_rows_without_metadata_are_left_out_before_they_are_scored(folder):
     [
         ("1 ann/1 ann/2\n0 ann/1 eve/9\n", {}, "trials: line 2: probe 'eve/9' in row 1 .* has no vector"),
         ("mated,a\n1,ann/1\n0,ann/2\n", {}, "needs the names of vectors: name their columns with reference="),
-        ("reference,probe\nann/1,ann/2\n", {"score": "probe"}, "leave score= out: scores are those of the vectors"),
-        ("1 ann/1 ann/2\n", {"trials": "trials"}, "leave trials= out: the list of trials is path itself"),
-        ("1 ann/1 ann/2\n", {"score_kind": "distance"}, "leave score_kind= out: the scores of vectors are"),
+        ("reference,probe\nann/1,ann/2\n", {"score": "probe"}, "leave score= out: scores are the similarities"),
+        ("1 ann/1 ann/2\n", {"trials": "trials"}, "leave trials= out: scores are the similarities"),
+        ("1 ann/1 ann/2\n", {"score_kind": "distance"}, "leave score_kind= out: scores are the similarities"),
         ("1 ann/1 ann/2\n", {"reference": "a"}, "a voxceleb file has no named columns"),
         ("a b 0.3\n", {}, "trials is no list of trials that is known; its first line is 'a b 0.3'"),
         ("a a b 0.3\n", {"format": "bob-4"}, "trials holds scores and no list of trials"),
