@@ -125,11 +125,10 @@ KINDS: dict[Any, Kind] = {
     Path: Kind("the name of a file", "names of files", lambda value: isinstance(value, str | os.PathLike), _path),
     np.ndarray: Kind("an array", "arrays", _anything, _number_or_array),
     # Names that stand for unions, or that are imported for type checkers alone.
-    "ArrayLike": Kind("an array", "arrays", _anything, _number_or_array),
     "IntoDataFrame": Kind("a data frame", "data frames", _is_frame),
     "Axes": Kind("matplotlib Axes, as plt.subplots() gives", "Axes", lambda value: is_a(value, "Axes", "matplotlib")),
 }
-KINDS[NDArray] = KINDS[np.ndarray]  # a type of its own in NumPy 2.5
+KINDS["ArrayLike"] = KINDS[NDArray] = KINDS[np.ndarray]  # NDArray is a type of its own in NumPy 2.5
 
 
 # Constraints that annotations name, where a type alone does not say what is allowed.
@@ -140,10 +139,6 @@ def _resamples(name: str, value: Any, least: int = 0) -> int:
     if n > _MOST_REPLICATES:
         raise InputError(f"{name} must be at most {_MOST_REPLICATES:,}, not {n:,}: limits hardly vary from 10,000 on")
     return n
-
-
-def _any_number(name: str, value: Any) -> float:
-    return float(value) if isinstance(value, float | np.floating) else validation.number(name, value)
 
 
 def at_least(n: int) -> Check:
@@ -160,7 +155,7 @@ Positive = Annotated[float, validation.positive]
 Rate = Annotated[float, validation.fraction]  # in [0, 1)
 Share = Annotated[float, partial(validation.fraction, interval="[0, 1]")]
 Probability = Annotated[float, partial(validation.fraction, interval="(0, 1)")]
-AnyNumber = Annotated[float, Kind("a number", "numbers", _anything, _any_number)]  # one that need not be finite
+AnyNumber = Annotated[float, Kind("a number", "numbers", _anything, validation.any_number)]
 Array = Annotated[ArrayLike, partial(validation.listed, wanted="an array or a list")]
 
 
@@ -170,11 +165,6 @@ Array = Annotated[ArrayLike, partial(validation.listed, wanted="an array or a li
 def _literal(words: tuple[str, ...]) -> Kind:
     wanted = f"one of {', '.join(map(repr, words))}"
     return Kind(wanted, wanted, _is_text, lambda name, value: validation.choice(name, _plain_text(name, value), words))
-
-
-def _function_kind(n_arguments: int) -> Kind:
-    wanted = f"a function of {('no', 'one', 'two', 'three')[n_arguments]} numbers"
-    return Kind(wanted, wanted, lambda value: callable(value) and not isinstance(value, type))
 
 
 def _list_kind(inner: Any) -> Kind:
@@ -244,7 +234,8 @@ def _kinds(annotation: Any) -> Iterator[Kind]:
     elif origin is tuple:
         yield _pair_kind(inner)
     elif origin is Callable:
-        yield _function_kind(len(inner[0]))
+        wanted = f"a function of {('no', 'one', 'two', 'three')[len(inner[0])]} numbers"
+        yield Kind(wanted, wanted, lambda value: callable(value) and not isinstance(value, type))
     else:
         kind = KINDS.get(origin or annotation) or KINDS.get(getattr(annotation, "__name__", None))
         if kind is None and not (isinstance(annotation, type) and annotation.__module__.startswith("fastfair")):

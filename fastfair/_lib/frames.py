@@ -5,12 +5,12 @@ from __future__ import annotations
 import importlib.util
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING, Any, Literal, cast, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import narwhals as nw
 import numpy as np
 
-from fastfair.errors import InputError, MissingDependencyError
+from fastfair.errors import InputError
 
 from . import label_codes
 from .label_codes import Coded, encode, encode_together, is_missing, text_column
@@ -50,10 +50,9 @@ class FrameColumns:
         return len(self._frame)
 
     @property
-    def backend(self) -> str | None:
+    def backend(self) -> Backend | None:
         """The library of the data frame, if `build` makes data frames of it."""
-        name = self._frame.implementation.value
-        return name if name in BACKENDS else None
+        return next((name for name in BACKENDS if name == self._frame.implementation.value), None)
 
     def __getitem__(self, name: str) -> nw.Series[Any]:
         if name not in self.names:
@@ -149,16 +148,9 @@ def _taking(name: str, dtype: Any) -> AbstractContextManager[None]:
     return told_as(InputError, f"column {name!r} of type {dtype} cannot be used")
 
 
-def build(columns: Mapping[str, Sequence[Any] | np.ndarray[Any, Any]], backend: str | None) -> Any:
+def build(columns: Mapping[str, Sequence[Any] | np.ndarray[Any, Any]], backend: Backend | None) -> Any:
     """Make a data frame from columns, with the library named or the first one installed."""
-    if backend is None:
-        installed = [name for name in BACKENDS if importlib.util.find_spec(name)]
-        if not installed:
-            raise MissingDependencyError(f"a data frame needs one of {', '.join(BACKENDS)}; pip install one of them")
-        backend = installed[0]
-    else:
-        require(backend, "test", f"a {backend} data frame")
-    return nw.from_dict(
-        {name: list(column) for name, column in columns.items()},
-        backend=cast("Literal['pandas', 'polars', 'pyarrow']", backend),
-    ).to_native()
+    installed = [name for name in BACKENDS if importlib.util.find_spec(name)]
+    chosen: Backend = backend or (installed[0] if installed else "polars")
+    require(chosen, "cli" if chosen == "polars" else "test", "a data frame")
+    return nw.from_dict({name: list(column) for name, column in columns.items()}, backend=chosen).to_native()

@@ -92,11 +92,7 @@ def _free_in_computer() -> int:
 
 def _free_in_groups() -> Iterator[int]:
     """Yield the memory left in each control group with a limit, of version 2 or 1."""
-    try:
-        lines = (_PROC / "self" / "cgroup").read_text().splitlines()
-    except OSError:
-        return
-    for line in lines:
+    for line in _text(_PROC / "self" / "cgroup").splitlines():
         _, controllers, path = line.split(":", 2)
         if controllers == "":
             root, names = _CGROUPS, ("memory.max", "memory.current", "inactive_file")
@@ -116,8 +112,10 @@ def _free_in_limits() -> Iterator[int]:
     try:
         import resource
 
-        used = [int(pages) * resource.getpagesize() for pages in (_PROC / "self" / "statm").read_text().split()]
-    except (ImportError, OSError, ValueError):  # on Windows, or without /proc
+    except ImportError:  # on Windows
+        return
+    used = [int(pages) * resource.getpagesize() for pages in _text(_PROC / "self" / "statm").split()]
+    if not used:
         return
     for limit, place in ((resource.RLIMIT_AS, 0), (resource.RLIMIT_DATA, 5)):
         most = resource.getrlimit(limit)[0]
@@ -125,21 +123,23 @@ def _free_in_limits() -> Iterator[int]:
             yield most - used[place]
 
 
+def _text(path: Path) -> str:
+    """Return what a file holds, "" if there is no such file."""
+    try:
+        return path.read_text()
+    except OSError:
+        return ""
+
+
 def _number(path: Path) -> int | None:
     """Return the number that a file holds, or None if there is no such file or number."""
-    try:
-        return int(path.read_text())
-    except (OSError, ValueError):
-        return None
+    text = _text(path).strip()
+    return int(text) if text.isdigit() else None
 
 
 def _fields(path: Path) -> dict[str, int]:
     """Return the numbers of a file by name, from lines with a name and a number."""
-    try:
-        lines = path.read_text().splitlines()
-    except OSError:
-        return {}
-    pairs = (line.split()[:2] for line in lines)
+    pairs = (line.split()[:2] for line in _text(path).splitlines())
     return {pair[0]: int(pair[1]) for pair in pairs if len(pair) == 2 and pair[1].isdigit()}
 
 

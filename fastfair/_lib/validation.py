@@ -50,6 +50,11 @@ def number(name: str, value: object) -> float:
     return int(scalar(value)) if isinstance(scalar(value), numbers.Integral) else given
 
 
+def any_number(name: str, value: Any) -> float:
+    """Check one number, which need not be finite."""
+    return float(value) if isinstance(value, float | np.floating) else number(name, value)
+
+
 def positive(name: str, value: object) -> float:
     """Check one finite number above zero."""
     given = number(name, value)

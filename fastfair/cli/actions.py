@@ -20,7 +20,6 @@ import fastfair as ff
 from fastfair._lib.text import number_with_interval
 from fastfair._lib.warnings import warn
 from fastfair.claims import MET, NOT_MET, UNDECIDED, Check, Requirement, check_evaluation, requirements_of
-from fastfair.data.columns import FAILURES
 from fastfair.error_rates.operating_points import ENOUGH_ERRORS, OperatingPoint, at_fmr
 from fastfair.errors import FastfairWarning, FewResamplesWarning, InputError
 from fastfair.measures._registry import measure_of, printed_name
@@ -261,7 +260,7 @@ _DRAWN, _ON_PAGE = 50, 20  # FMRs at which a plot draws a curve, and at which a 
 
 def embeddings(run: Run) -> None:
     """Measure vectors at false match rates."""
-    data = run._vectors(run.context.params["path"])
+    data = run.call(ff.read_embeddings, run.context.params["path"])
     given = run.take("fmr")
     enough = _LEVELS[_LEVELS * data.n_nonmated >= ENOUGH_ERRORS]
     asked = np.unique(np.concatenate(given)) if given else enough if enough.size else _LAST_RESORT
@@ -276,7 +275,7 @@ def embeddings(run: Run) -> None:
 
 def identify(run: Run) -> None:
     """Search the references of vectors with their probes."""
-    data = run._vectors(run.context.params["path"])
+    data = run.call(ff.read_embeddings, run.context.params["path"])
     searches, requirements = run.call(ff.Searches.from_embeddings, data), run.take("requirements", ())
     more = {}
     if run.take("returned", False):
@@ -321,8 +320,6 @@ def group_test(run: Run) -> None:
         raise click.UsageError(
             f"--rate {rate} needs samples that failed, but --input is {kind}: give --input decisions or counts"
         )
-    if kind == "scores" and run.options.get("failures", FAILURES[0]) not in FAILURES:
-        raise click.UsageError("--failures names a column with --input counts, but --input is scores")
     rate = rate or ("both" if has_scores else "fnmr")
     at = run.take("at", _POINT) if has_scores else None
     data = run.read(run.context.params["data"]) if has_scores else _failure_counts(run, kind, rate)
@@ -355,10 +352,11 @@ def _deliver_tests(run: Run, found: Mapping[str, Any], at: OperatingPoint | None
         say(repr(of_failures.counts) if of_failures is not None else f"{sum(found['fmr_test'].n_trials):,} comparisons")
         where = "" if at is None else f" at {at}"
         for name, result in found.items():
-            symbol = f"{result.rate_name.upper()}s" if name != "margin" else ""
-            print_result(
-                result, "By more than the margin of error?" if name == "margin" else f"Do {symbol} differ{where}?"
+            is_margin = name == "margin"
+            asked = (
+                "By more than the margin of error?" if is_margin else f"Do {result.rate_name.upper()}s differ{where}?"
             )
+            print_result(result, asked)
 
     run.deliver(found, show=show)
 

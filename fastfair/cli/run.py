@@ -104,7 +104,7 @@ class Run:
         threading.Thread(target=importlib.import_module, args=("fastfair.kernels._jit",)).start()
         kept, self.options = self.options, self.options | instead
         try:
-            return self._vectors(path) if kind == "vectors" else self._comparisons(path)
+            return self.call(read_embeddings, path) if kind == "vectors" else self._comparisons(path)
         finally:
             self.options = kept
 
@@ -132,9 +132,6 @@ class Run:
             if param.name in (*_OF_TRIALS, "samples") and param.name in self.options:
                 raise click.UsageError(f"{param.opts[0]} goes with --embeddings, the file of the vectors")
         return {}
-
-    def _vectors(self, path: Path) -> Any:
-        return self.call(read_embeddings, path)
 
     def refuse_options_of_others(self, kind: str) -> None:
         """Refuse options that were given and go with other kinds of input than the one chosen."""

@@ -24,9 +24,8 @@ _IN_PYTHON = re.compile(  # what texts say that holds of functions alone
     r"|, (?:except that of `at_threshold`, which is given|of a dict or a list,|as in `(?:scipy\.stats|plan_power)`,?)"
     r"|; `worst_comparisons` shows them| (?:The others are those of|A file is read by) `\w+`\."
 )
-_PROGRESS = "Show a progress bar, by default if standard error is a terminal."
 _SAID = {
-    "progress": _PROGRESS,
+    "progress": "Show a progress bar, by default if standard error is a terminal.",
     "rng": "Seed of the random numbers. By default a random one, which is told.",
     "measures": "Fairness measures, by name; by default all of them.",
 }

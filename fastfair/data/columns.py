@@ -6,7 +6,7 @@ import math
 import unicodedata
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -22,7 +22,6 @@ from .score_keys import Floats
 from .sorted_scores import Attributes, BothSides, CheckedColumns, read_only
 
 Failures = Literal["error", "exclude", "non-match"]
-FAILURES: tuple[Failures, ...] = get_args(Failures)
 MissingLabels = Literal["error", "drop", "unknown"]
 
 
@@ -427,10 +426,9 @@ def without_diagonal(values: NDArray[Any], sides: dict[str, Any], score_kind: st
         return everything
     matrix = values.reshape(n, n)
     best = matrix.min() if score_kind == "distance" else matrix.max()
-    if not (np.diagonal(matrix) == best).all() or not np.array_equal(matrix, matrix.T):
-        return everything
     same = sides["reference"].codes.reshape(n, n) == sides["probe"].codes.reshape(n, n)
-    if not np.diagonal(same).all():
+    is_best = (np.diagonal(matrix) == best) & np.diagonal(same)
+    if not is_best.all() or not np.array_equal(matrix, matrix.T):
         return everything
     if same.sum() == n:
         raise InputError(

@@ -9,6 +9,7 @@ bits however the work is divided among threads.
 
 from __future__ import annotations
 
+import itertools
 import math
 import os
 import threading
@@ -552,9 +553,10 @@ Filtered = tuple[Prefilter, Limits]
 
 
 class PanelSearch:
-    """Finds the non-mated pairs of a panel that reach a bound, and computes its mated similarities; for one thread.
+    """Searches the panels of tiles: stores non-mated pairs that reach a bound, and writes mated similarities.
 
-    Without a prefilter all similarities of the panel are computed, else only those of mated pairs and of marked ones.
+    For one thread. Without a prefilter all similarities of a panel are computed, else only those of mated pairs and of
+    marked ones.
 
     Parameters
     ----------
@@ -562,58 +564,61 @@ class PanelSearch:
         Has the vectors.
     bound : float
         The lowest similarity.
-    places : int
-        Bits of a vector's number in the code of a pair.
+    store : PairStore
+        Takes the non-mated pairs.
     filtered : tuple, optional
         A prefilter of the vectors, and what it marks.
     """
 
-    def __init__(self, finder: PairFinder, bound: float, places: int, filtered: Filtered | None) -> None:
-        self._prepared, self._columns, self._places = finder.prepared, finder.columns, places
-        self._filtered, size, dtype = filtered, finder.prepared.panel, finder.dtype
+    def __init__(self, finder: PairFinder, bound: float, store: PairStore, filtered: Filtered | None) -> None:
+        self._finder, self._bound, self._store, self._filtered = finder, bound, store, filtered
+        size, dtype = finder.prepared.panel, finder.dtype
         if filtered is None:
             self._product = np.empty((size, size), dtype)
-            self._lowest = dtype.type(self._prepared.lowest(bound))
+            self._lowest = dtype.type(finder.prepared.lowest(bound))
         else:
             self._bits = np.empty((size, size // 8), np.uint8)
             self._lowest = np.float32(bound)
         self._kept = np.empty(size * size + 1, dtype), np.empty(size * size + 1, np.int64)
 
-    def search(self, p: int, q: int, mated_start: NDArray[np.int64], mated: Floats) -> tuple[Floats, NDArray[np.int64]]:
-        """Search a panel.
+    def search(self, at: tuple[int, int], mated: Floats, mated_start: NDArray[np.int64]) -> None:
+        """Search a tile.
 
         Parameters
         ----------
-        p, q : int
-            Which panel of rows, and of columns.
-        mated_start : (rows,) ndarray of int64
-            Where the mated pairs of each row begin in `mated`.
+        at : tuple of int
+            Its first panel.
         mated : (pairs,) ndarray
             The similarities of mated pairs; written to, unless distances are wanted.
-
-        Returns
-        -------
-        similarity, codes : (pairs,) ndarray
-            Of the non-mated pairs, until the next call. Where distances are wanted, pairs that may reach the bound
-            are among them, and similarities are to be computed.
+        mated_start : (rows,) ndarray of int64
+            Where the mated pairs of each row begin in `mated`.
         """
         from fastfair.kernels import dot_products, int8_products, pairs
 
-        prepared, columns, places, (similarity, codes) = self._prepared, self._columns, self._places, self._kept
-        corner, n = (p * prepared.panel, q * prepared.panel), prepared.n
-        if self._filtered is None:
-            prepared.fill(p, q, self._product)
-            if not prepared.euclidean:
-                pairs.take_mated(self._product, *corner, columns, mated_start, mated)
-            size = pairs.take_nonmated(self._product, *corner, columns, n, self._lowest, places, self._kept)
-        else:
-            prefilter, limits = self._filtered
-            prefilter.mark(limits, corner, self._bits)
-            size = int8_products.list_marked(self._bits.view(np.uint32), corner, columns, n, places, codes)
-            if not prepared.euclidean:
-                dot_products.of_mated(prepared.rows, corner, prepared.panel, columns, mated_start, places, mated)
-                size = dot_products.take_reaching(prepared.rows, codes[:size], places, self._lowest, similarity)
-        return similarity[:size], codes[:size]
+        finder, places, (similarity, codes) = self._finder, self._store.packing.places, self._kept
+        prepared, columns = finder.prepared, finder.columns
+        for p, q in itertools.product(*(range(k, min(k + finder.tile, prepared.n_panels)) for k in at)):
+            if not finder.has_pairs(p, q):
+                continue
+            corner, n = (p * prepared.panel, q * prepared.panel), prepared.n
+            if self._filtered is None:
+                prepared.fill(p, q, self._product)
+                if not prepared.euclidean:
+                    pairs.take_mated(self._product, *corner, columns, mated_start, mated)
+                size = pairs.take_nonmated(self._product, *corner, columns, n, self._lowest, places, self._kept)
+            else:
+                prefilter, limits = self._filtered
+                prefilter.mark(limits, corner, self._bits)
+                size = int8_products.list_marked(self._bits.view(np.uint32), corner, columns, n, places, codes)
+                if not prepared.euclidean:
+                    dot_products.of_mated(prepared.rows, corner, prepared.panel, columns, mated_start, places, mated)
+                    size = dot_products.take_reaching(prepared.rows, codes[:size], places, self._lowest, similarity)
+            found, of = similarity[:size], codes[:size]
+            if prepared.euclidean:  # these may reach the bound
+                found = finder.distances(of >> places, of & ((1 << places) - 1))
+                near = found >= self._bound
+                found, of = found[near], of[near]
+            self._store.add(found, of, inverted=True)
 
 
 _TILE = 4  # panels a side of what a thread does at a time, some 0.05 s
@@ -667,13 +672,13 @@ class _Tiles:
         mated = np.full(stop - start, np.nan, self.finder.dtype)  # those of the other tiles in these rows stay NaN
         store = PairStore(self.wanted * len(steps) // len(tiles), self.packing)
         filtered = self.finder.filtered(self.bound, n_threads) if self.filtered else None
-        local = threading.local()
+        mated_start, local = self.finder.mated_start - start, threading.local()
 
         @one_blas_thread()
         def search(k: int) -> None:
             if not hasattr(local, "search"):
-                local.search = PanelSearch(self.finder, self.bound, store.packing.places, filtered)
-            self.finder.search_tile(tiles[k], local.search, self.bound, (mated, start), store)
+                local.search = PanelSearch(self.finder, self.bound, store, filtered)
+            local.search.search(tiles[k], mated, mated_start)
 
         run_blocks(search, steps, len(steps), 1, n_threads, told)
         return {"mated": mated, **store.taken()}
@@ -726,7 +731,7 @@ class PairFinder:
         self._workers, self.tile, self._number = workers, tile, number
         self.columns = pairing.columns
         self._n_mated_of_row = self.columns[:, 2] - self.columns[:, 1]
-        self._mated_start = np.cumsum(self._n_mated_of_row) - self._n_mated_of_row
+        self.mated_start = np.cumsum(self._n_mated_of_row) - self._n_mated_of_row
         self._n_mated = int(self._n_mated_of_row.sum())
         self._n_nonmated = int((len(vectors) - self.columns[:, 0]).sum()) - self._n_mated
         self.prepared = PreparedVectors(vectors, similarity, pairing.order, workers.n_threads)
@@ -753,7 +758,7 @@ class PairFinder:
         mated, nonmated = self._compute(tiles)
         first, second = self._mated_positions()
         if self._euclidean:
-            mated = self._distances(first, second)
+            mated = self.distances(first, second)
         codes = (first.astype(np.int64) << packing.places) + second
         mated_store = PairStore(mated.size, of_mated)
         mated_store.add(mated, codes, inverted=False)
@@ -818,12 +823,12 @@ class PairFinder:
     def panels_of_tiles(self) -> list[tuple[int, int]]:
         """Return the first panel of each tile, by its row and its column."""
         starts = range(0, self.prepared.n_panels, self.tile)
-        return [(p, q) for p in starts for q in starts if self._has_pairs(p, q + self.tile - 1)]
+        return [(p, q) for p in starts for q in starts if self.has_pairs(p, q + self.tile - 1)]
 
     def first_mated_after(self, panel: int) -> int:
         """Return the position of the first mated pair whose first vector is in a row of panels, or after it."""
         row = panel * self.prepared.panel
-        return int(self._mated_start[row]) if row < self._mated_start.size else self._n_mated
+        return int(self.mated_start[row]) if row < self.mated_start.size else self._n_mated
 
     def filtered(self, bound: float, n_threads: int | None) -> Filtered | None:
         """Return a prefilter and what it marks, or None where this processor has none or it would mark all pairs."""
@@ -831,27 +836,7 @@ class PairFinder:
         limits = None if prefilter is None else prefilter.limits(*self.prepared.reach(bound))
         return None if prefilter is None or limits is None else (prefilter, limits)
 
-    def search_tile(
-        self, at: tuple[int, int], search: PanelSearch, bound: float, mated: tuple[Floats, int], store: PairStore
-    ) -> None:
-        """Store the non-mated pairs of a tile that reach the bound, and write its mated similarities.
-
-        mated: similarities in order of vectors, and the position of the first of them among all.
-        """
-        places, n_panels = store.packing.places, self.prepared.n_panels
-        mated_start = self._mated_start - mated[1]
-        for p in range(at[0], min(at[0] + self.tile, n_panels)):
-            for q in range(at[1], min(at[1] + self.tile, n_panels)):
-                if not self._has_pairs(p, q):
-                    continue
-                similarity, codes = search.search(p, q, mated_start, mated[0])
-                if self._euclidean:
-                    similarity = self._distances(codes >> places, codes & ((1 << places) - 1))
-                    near = similarity >= bound
-                    similarity, codes = similarity[near], codes[near]
-                store.add(similarity, codes, inverted=True)
-
-    def _has_pairs(self, p: int, q: int) -> bool:
+    def has_pairs(self, p: int, q: int) -> bool:
         """Whether any row of panel p has a partner in the columns up to those of panel q."""
         panel = self.prepared.panel
         first_row = p * panel  # later rows have no earlier partners
@@ -879,12 +864,12 @@ class PairFinder:
         return bound, is_worth_it and self.prepared.may_be_filtered(values, bound)
 
     def _mated_positions(self) -> tuple[Positions, Positions]:
-        n_mated, start = self._n_mated_of_row, self._mated_start
+        n_mated, start = self._n_mated_of_row, self.mated_start
         first = np.repeat(np.arange(n_mated.size, dtype=np.int32), n_mated)
         second = np.arange(first.size) + np.repeat(self.columns[:, 1] - start, n_mated)
         return first, second.astype(np.int32)
 
-    def _distances(self, first: NDArray[np.integer[Any]], second: NDArray[np.integer[Any]]) -> Floats:
+    def distances(self, first: NDArray[np.integer[Any]], second: NDArray[np.integer[Any]]) -> Floats:
         """Compute distances from differences of vectors, as small distances lose their digits in matrix products."""
         from fastfair.kernels import pairs as kernels
 

@@ -311,7 +311,7 @@ class SpilledPairs:
             return cells
 
         cells = sum(in_order(count, *self.buckets(count_threads(None))), np.zeros((n_groups, n_groups), np.int64))
-        return read_only(cells), read_only(subjects_by_group(*seen, group)), int(seen.any(axis=(0, 2)).sum())
+        return read_only(cells), read_only(subjects_by_group(seen[0], seen[1], group)), int(seen.any(axis=(0, 2)).sum())
 
     @property
     def n(self) -> int:

@@ -385,12 +385,12 @@ def write_comparisons(comparisons: Comparisons, path: str | Path) -> None:
     path = Path(path)
     if path.suffix not in _SUFFIXES:
         raise InputError(f"path must end in {', '.join(_SUFFIXES[:-1])} or {_SUFFIXES[-1]}, not {path.name!r}")
+    frame = _written_frame(comparisons, as_text=path.suffix != ".parquet")
+    if path.suffix != ".parquet":
+        whole_files.write_csv(frame, path, "\t" if path.suffix == ".tsv" else ",")
+        return
     with whole_files.written(path) as file:
-        frame = _written_frame(comparisons, as_text=path.suffix != ".parquet")
-        if path.suffix == ".parquet":
-            frame.write_parquet(file)
-        else:
-            frame.write_csv(file, separator="\t" if path.suffix == ".tsv" else ",")
+        frame.write_parquet(file)
 
 
 def _written_frame(comparisons: Comparisons, as_text: bool) -> pl.DataFrame:
@@ -400,17 +400,12 @@ def _written_frame(comparisons: Comparisons, as_text: bool) -> pl.DataFrame:
     sides = comparisons.mated, comparisons.nonmated, *apart
     similarities = np.concatenate([side.similarities for side in sides])
     scores = 0 - similarities if comparisons.score_kind == "distance" else similarities
-    columns: dict[str, Any] = {
-        "score": scores.astype(np.float64)
-        if as_text
-        else scores,  # float32 would be written with too few digits to read back as float64
-        "mated": np.repeat([True, False] * (len(sides) // 2), [len(side) for side in sides]),
-    }
-    frame = pl.DataFrame(columns | _written_labels(comparisons, sides, as_text))
+    if as_text:  # float32 would be written with too few digits to read back as float64
+        scores = scores.astype(np.float64)
+    mated = np.repeat([True, False] * (len(sides) // 2), [len(side) for side in sides])
+    frame = pl.DataFrame({"score": scores, "mated": mated, **_written_labels(comparisons, sides, as_text)})
     if failed is not None:
         frame = frame.with_columns(score=pl.when(pl.col("score").is_finite()).then(pl.col("score")))
-    if as_text:
-        frame = frame.with_columns(whole_files.neutralised(pl.col(pl.String)))
     rows = [side.rows for side in sides if side.rows is not None]
     return frame[np.argsort(np.concatenate(rows))] if rows else frame
 

@@ -141,8 +141,7 @@ def read_embeddings(
     described = None if metadata is None else Metadata(metadata, metadata_id, names)
     of_file = [] if isinstance(groups, Mapping) or described is not None else names
     wanted = ["subject" if subject is None else subject, role, template, *of_file]
-    file = _opened(path, vectors, [] if samples is not None else wanted)
-    table = file if samples is None else tables.of_source(samples, "samples", "samples")
+    file, table = _opened(path, vectors, wanted, samples)
     who = _labels(table, "subject", subject)
     if subject_pattern is not None:
         who = cut_out([("subject", who)], subject_pattern)[0]
@@ -222,8 +221,7 @@ def read_named_vectors(
     >>> ff.read_named_vectors(path)
     NamedVectors(3 x 2 float32, cosine, 3 names)
     """
-    file = _opened(path, vectors, [] if samples is not None else ["name" if name is None else name])
-    table = file if samples is None else tables.of_source(samples, "samples", "samples")
+    file, table = _opened(path, vectors, ["name" if name is None else name], samples)
     coded = _labels(table, "name", name)
     array = file.vectors(vectors)
     with files.naming(file.place):
@@ -245,10 +243,11 @@ def _labels(table: tables.Table, role: str, labels: Any) -> Coded:
     return encode(role, labels)
 
 
-def _opened(source: Any, vectors: str | None, others: Sequence[Any]) -> tables.Table:
-    """Open a file of vectors, or take a data frame; others: columns that are wanted, if they are names."""
-    wanted = [vectors or "vectors", *(name for name in others if isinstance(name, str))]
-    return tables.of_vectors(source, list(dict.fromkeys(wanted)))
+def _opened(source: Any, vectors: str | None, others: Sequence[Any], samples: Any) -> tuple[tables.Table, tables.Table]:
+    """Open a file or frame of vectors, and where its other columns are; others: those wanted, if they are names."""
+    wanted = [vectors or "vectors", *(name for name in others if isinstance(name, str) and samples is None)]
+    file = tables.of_vectors(source, list(dict.fromkeys(wanted)))
+    return file, file if samples is None else tables.of_source(samples, "samples", "samples")
 
 
 def cut_out(columns: Sequence[tuple[str, Coded]], pattern: str) -> list[Coded]:

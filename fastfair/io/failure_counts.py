@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -91,24 +90,16 @@ def read_failure_counts(
         )
     table = tables.of_source(path, "path", "the data frame")
     attributes = side_columns.named(groups)
-    if of_attempts:
-        counted = {"failed": failed or "failed"}
-    else:
-        counted = {"failures": failures or "failures", "attempts": attempts or "attempts"}
-    columns = [("groups", name) for name in attributes] + list(counted.items())
-    if of_attempts:
-        columns.append(("subject", subject or "subject"))
-    for role, name in columns:
-        table.require(role, name)
-    frame = FrameColumns(table.columns([name for _, name in columns]))
+    given = {"failed": failed, "subject": subject} if of_attempts else {"failures": failures, "attempts": attempts}
+    first, second = columns = [table.require(role, name or role) for role, name in given.items()]
+    frame = FrameColumns(table.columns([*columns, *(table.require("groups", name) for name in attributes)]))
     with table.placed():
         labels = {name: frame.labels(name) for name in attributes}
-        read: Callable[[str], Any] = partial(_numbers, table, frame) if failed_value is None else frame.labels
-        numbers = [read(name) for name in counted.values()]
+        failures_of: Any = frame.labels(first) if failed_value is not None else _numbers(table, frame, first)
         if not of_attempts:
-            return FailureCounts(numbers[0], numbers[1], labels, rate=rate)
-        who = frame.labels(subject or "subject")
-        return FailureCounts.from_decisions(numbers[0], who, labels, rate=rate, failed_value=failed_value)
+            return FailureCounts(failures_of, _numbers(table, frame, second), labels, rate=rate)
+        who = frame.labels(second)
+        return FailureCounts.from_decisions(failures_of, who, labels, rate=rate, failed_value=failed_value)
 
 
 def _numbers(table: tables.Table, frame: FrameColumns, name: str) -> Any:

@@ -56,12 +56,9 @@ def unchanged(known: Mapping[Path, _Stamp] | None = None) -> Iterator[None]:
     token = _seen.set(seen)
     try:
         yield
-    except Exception:
-        _refuse_changed(seen)
-        raise
     finally:
         _seen.reset(token)
-    _refuse_changed(seen)
+        _refuse_changed(seen)
 
 
 def _refuse_changed(known: Mapping[Path, _Stamp]) -> None:

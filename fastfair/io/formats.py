@@ -129,19 +129,15 @@ class HowToRead:
         self.keep = (self.layout.keep,) if isinstance(self.layout.keep, str) else tuple(self.layout.keep)
         if self.vectors is not None and self.policies.failure_score is not None:
             raise InputError("with embeddings=, leave failure_score= out: vectors that are zero or not finite failed")
-        validation.choice("format", self.layout.format, ("auto", *FORMATS))
-        self.described = self._described(metadata)
-
-    def _described(self, metadata: Any) -> Metadata | None:
-        """Read the table of metadata, if there is one."""
         layout = self.layout
-        if metadata is None:
-            for name in ("metadata_id", "metadata_subject"):
-                if getattr(layout, name) is not None:
-                    raise InputError(f"{name} is given without metadata=")
-            return None
-        per = layout.metadata_per if layout.metadata_subject is None else "sample"
-        return Metadata(metadata, layout.metadata_id, self.attributes, per, layout.metadata_subject)
+        validation.choice("format", layout.format, ("auto", *FORMATS))
+        self.described = None
+        if metadata is not None:
+            per = layout.metadata_per if layout.metadata_subject is None else "sample"
+            self.described = Metadata(metadata, layout.metadata_id, self.attributes, per, layout.metadata_subject)
+        elif layout.metadata_id is not None or layout.metadata_subject is not None:
+            name = "metadata_id" if layout.metadata_subject is None else "metadata_subject"
+            raise InputError(f"{name} is given without metadata=")
 
     @property
     def names(self) -> dict[str, str | None]:

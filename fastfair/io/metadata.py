@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +18,6 @@ from fastfair.errors import DroppedWarning, InputError
 from . import tables
 
 MetadataPer = Literal["subject", "sample"]
-METADATA_PER: tuple[MetadataPer, ...] = get_args(MetadataPer)
 UNKNOWN = "unknown"  # label of entries without one, unless they are left out
 
 _Column = tuple[list[str | None], NDArray[np.intp]]  # distinct texts, None if missing, and the place of each row's
@@ -141,7 +140,7 @@ class Metadata:
         """Return why the table may lack ids, or ""."""
         ids = set(map(str, self._row_of))
         if others is not None and any(str(label) in ids for label in others):
-            other = METADATA_PER[self.per == "subject"]
+            other = "sample" if self.per == "subject" else "subject"
             return f'The table has ids of {other}s: pass metadata_per="{other}"'
         by_look = {plain_label(label): label for label in ids}
         for label in lost:

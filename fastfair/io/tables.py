@@ -8,7 +8,6 @@ import os
 import subprocess
 import sys
 import zipfile
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -264,9 +263,6 @@ def of_arrays(path: Path) -> Table:
                     raise FileFormatError(f"{place} has more bytes than its header says")
         return array
 
-    name, times = next(iter(Counter(names).most_common(1)), ("", 0))
-    if times > 1:
-        raise FileFormatError(f"{path} has {times} arrays called {name!r}")
     return _of_arrays(path, names, take)
 
 

@@ -29,7 +29,6 @@ _DECADES_FROM = 19.0  # where a logarithmic axis begins; 0 stands left of it
 _MOST_DECADES = 6
 _SIDE, _MARGIN = 150, 31  # of a small drawing, in pixels
 _PROBIT_TICKS = (1e-6, 1e-5, 1e-4, 1e-3, 0.01, 0.05, 0.2, 0.4, 0.6, 0.8, 0.95, 0.99)
-_TICKS_OF_SCORES = 3
 
 
 @dataclass(frozen=True)
@@ -207,10 +206,8 @@ def scores_panel(bins: NDArray[np.int64], edges: Floats, thresholds: Sequence[fl
         if low <= x <= high:
             place = 4 + (width - 8) * (x - low) / (high - low)
             parts.append(f'<path class="limit" d="M{place:.1f} 0V{bottom}"/>')
-    for k in range(_TICKS_OF_SCORES):
-        anchor = ("start", "middle", "end")[k]
-        value = low + (high - low) * k / (_TICKS_OF_SCORES - 1)
-        place = 4 + (width - 8) * k / (_TICKS_OF_SCORES - 1)
+    for k, anchor in enumerate(("start", "middle", "end")):
+        value, place = low + (high - low) * k / 2, 4 + (width - 8) * k / 2
         parts.append(f'<text x="{place:.0f}" y="{height - 5}" text-anchor="{anchor}">{value:.3g}</text>')
     return _panel("scores", width, height, "".join(parts))
 

@@ -24,7 +24,7 @@ from fastfair.measures._registry import MEASURES, METRICS, measure_of, printed_n
 from fastfair.uncertainty.quantities import IN_PER_CENT
 
 from .drawings import Scale, interval, placed
-from .parts import Beside, Cell, Chapter, Column, FirstScreen, Picture, Row, Section, Table
+from .parts import Beside, Cell, Chapter, Column, FirstScreen, Row, Section, Table
 
 TITLE = "Error rates and fairness"
 
@@ -261,7 +261,7 @@ def render(
     )
     pictures, notes = itertools.count(1), Notes()
     environment.filters |= {
-        "drawn": lambda one: _drawn(one, next(pictures)),
+        "drawn": lambda one: placed(one.svg if isinstance(one.svg, str) else one.svg(), next(pictures)),
         "laid_out": lambda one: _laid_out(one, notes),
     }
     template = environment.from_string(resources.files(__package__).joinpath("page.html").read_text("utf-8"))
@@ -300,10 +300,6 @@ def _first_screen(chapters: Sequence[Chapter]) -> FirstScreen:
 def _tied(value: Any) -> Any:
     """Keep lines from breaking before a per cent sign; what is markup already stays as it is."""
     return value.replace(" %", "\N{NO-BREAK SPACE}%") if type(value) is str else value
-
-
-def _drawn(picture: Picture, number: int) -> str:
-    return placed(picture.svg if isinstance(picture.svg, str) else picture.svg(), number)
 
 
 def _laid_out(table: Table, notes: Notes) -> dict[str, Any]:

@@ -378,7 +378,7 @@ def test_archives_with_two_arrays_of_a_name(write):
         with pytest.warns(UserWarning, match="Duplicate"):
             archive.writestr("a.npy", array)
     with pytest.raises(FileFormatError, match="2 arrays called 'a'"):
-        read_comparisons(write("m.npz", packed.getvalue()))
+        read_comparisons(write("m.npz", packed.getvalue()), score="a")
 
 
 def test_hdf5_that_leaves_its_file(tmp_path):
