@@ -10,7 +10,7 @@ import math
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
 import numpy as np
@@ -32,7 +32,7 @@ from fastfair.error_rates.operating_points import (
     threshold_key,
     with_enough_pairs,
 )
-from fastfair.error_rates.rates import ERROR_RATES, ErrorRate, concentration, counts_behind, rates_at_key
+from fastfair.error_rates.rates import ERROR_RATES, ErrorRate, concentration, rates_at_key
 from fastfair.errors import FairValueOutsideWarning, InputError, visible
 from fastfair.measures import MEASURES
 from fastfair.measures._fairness import KINDS
@@ -141,7 +141,7 @@ class BandRequest(BandSettings):
     unit: str
     n_resamples: int
     confidence_level: float
-    rng: int | np.random.SeedSequence
+    key: NDArray[np.uint32]  # of the random stream
     workers: Workers
 
     @classmethod
@@ -166,13 +166,8 @@ class BandRequest(BandSettings):
         }
         return cls(
             **given, unit=unit, n_resamples=n_resamples, confidence_level=intervals.level(confidence_level),
-            rng=seeds.fixed(rng), workers=workers.checked(rng),
+            key=seeds.stream(seeds.fixed(rng))[0], workers=workers.checked(rng),
         )  # fmt: skip
-
-    @property
-    def key(self) -> NDArray[np.uint32]:
-        """(2,) key of the random stream."""
-        return seeds.stream(self.rng)[0]
 
 
 @dataclass(frozen=True, eq=False)
@@ -217,11 +212,6 @@ class RatesOverLevels:
     freedom: Floats
     concentration: Callable[[int], float] | None = None
     resampler: Resampler | None = None
-
-    @cached_property
-    def points(self) -> list[OperatingPoint]:
-        """The levels as operating points."""
-        return _points(self.levels)
 
     def centred(self) -> Replicates:
         """Return the replicates moved so that they vary around the estimate."""
@@ -275,17 +265,17 @@ def _of_comparisons(
         with_groups=bool(groups), workers=settings.workers,
     )  # fmt: skip
     rates = [rates_at_key(data, point, threshold_key(data, point)) for point in resampler.points]
-    cells = [None, *((k, k) for k in range(len(groups)))]
-    behind = {
-        name: np.array([counts_behind(rates[0].counts, name == "fnmr", cell) for cell in cells], np.float64)
-        for name in ERROR_RATES
-    }  # of each row: numbers of comparisons, of errors and of subjects
+    counts, sides = rates[0].counts, {"fmr": "nonmated", "fnmr": "mated"}
+
+    def of_rows(name: str) -> Counts:
+        return np.array([getattr(counts, name), *(getattr(counts, f"group_{name}") if groups else ())])
+
     known, estimate = data.subjects is not None, estimates(rates, {}, ())
     drawn = resampler.replicate(settings.n_resamples, settings.key, settings.workers)
     return RatesOverLevels(
         levels, settings, groups, estimate, estimate, drawn,
-        comparisons={name: found[:, 0].astype(np.int64) for name, found in behind.items()},
-        subjects={name: found[:, 2].astype(np.int64) if known else None for name, found in behind.items()},
+        comparisons={name: of_rows(side) for name, side in sides.items()},
+        subjects={name: of_rows(f"{side}_subjects") if known else None for name, side in sides.items()},
         sizes=lambda listed: SampleSizes.of(listed, resampler),
         freedom=resampler.shrinkage.freedom[0],
         concentration=(lambda k: concentration(data, rates[k], False, MOST_PER_ERROR)[0]) if known else None,
@@ -671,6 +661,7 @@ class CurveMaker:
         held = ("threshold", None), ("fmr", None)
         self._chosen = [k for k, entry in enumerate(listed) if (entry.name, entry.group) not in held]
         self.entries = [listed[k] for k in self._chosen]
+        self._points = _points(found.levels)
         self._names = ERROR_RATES if "both rates" in kinds else tuple(kinds)
 
         def values(rates: Replicates) -> Floats:
@@ -753,7 +744,7 @@ class CurveMaker:
     def _described(self, k: int, entry: Entry) -> Quantity:
         """Make a quantity of an entry, with the numbers behind it and its notes."""
         found, value, point = self.found, float(entry.value), entry.point or 0
-        quantity = Quantity(entry.name, entry.group, found.points[point], value)
+        quantity = Quantity(entry.name, entry.group, self._points[point], value)
         if entry.name not in ERROR_RATES:
             rests = entry.name.endswith("(fmr)") or (not entry.name.endswith(")") and "fmr" in self._names)
             return noted(quantity, OF_FEW_SUBJECTS, NARROW) if rests and self._is_narrow(point) else quantity
@@ -779,11 +770,8 @@ class CurveMaker:
 
     def _pointwise(self, rows: list[int]) -> list[Quantity]:
         """Return some quantities, all of one name, with pointwise intervals."""
-        method, level, name = (
-            self.found.settings.method,
-            self.found.settings.confidence_level,
-            self.entries[rows[0]].name,
-        )
+        method, level = self.found.settings.method, self.found.settings.confidence_level
+        name = self.entries[rows[0]].name
         if method not in _ABOUT_V_STATISTIC:
             return (self._about_estimate if method == "auto" else self._as_drawn).quantities_at(rows, level, method)
         value, quantities = self.values[rows], [self._quantities[k] for k in rows]
@@ -800,9 +788,8 @@ class CurveMaker:
     def _band_of_quantiles(self, rows: list[int]) -> Range:
         """Compute the simultaneous band of the values that are computable in most replicates."""
         settings, (least, most) = self.found.settings, range_of(self.entries[rows[0]].name)
-        about_v = settings.method in _ABOUT_V_STATISTIC
         drawn = self._drawn[rows]
-        if about_v:
+        if settings.method in _ABOUT_V_STATISTIC:
             drawn = recentered(drawn, self.values[rows], self._expected[rows])
         often, curves = _whole_curves(drawn)
         low, high = np.full((2, len(rows)), np.nan)

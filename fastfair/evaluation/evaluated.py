@@ -142,10 +142,8 @@ class Evaluated:
         if self.traces is not None:
             return self.traces
         groups = (None, *self.groups)
-        curves, distributions = (
-            {group: draw(group) for group in groups} for draw in (self._curve, self._distributions)
-        )
-        return Traces(self.edges, curves, distributions)  # type: ignore[arg-type]
+        distributions = {group: self._distributions(group) for group in groups}
+        return Traces(self.edges, {group: self._curve(group) for group in groups}, distributions)
 
     def _sorted_keys(self, group: str | None) -> tuple[score_keys.Keys, score_keys.Keys]:
         """Return the sorted keys of mated and non-mated scores, of all comparisons or those within a group."""

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fastfair._lib import validation
 from fastfair._lib.arguments import checked
@@ -163,10 +162,9 @@ class SystemComparison(Result):
     def _of_pair(self, systems: tuple[str, str] | None) -> Sequence[Contrast]:
         """Return the contrasts of two systems, or of the only pair."""
         pairs = self._pairs()
-        if systems is None:
-            if len(pairs) > 1:
-                raise InputError(f"{len(self.systems)} systems are compared: choose two with systems=")
-            (systems,) = pairs
+        if systems is None and len(pairs) > 1:
+            raise InputError(f"{len(self.systems)} systems are compared: choose two with systems=")
+        systems = systems or next(iter(pairs))
         for name in systems:
             validation.choice("systems", name, self.systems)
         if systems not in pairs:
@@ -224,8 +222,13 @@ class SystemComparison(Result):
     def _ranked(self, quantity: Quantity) -> tuple[RankedSystem, ...]:
         k = self.evaluations[0].quantities.index(quantity)
         each = [evaluation.quantities[k] for evaluation in self.evaluations]
+        pvalues = np.full((len(each), len(each)), np.nan)  # for pairs that are not compared
+        for one in self.contrasts:
+            if (one.name, one.group, one.probe_group, one.at) == quantity.key:
+                i, j = self.systems.index(one.first_system), self.systems.index(one.second_system)
+                pvalues[i, j] = pvalues[j, i] = one.pvalue_adjusted
         ranks = ranks_of(
-            [one.estimate for one in each], self._matrix(k), 1 - self.settings["confidence_level"],
+            [one.estimate for one in each], pvalues, 1 - self.settings["confidence_level"],
             higher_is_better=is_fairer_above(quantity.name),
         )  # fmt: skip
         rows = [
@@ -236,16 +239,6 @@ class SystemComparison(Result):
             for system, one, of_system in zip(self.systems, each, ranks, strict=True)
         ]  # fmt: skip
         return tuple(sorted(rows, key=lambda row: row.rank))
-
-    def _matrix(self, k: int) -> NDArray[np.float64]:
-        """Return the (systems, systems) adjusted p-values of one quantity; NaN for pairs that are not compared."""
-        found = np.full((len(self.systems), len(self.systems)), np.nan)
-        key = self.evaluations[0].quantities[k].key
-        for one in self.contrasts:
-            if (one.name, one.group, one.probe_group, one.at) == key:
-                i, j = self.systems.index(one.first_system), self.systems.index(one.second_system)
-                found[i, j] = found[j, i] = one.pvalue_adjusted
-        return found
 
     def _systems(self) -> dict[str, Evaluation]:
         """Return the evaluations by the names of the systems."""
