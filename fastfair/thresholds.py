@@ -16,7 +16,7 @@ once.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
@@ -332,15 +332,10 @@ class AppliedThreshold(Result):
                 f"On the evaluation data the {name.upper()} is {in_words(one)} with the uncertainty of the threshold, "
                 f"and {rate_with_interval(one.estimate, one.given_low, one.given_high)} for exactly this threshold."
             )
-        held_rate = next((row for row in self.rates if row.group is None and row.name == self.at.rate), None)
-        if held_rate is not None and held_rate.has_interval:
-            aim, low = self.at.value, held_rate.low
-            apart = low > aim or held_rate.high < aim
-            word = (
-                f"is significantly {'above' if low > aim else 'below'}"
-                if apart
-                else "does not differ significantly from"
-            )
+        if self.at.rate in ERROR_RATES and (rate := self.rate(self.at.rate)).has_interval:
+            word, aim = "does not differ significantly from", self.at.value
+            if rate.low > aim or rate.high < aim:
+                word = f"is significantly {'above' if rate.low > aim else 'below'}"
             text.append(f"This {held} {word} the {per_cent(aim)} that the development data hold.")
         return text
 
@@ -720,21 +715,16 @@ def expected_performance_curve(
     rows = []
     for group in (None, *comparisons.groups):
         for weight, threshold, (cost, _) in zip(given, thresholds, costs, strict=True):
-            both = [found.quantity(name, group, at_threshold(threshold)) for name in ERROR_RATES]
-            rows.append(_expected_error(float(weight), threshold, cost, both))
+            fmr, fnmr = (found.quantity(name, group, at_threshold(threshold)) for name in ("fmr", "fnmr"))
+            halves = (np.array([one.estimate, *ends_of(one)]) / 2 for one in (fmr, fnmr))
+            low, high = np.clip(intervals.sum_interval(*halves, np.zeros(())), 0.0, 1.0).tolist()
+            notes = (f"{one.name.upper()}: {one.note}" for one in (fmr, fnmr) if one.note)
+            rows.append(ExpectedError(
+                group=group, estimate=(fmr.estimate + fnmr.estimate) / 2, low=low, high=high, note="; ".join(notes),
+                weight=float(weight), threshold=threshold, fmr=fmr.estimate, fnmr=fnmr.estimate, cost=cost,
+            ))  # fmt: skip
     warn_of_narrow(rows)
     return ExpectedPerformance(given, comparisons.groups, tuple(rows), level)
-
-
-def _expected_error(weight: float, threshold: float, cost: float, rates: Sequence[Quantity]) -> ExpectedError:
-    fmr, fnmr = rates
-    first, second = (np.array([one.estimate, *ends_of(one)]) / 2 for one in rates)
-    low, high = (float(end) for end in np.clip(intervals.sum_interval(first, second, np.zeros(())), 0.0, 1.0))
-    note = "; ".join(dict.fromkeys(f"{one.name.upper()}: {one.note}" for one in rates if one.note))
-    return ExpectedError(
-        group=fmr.group, estimate=(fmr.estimate + fnmr.estimate) / 2, low=low, high=high, note=note, weight=weight,
-        threshold=threshold, fmr=fmr.estimate, fnmr=fnmr.estimate, cost=cost,
-    )  # fmt: skip
 
 
 @checked

@@ -58,6 +58,7 @@ from fastfair.uncertainty.quantities import (
     estimates,
     find,
     measure_entries,
+    noted,
     sizes_of_groups,
 )
 
@@ -673,11 +674,10 @@ class Calibration(Result):
             (f"Cllr in bits, with {level}", self.ratio_costs, "group cllr minimum loss loss_high"),
         )  # fmt: skip
         tables = [(title, *printed(_columns_of(rows), names.split())[1:]) for title, rows, names in listed if rows]
-        noted: list[Any] = [*self.costs, *self.measures]
-        kinds = Counter(filter(None, (kind_of(note) for row in noted for note in row.note.split("; "))))
-        if kinds:
-            tables.append(("Notes", ["note", "numbers"], [[kind, str(n)] for kind, n in kinds.items()]))
-        return tables
+        notes = [note for row in (*self.costs, *self.measures) for note in row.note.split("; ")]
+        kinds = Counter(filter(None, map(kind_of, notes)))
+        rows_of_notes = [[kind, str(n)] for kind, n in kinds.items()]
+        return [*tables, ("Notes", ["note", "numbers"], rows_of_notes)] if kinds else tables
 
 
 def _columns_of(rows: Sequence[Any]) -> dict[str, list[Any]]:
@@ -883,26 +883,20 @@ def _measures_of(costs: ReplicatedCosts, quantities: Sequence[Quantity]) -> list
     In replicates a group without errors of a kind has none, so that its cost hardly varies: measures of the actual cost
     then have no interval, in which a fair system's value would often be missing.
     """
-    few = costs.fewest_errors
-    return [
-        CostMeasure._of(
-            _noted(one, few) if one.name.endswith("(act_dcf)") else one, application=costs.application, name=one.name
-        )
-        for one in quantities
-        if "(" in one.name
-    ]
-
-
-def _noted(measure: Quantity, fewest: int) -> Quantity:
-    """Take the interval from a measure where a group has no errors of a kind, and warn where it has few."""
-    if fewest >= _ENOUGH_ERRORS or not math.isfinite(measure.estimate):
-        return measure
-    if fewest:
-        note = f"a group has fewer than {_ENOUGH_ERRORS} false matches or false non-matches: likely too narrow"
-    else:
-        note = "no interval: a group has no false matches or no false non-matches, so that replicates hardly vary"
-        measure = replace(measure, low=math.nan, high=math.nan)
-    return replace(measure, note="; ".join(filter(None, (measure.note, note))))
+    made, fewest = [], costs.fewest_errors
+    for one in quantities:
+        if "(" not in one.name:
+            continue
+        if one.name.endswith("(act_dcf)") and fewest < _ENOUGH_ERRORS and math.isfinite(one.estimate):
+            note = f"a group has fewer than {_ENOUGH_ERRORS} false matches or false non-matches: likely too narrow"
+            if not fewest:
+                note = (
+                    "no interval: a group has no false matches or no false non-matches, so that replicates hardly vary"
+                )
+                one = replace(one, low=math.nan, high=math.nan)
+            one = noted(one, note)
+        made.append(CostMeasure._of(one, application=costs.application, name=one.name))
+    return made
 
 
 def _intervals(quantities: list[Quantity]) -> Floats:

@@ -589,6 +589,7 @@ class HeldThreshold:
 
     def __init__(self, comparisons: Comparisons, point: OperatingPoint) -> None:
         self.comparisons, self.at = comparisons, point
+        self.signs = point.rule.signs or (0.0, 0.0)  # how the FNMR and the FMR enter what is held
         self.sizes = len(comparisons.mated), len(comparisons.nonmated)
         self.key = int(threshold_key(comparisons, point))
         self._keys = keys_of(comparisons)
@@ -620,12 +621,6 @@ class HeldThreshold:
         behind = false_nonmatches, self.sizes[1] - correct_nonmatches
         return min(number for number, sign in zip(behind, self.signs, strict=True) if sign)
 
-    @property
-    def signs(self) -> tuple[float, float]:
-        """How the FNMR and the FMR enter what is held."""
-        assert self.at.rule.signs is not None
-        return self.at.rule.signs
-
     def near(self, spread: float) -> tuple[int, int]:
         """Return the thresholds at which what is held lies a standard error to either side."""
         at = self.held(self.key)
@@ -634,15 +629,16 @@ class HeldThreshold:
 
     def _first_key(self, aim: float) -> int:
         """Return the lowest threshold at which a falling rate is at most `aim`, or the FNMR, which grows, at least."""
-        reached: Callable[[float], bool] = (
-            (lambda rate: rate >= aim) if self.at.rule.grows < 0 else (lambda rate: rate <= aim)
-        )
+
+        def reached(key: int) -> bool:
+            return self.held(key) >= aim if self.at.rule.grows < 0 else self.held(key) <= aim
+
         sides, limits = (self._keys.mated, self._keys.nonmated), self._keys.limits
         low, high = int(min(keys[0] for keys in sides)), int(max(keys[-1] for keys in sides)) + 1
         if limits is not None:
             low, high = max(low, limits[0]), min(high, limits[1])
-        low = least_whole(lambda key: reached(self.held(key)), low - 1, high)
-        if limits is not None and (low == limits[0] or (low == limits[1] and not reached(self.held(low)))):
+        low = least_whole(reached, low - 1, high)
+        if limits is not None and (low == limits[0] or (low == limits[1] and not reached(low))):
             raise not_kept(f"how rates change near the threshold of {self.at}", self._keys)
         return low
 

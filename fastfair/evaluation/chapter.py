@@ -75,21 +75,15 @@ def left_out_of_measures(evaluation: Evaluated) -> list[str]:
 
 def facts_of(evaluation: Evaluated) -> Said:
     """Say what was tested: comparisons, people, groups and operating points."""
-    facts = []
-    if evaluation.n_subjects is not None:
-        facts.append(("People", f"{evaluation.n_subjects:,}"))
+    facts = [] if evaluation.n_subjects is None else [("People", f"{evaluation.n_subjects:,}")]
     if evaluation.groups:
         facts.append(("Groups", f"{len(evaluation.groups)}, by {grouping_of(evaluation)}"))
     if evaluation.rates:
-        counts = evaluation.rates[0].counts
-        facts.append(
-            ("Comparisons",
-             f"{counts.mated:,} of the same person (mated), {counts.nonmated:,} of two people (non-mated)")
-        )  # fmt: skip
-    facts.append(
-        ("Two errors",
-         "the same person is rejected: false non-match, rate FNMR; another person is accepted: false match, rate FMR")
-    )  # fmt: skip
+        mated, nonmated = evaluation.rates[0].counts.mated, evaluation.rates[0].counts.nonmated
+        of_two = f"{nonmated:,} of two people (non-mated)"
+        facts.append(("Comparisons", f"{mated:,} of the same person (mated), {of_two}"))
+    rejected = "the same person is rejected: false non-match, rate FNMR"
+    facts.append(("Two errors", f"{rejected}; another person is accepted: false match, rate FMR"))
     for k, rates in enumerate(evaluation.rates):
         facts.append(("" if k else "Operating point", f"{rates.at}: threshold {typed(rates.threshold)}"))
     metrics = [one for one in evaluation.quantities if one.name in ("eer", "min_dcf") and one.group is None]

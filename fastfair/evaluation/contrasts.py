@@ -28,6 +28,7 @@ from fastfair.data.comparisons import Comparisons, keys_of
 from fastfair.data.sorted_scores import ClassKeys, SortedSide, pair_codes
 from fastfair.error_rates import score_metrics
 from fastfair.error_rates.operating_points import FEWEST_ERRORS, Cell, HeldThreshold, OperatingPoint, cells_of
+from fastfair.error_rates.rates import counts_behind
 from fastfair.errors import FewResamplesWarning
 from fastfair.measures._registry import is_fairer_above, measure_of
 from fastfair.resampling.engine import NO_METRICS, Resampler
@@ -234,7 +235,7 @@ class _ScoreTests:
 
     def __init__(self, systems: Sequence[DecidedSystem], place: Integers) -> None:
         self._systems, self._place = systems, place
-        self._trials, self._is_given = systems[0].trials, systems[0].at.is_given
+        self._trials = systems[0].trials
         self._sides = [_Side(systems, side) for side in (0, 1)]
 
     @cached_property
@@ -313,7 +314,7 @@ class _ScoreTests:
         parts = own[:, i, i] + own[:, j, j]
         forms = parts - 2 * own[:, i, j]
         difference, of_held, errors_held = rates[i] - rates[j], np.zeros(i.size), np.full(i.size, np.inf)
-        if not self._is_given:
+        if not self._systems[0].at.is_given:
             slopes = np.array([slope(mated, cell) for slope in self._slopes])
             s, t = _shrunk(slopes[i], slopes[j])
             held = self._held_forms
@@ -402,12 +403,8 @@ class ComparedSystem:
 
     def is_held_by_few(self, at: OperatingPoint | None) -> bool:
         """Return whether too few errors fix the threshold of an operating point; one that was given needs none."""
-        behind = [(rates.at.rule.holds, rates.counts) for rates in self.evaluation.rates if rates.at == at]
-        return any(
-            (counts.false_matches if name == "fmr" else counts.false_nonmatches) < FEWEST_ERRORS
-            for holds, counts in behind
-            for name in holds
-        )
+        counts = [(rates.at.rule.holds, rates.counts) for rates in self.evaluation.rates if rates.at == at]
+        return any(counts_behind(one, name == "fnmr")[1] < FEWEST_ERRORS for holds, one in counts for name in holds)
 
     @cached_property
     def errors_behind(self) -> tuple[int | None, ...]:
@@ -418,10 +415,9 @@ class ComparedSystem:
         number of false matches or of false non-matches at its threshold, whichever is smaller. None for thresholds and
         fairness measures.
         """
-        comparisons, evaluation = self.comparisons, self.evaluation
+        comparisons, asked = self.comparisons, self.evaluation.settings
         of_group: dict[str | None, ClassKeys] = {None: keys_of(comparisons)}
         of_group |= {group: keys_of(comparisons, k) for k, group in enumerate(comparisons.groups)}
-        asked = evaluation.settings
         costs = score_metrics.Costs(asked["p_target"], asked["c_miss"], asked["c_fa"])
 
         def count(quantity: Quantity) -> int | None:
@@ -439,7 +435,7 @@ class ComparedSystem:
             rate, _ = score_metrics.equal_error(keys, asked["eer_method"])
             return round(rate * min(keys.sizes))
 
-        return tuple(map(count, evaluation.quantities))
+        return tuple(map(count, self.evaluation.quantities))
 
 
 def rate_correlations(first: ComparedSystem, second: ComparedSystem) -> NDArray[np.float64]:
