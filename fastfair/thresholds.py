@@ -381,11 +381,7 @@ NO_END = "the development data have too few errors to bound the threshold"
 
 @checked
 def apply_threshold(
-    comparisons: Comparisons,
-    at: OperatingPoint,
-    development: Comparisons,
-    *,
-    confidence_level: float = 0.95,
+    comparisons: Comparisons, at: OperatingPoint, development: Comparisons, *, confidence_level: float = 0.95
 ) -> AppliedThreshold:
     """Find the threshold of an operating point on development data, and compute error rates at it on other data.
 
@@ -645,11 +641,7 @@ _WEIGHTS = tuple(k / 20 for k in range(1, 20))
 
 @checked
 def expected_performance_curve(
-    comparisons: Comparisons,
-    development: Comparisons,
-    weights: ArrayLike = _WEIGHTS,
-    *,
-    confidence_level: float = 0.95,
+    comparisons: Comparisons, development: Comparisons, weights: ArrayLike = _WEIGHTS, *, confidence_level: float = 0.95
 ) -> ExpectedPerformance:
     """Compute the half total error rate at thresholds that cost least on development data, one for each weight.
 

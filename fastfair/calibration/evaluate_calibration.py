@@ -29,13 +29,7 @@ from fastfair.data.comparisons import Comparisons, keys_of
 from fastfair.data.sorted_scores import ClassKeys
 from fastfair.error_rates.operating_points import at_threshold, threshold_key
 from fastfair.error_rates.rates import Rates, rates_at_key
-from fastfair.error_rates.score_metrics import (
-    Costs,
-    least_cost,
-    log_likelihood_ratio_cost,
-    mean_cost,
-    require_ratios,
-)
+from fastfair.error_rates.score_metrics import Costs, least_cost, log_likelihood_ratio_cost, mean_cost, require_ratios
 from fastfair.errors import InputError
 from fastfair.evaluation.chapter import sizes_in_words
 from fastfair.evaluation.evaluate import EvaluationSettings, concentrations, described, evaluate
@@ -890,9 +884,8 @@ def _measures_of(costs: ReplicatedCosts, quantities: Sequence[Quantity]) -> list
         if one.name.endswith("(act_dcf)") and fewest < _ENOUGH_ERRORS and math.isfinite(one.estimate):
             note = f"a group has fewer than {_ENOUGH_ERRORS} false matches or false non-matches: likely too narrow"
             if not fewest:
-                note = (
-                    "no interval: a group has no false matches or no false non-matches, so that replicates hardly vary"
-                )
+                lacking = "a group has no false matches or no false non-matches"
+                note = f"no interval: {lacking}, so that replicates hardly vary"
                 one = replace(one, low=math.nan, high=math.nan)
             one = noted(one, note)
         made.append(CostMeasure._of(one, application=costs.application, name=one.name))

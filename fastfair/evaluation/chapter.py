@@ -44,6 +44,7 @@ CLASSES = ("mated", "non-mated")
 Said = list[tuple[str, str]]
 _SIDES = {"less": "upper limit", "greater": "lower limit"}
 _FEW_PEOPLE = 10
+_RATES = ("fnmr", "fmr")
 _MOST_NAMED = 4  # groups that a sentence names
 _AS_NONMATCHES = (
     "They count as non-matches at every threshold: FNMR is here the false rejection rate (FRR), and FMR the false "
@@ -103,12 +104,10 @@ def overall(evaluation: Evaluated) -> Said:
     """Say how often comparisons are wrong at each operating point."""
     said = []
     for k, rates in enumerate(evaluation.rates):
-        wrong = [find(evaluation.quantities, name, None, rates.at) for name in ("fnmr", "fmr")]
+        fnmr, fmr = (find(evaluation.quantities, name, None, rates.at) for name in _RATES)
         threshold = f"threshold {typed(rates.threshold)}"
-        at = f"{rates.at} ({threshold})" if k else threshold
-        said.append(
-            f"at {at}, {_share(wrong[0], 'mated', 'rejected')}, and {_share(wrong[1], 'non-mated', 'accepted')}."
-        )
+        rejected, accepted = _share(fnmr, "mated", "rejected"), _share(fmr, "non-mated", "accepted")
+        said.append(f"at {f'{rates.at} ({threshold})' if k else threshold}, {rejected}, and {accepted}.")
     if not said and any(one.name == "eer" for one in evaluation.quantities):
         said = [f"the EER is {in_words(find(evaluation.quantities, 'eer', None, None))}."]
     return [("Overall", f"{said[0][0].upper()}{' '.join(said)[1:]}")] if said else []
@@ -137,7 +136,7 @@ def of_groups(evaluation: Evaluated, together: Evaluated, tests: Sequence[Any]) 
     for k, rates in enumerate(evaluation.rates):
         at = f"At {rates.at}: " if len(evaluation.rates) > 1 else ""
         found = []
-        for name in ("fnmr", "fmr"):
+        for name in _RATES:
             here = [one for one in tests if one.rate_name == name] if k == 0 else []
             found += [extremes(evaluation, together, name, rates.at, is_tested=bool(here)), *map(_tested, here)]
         said.append(at + " ".join(found))
@@ -153,18 +152,12 @@ def _tested(test: Any) -> str:
         chance = p_value(test.pvalue)
         return f"No difference of {symbol}s was detected (p = {chance}), which does not show that they are equal."
     said = f"{symbol}s differ by more than chance explains (p = {p_value(test.pvalue)})."
-    named = {
-        word: [
-            group
-            for group, difference in zip(test.groups, test.difference, strict=True)
-            if group in test.different and sign * difference > 0
-        ]
-        for word, sign in (("higher", 1), ("lower", -1))
-    }
-    parts = [
-        f"{word} in {visible(', '.join(groups)) if len(groups) <= _MOST_NAMED else f'{len(groups)} groups'}"
-        for word, groups in named.items() if groups
-    ]  # fmt: skip
+    parts = []
+    for word, sign in (("higher", 1), ("lower", -1)):
+        groups = [g for g, d in zip(test.groups, test.difference, strict=True) if g in test.different and sign * d > 0]
+        if groups:
+            several = f"{len(groups)} groups" if len(groups) > _MOST_NAMED else visible(", ".join(groups))
+            parts.append(f"{word} in {several}")
     if len(test.groups) == 2 or all(map(math.isnan, test.group_pvalue_adjusted)):
         return said
     which = f"The rate is {' and '.join(parts)} than in the others." if parts else "The test cannot say which."
@@ -190,9 +183,9 @@ def extremes(
     )
     if is_tested or not together.settings.get("simultaneous", False):
         return said
-    low, high = (find(together.quantities, name, one.group, at) for one in (low, high))
-    if low.high is not None and high.low is not None and not math.isnan(low.high) and not math.isnan(high.low):
-        said += f" Their simultaneous intervals {'do not overlap' if low.high < high.low else 'overlap'}."
+    of_low, of_high = (ends_of(find(together.quantities, name, one.group, at)) for one in (low, high))
+    if not math.isnan(of_low[1] + of_high[0]):
+        said += f" Their simultaneous intervals {'do not overlap' if of_low[1] < of_high[0] else 'overlap'}."
     return said
 
 
@@ -205,17 +198,13 @@ def limits(evaluation: Evaluated) -> Said:
     unknown = [
         f"the rates at {one.at} with any precision, as {few_errors}" for one in evaluation.rates if one.below_resolution
     ]
-    few = {
-        name: sum((find(evaluation.quantities, name, group, rates.at).n_errors or 0) < ENOUGH_ERRORS
-                  for group in evaluation.groups)
-        for name in ("fnmr", "fmr")
-    }  # fmt: skip
-    n = len(evaluation.groups)
-    known = [
-        f"no group has {ENOUGH_ERRORS} {METRICS[name].errors}" if number == n
-        else f"{number} of {n} groups have fewer than {ENOUGH_ERRORS} {METRICS[name].errors}"
-        for name, number in few.items() if number
-    ]  # fmt: skip
+    n, known = len(evaluation.groups), list[str]()
+    for name in _RATES:
+        of_groups = [find(evaluation.quantities, name, group, rates.at).n_errors or 0 for group in evaluation.groups]
+        number, errors = sum(one < ENOUGH_ERRORS for one in of_groups), f"{ENOUGH_ERRORS} {METRICS[name].errors}"
+        if number:
+            few = f"no group has {errors}" if number == n else f"{number} of {n} groups have fewer than {errors}"
+            known.append(few)
     people = rates.counts.group_mated_subjects
     people = rates.counts.group_nonmated_subjects if people is None else people
     n_small = 0 if people is None else np.count_nonzero(people < _FEW_PEOPLE)
@@ -315,7 +304,6 @@ Floats = NDArray[np.float64]
 ColumnOf = tuple[str | Column, Callable[[Any], str | Cell]]  # a column, and what writes its cell in a row
 OWN_SCALES = "Each bar has its own scale."
 FEW_ERRORS = f"* fewer than {ENOUGH_ERRORS} errors behind the rate (Doddington's rule of {ENOUGH_ERRORS})"
-_RATES = ("fnmr", "fmr")
 _OPEN_MEASURES = 6
 _MOST_LETTERS = 20  # with more groups the cells of a matrix have no numbers
 _HIGHEST = 8  # cells of a matrix that are listed with intervals

@@ -566,13 +566,11 @@ def _metrics(comparisons: Comparisons, request: Request) -> dict[str, Floats]:
         "min_cllr": score_metrics.least_log_likelihood_ratio_cost,
     }
     lists = [keys_of(comparisons), *(keys_of(comparisons, k) for k in range(len(comparisons.groups)))]
-    found = {}
-    for name in request.metrics:
-        if name == "cllr":
-            found[name] = ratio_costs_of_groups(comparisons)
-            continue
-        values = [compute[name](keys) if all(keys.sizes) else math.nan for keys in lists]
-        found[name] = np.array(values, np.float64)
+    found = {
+        name: ratio_costs_of_groups(comparisons) if name == "cllr"
+        else np.array([compute[name](keys) if all(keys.sizes) else math.nan for keys in lists], np.float64)
+        for name in request.metrics
+    }  # fmt: skip
     if "eer" in found and found["eer"][0] > 0.5:
         warn(
             f"the EER is {100 * found['eer'][0]:.3g} %, as mated comparisons score lower than non-mated ones: if the "
@@ -587,9 +585,8 @@ def _have_eer_thresholds(comparisons: Comparisons, groups: Sequence[int]) -> boo
     of_groups = {comparisons.groups[k]: keys_of(comparisons, k) for k in groups}
     failed = [group for group, keys in of_groups.items() if keys.all_failed]
     if failed:
-        named = ", ".join(map(repr, failed))
         what = "SED is NaN, as all comparisons of a group failed, so that it has no EER threshold"
-        warn(f"{what}: {named}", EmptyGroupWarning)
+        warn(f"{what}: {', '.join(map(repr, failed))}", EmptyGroupWarning)
     return not failed and all(all(keys.sizes) for keys in of_groups.values())
 
 

@@ -784,10 +784,7 @@ def value_of(measure: Estimand, metric: str, known: Metrics, alpha: float, zero_
 
 @checked
 def replace_zeros(
-    rates: ArrayLike,
-    policy: str | float = "keep",
-    comparisons: ArrayLike | None = None,
-    confidence_level: float = 0.95,
+    rates: ArrayLike, policy: str | float = "keep", comparisons: ArrayLike | None = None, confidence_level: float = 0.95
 ) -> Floats:
     """Replace or refuse error rates of zero before measures divide by them.
 
