@@ -332,7 +332,8 @@ class AppliedThreshold(Result):
                 f"On the evaluation data the {name.upper()} is {in_words(one)} with the uncertainty of the threshold, "
                 f"and {rate_with_interval(one.estimate, one.given_low, one.given_high)} for exactly this threshold."
             )
-        if self.at.rate in ERROR_RATES and (rate := self.rate(self.at.rate)).has_interval:
+        rate = next((row for row in self.rates if row.group is None and row.name == self.at.rate), None)
+        if rate is not None and rate.has_interval:
             word, aim = "does not differ significantly from", self.at.value
             if rate.low > aim or rate.high < aim:
                 word = f"is significantly {'above' if rate.low > aim else 'below'}"
@@ -708,8 +709,8 @@ def expected_performance_curve(
     for group in (None, *comparisons.groups):
         for weight, threshold, (cost, _) in zip(given, thresholds, costs, strict=True):
             fmr, fnmr = (found.quantity(name, group, at_threshold(threshold)) for name in ("fmr", "fnmr"))
-            halves = (np.array([one.estimate, *ends_of(one)]) / 2 for one in (fmr, fnmr))
-            low, high = np.clip(intervals.sum_interval(*halves, np.zeros(())), 0.0, 1.0).tolist()
+            first, second = (np.array([one.estimate, *ends_of(one)]) / 2 for one in (fmr, fnmr))
+            low, high = np.clip(intervals.sum_interval(first, second, np.zeros(())), 0.0, 1.0).tolist()
             notes = (f"{one.name.upper()}: {one.note}" for one in (fmr, fnmr) if one.note)
             rows.append(ExpectedError(
                 group=group, estimate=(fmr.estimate + fnmr.estimate) / 2, low=low, high=high, note="; ".join(notes),

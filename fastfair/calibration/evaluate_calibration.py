@@ -668,7 +668,7 @@ class Calibration(Result):
             (f"Cllr in bits, with {level}", self.ratio_costs, "group cllr minimum loss loss_high"),
         )  # fmt: skip
         tables = [(title, *printed(_columns_of(rows), names.split())[1:]) for title, rows, names in listed if rows]
-        notes = [note for row in (*self.costs, *self.measures) for note in row.note.split("; ")]
+        notes = [note for rows in (self.costs, self.measures) for row in rows for note in row.note.split("; ")]
         kinds = Counter(filter(None, map(kind_of, notes)))
         rows_of_notes = [[kind, str(n)] for kind, n in kinds.items()]
         return [*tables, ("Notes", ["note", "numbers"], rows_of_notes)] if kinds else tables
