@@ -233,7 +233,7 @@ def _kind(of_label: type) -> str:
 
 
 FEW = 1 << 15  # up to so many rows NumPy is quick enough, and no kernel needs to be compiled
-_MORE = 32  # times as many rows, and NumPy reads a table in a millisecond; compiling takes a tenth of a second
+_AT_ONCE, _IN_ALL = 32, 1024  # times FEW rows, of which NumPy reads tables sooner than a kernel is compiled
 _SLOTS = 1 << 16  # of the first hash table; the next have 8 times as many, so that trying again costs little
 _WIDTHS = (1, 2, 4, 8)  # bytes of integers
 
@@ -265,7 +265,7 @@ def number_entries(array: Array) -> tuple[Array, Array]:
 def look_up(values: Array, table: Array, lowest: int = 0, dtype: Any = None) -> Array:
     """Return ``table[values - lowest]``, as `dtype` if given, with all processors where there are many values."""
     kind = table.dtype if dtype is None else np.dtype(dtype)
-    if values.size <= _MORE * FEW:
+    if _are_few(values.size):
         places = np.subtract(values, lowest, dtype=np.intp) if lowest else values
         return table.take(places).astype(kind, copy=False)
     from fastfair.kernels import labels as kernels
@@ -277,13 +277,23 @@ def look_up(values: Array, table: Array, lowest: int = 0, dtype: Any = None) -> 
 
 def mark(values: Array, used: NDArray[np.bool_], lowest: int = 0) -> None:
     """Mark which integers occur in a column; `used` begins with `lowest`."""
-    if values.size <= _MORE * FEW:
+    if _are_few(values.size):
         used[np.subtract(values, lowest, dtype=np.intp)] = True
         return
     from fastfair.kernels import labels as kernels
 
     # Threads may mark the same place, but only ever with the same value.
     in_parts(values.size, lambda part: kernels.mark_used(values[part], lowest, used))
+
+
+_n_rows = 0  # that tables were read for so far
+
+
+def _are_few(size: int) -> bool:
+    """Tell whether a kernel, which may have to be compiled, would not be quicker."""
+    global _n_rows
+    _n_rows += size
+    return size <= _AT_ONCE * FEW and _n_rows <= _IN_ALL * FEW
 
 
 def in_parts(size: int, work: Any) -> list[Any]:

@@ -289,6 +289,8 @@ _NEEDS_SUBJECTS = "metadata= needs the subjects of the comparisons: name their c
 
 def _labels(columns: FrameColumns, name: str, policy: str) -> tuple[Any, NDArray[np.bool_]]:
     """Return the labels of a column, and which are missing. Missing ones are refused, or get another."""
+    if columns[name].dtype.is_integer() and not columns[name].is_null().any():
+        return columns.labels(name), np.zeros(len(columns[name]), np.bool_)
     texts, codes = columns.texts(name)
     missing = np.array([text is None for text in texts], np.bool_)[codes]
     if not missing.any():
