@@ -22,7 +22,7 @@ from fastfair._lib.text import p_in_words, per_cent
 from fastfair.error_rates.operating_points import OperatingPoint
 from fastfair.errors import InputError
 from fastfair.results.result import Result
-from fastfair.uncertainty.quantities import HELD, Estimate, find
+from fastfair.uncertainty.quantities import Estimate, find
 
 from .identify import RATES, Gallery, Identification, identified, points_of
 from .searches import Searches
@@ -68,8 +68,8 @@ class SearchComparison(Result):
     Attributes
     ----------
     rows : tuple of SearchDifference
-        Differences of FPIR and FNIR, of all searches and of each group of probes, unless the operating point holds
-        the rate.
+        Differences of FPIR and FNIR, of all searches and of each group of probes, but for the rate that the operating
+        point holds.
     systems : tuple of Identification
         The rates of the first and of the second system.
     confidence_level : float
@@ -207,7 +207,7 @@ def compare_searches(
     rows: list[SearchDifference] = []
     for one, other in zip(*(system.rows for system in of_each), strict=True):
         key = one.name, one.group, one.at, one.gallery_size
-        if one.name not in RATES or HELD in one.note or math.isnan(one.estimate):
+        if one.name not in RATES or one.name == one.at.rate or math.isnan(one.estimate):
             continue
         mine, theirs = influences[0][key][place], influences[1][key]
         scale = math.sqrt(float(mine @ mine) * float(theirs @ theirs))

@@ -65,6 +65,7 @@ OF_CHANCE = "intervals for other galleries are too narrow where few people resem
 RATES = "fpir", "fnir"
 FAIRNESS = "gini", "std", "max_min_ratio", "max_geomean_ratio", "log_geomean_sum"
 QUANTITIES = *RATES, *(f"{name}({rate})" for name in FAIRNESS for rate in RATES)  # that requirements may be about
+_TIED = 4  # a step of equal scores larger than this part of what a held rate may be moves thresholds by leaps
 _MOST_GROUPS = 16  # whose intervals' corners are all looked at
 _OPEN = "an end of the threshold's interval lies beyond all scores: more searches are needed"
 
@@ -571,6 +572,7 @@ class _Held(NamedTuple):
     expected: float  # effective number of errors
     thresholds: tuple[float | None, float | None]  # the strictest and the laxest; None beyond all scores
     reach: float  # by how much the held rate differs between them
+    is_tied: bool  # whether much of that is one step, of equal scores
     of_people: Floats
     of_enrolled: bool
 
@@ -641,12 +643,14 @@ class _Estimator:
         tail = (1 - self.level) / (2 if expected >= FEWEST_ERRORS else 4)
         few, many = law_of_held_rate(at.value, spread, found.freedom, tail)
         fewest, most = allowed_errors(few, n), min(n, math.ceil(many * n - 1e-9))
+        next_score = scores[min(allowed_errors(at.value, n), n - 1)]
+        reach, is_tied = many - few, float((scores == next_score).mean()) > (many - few) / _TIED
         near = None if fewest == 0 else float(scores[fewest - 1])
         far = None if most >= n else float(scores[most])
         if at.kind == "fnir":
-            return _Held("fnir", expected, (far, near), many - few, found.of_people, found.of_enrolled)
+            return _Held("fnir", expected, (far, near), reach, is_tied, found.of_people, found.of_enrolled)
         up = [None if one is None else float(np.nextafter(one, math.inf)) for one in (near, far)]
-        return _Held("fpir", expected, (up[0], up[1]), many - few, found.of_people, found.of_enrolled)
+        return _Held("fpir", expected, (up[0], up[1]), reach, is_tied, found.of_people, found.of_enrolled)
 
     def effective(self, errors: Errors, name: str, group: int | None) -> float:
         """Return the effective sample size of a rate with few errors, by the design effect of the nearest more.
@@ -823,7 +827,7 @@ class _Estimator:
     ) -> tuple[Ends, str, Floats]:
         """Widen limits at a given threshold for the threshold being an estimate; and people's influence by way of it.
 
-        Where the held rate has few errors, what is known of this is no more than that it undoes the other influence.
+        Where the held rate has few errors, or its threshold leaps, the two are said to cancel, so that nothing is said.
         """
         name, group = what
         others = [None if one is None else self.influence(one) for one in moved]
@@ -843,7 +847,8 @@ class _Estimator:
         correlation = sign * float(found.of_people @ held.of_people) / scale if scale else 0.0
         shift = np.array([0.0, min(rates) - found.rate, max(rates) - found.rate])
         low, high = intervals.sum_interval(np.array([found.rate, *ends]), shift, np.array(correlation))
-        of_threshold = sign * (max(rates) - min(rates)) / held.reach * held.of_people
+        slope = (max(rates) - min(rates)) / held.reach
+        of_threshold = -found.of_people if held.is_tied else sign * slope * held.of_people
         return (max(0.0, float(low)), min(top, float(high))), "", of_threshold
 
 

@@ -79,8 +79,11 @@ class Kind:
         group = np.array(["f", "m"])[who % 2]
         return ff.Searches.from_matrix(scores, who, np.arange(self.enrolled), group=group, n_threads=1), gallery
 
-    def draw_two(self, seed: int, worse: float) -> list[ff.Searches]:
-        """Draw searches of the same people by two systems; worse: by how much mates score lower in the second."""
+    def draw_two(self, seed: int, worse: float, step: float = 0.0) -> list[ff.Searches]:
+        """Draw searches of the same people by two systems.
+
+        worse: by how much mates score lower in the second; step: between scores that are tied, 0 for none.
+        """
         rng = np.random.default_rng([seed, 47])
         n = self.enrolled + self.others
         a, b, g = self.traits(rng, n)
@@ -92,6 +95,7 @@ class Kind:
         for lower in (0.0, worse):
             scores = shared + 0.8 * rng.normal(size=shared.shape)
             scores[mated, who[mated]] = of_mates + 0.7 * rng.normal(size=mated.size) - lower
+            scores = np.round(scores / step) * step if step else scores
             systems.append(
                 ff.Searches.from_matrix(scores, who, range(self.enrolled), group=group[who % 2], n_threads=1)
             )

@@ -6,6 +6,8 @@ import pytest
 from studies import identification_study
 from studies.bounds import least_coverage, most
 
+import fastfair as ff
+
 pytestmark = pytest.mark.study
 
 
@@ -33,3 +35,13 @@ def test_what_is_just_not_met_is_not_called_met_and_equal_systems_not_different(
     found = identification_study.verdicts(name, gallery, n)
     for column in identification_study.VERDICTS[:-1]:
         assert found.get(column, 0.0) <= most(0.05, n), column
+
+
+def test_equal_systems_with_tied_scores_are_not_called_different(data_sets):
+    n, kind = data_sets(200), identification_study.KINDS["300 enrolled, few wolves"]
+    points = [ff.at_fpir(0.05), ff.at_rank(1)]
+    found = [
+        any(row.pvalue_adjusted <= 0.05 for row in ff.compare_searches(*kind.draw_two(seed, 0.0, 0.5), points).rows)
+        for seed in range(n)
+    ]
+    assert sum(found) / n <= most(0.05, n)
