@@ -11,6 +11,7 @@ from typing import Any
 
 from fastfair._lib import validation
 from fastfair._lib.arguments import checked
+from fastfair._lib.tables import in_rows
 from fastfair.errors import FileFormatError
 from fastfair.io.files import check_file
 from fastfair.results.result import Result, read
@@ -107,7 +108,7 @@ def _contents(path: str | Path) -> list[dict[str, Any]]:
     if _BEFORE not in text:
         return [json.loads(text)]
     text = text[text.index(_BEFORE) + len(_BEFORE) :]
-    contents: list[dict[str, Any]] = json.loads(text[: text.index(_AFTER)])["results"]
+    contents: list[dict[str, Any]] = [in_rows(one) for one in json.loads(text[: text.index(_AFTER)])["results"]]
     return contents
 
 

@@ -1,4 +1,4 @@
-"""Convert results to columns and to JSON."""
+"""Convert results to columns, to JSON, and rows in it to columns and back."""
 
 from __future__ import annotations
 
@@ -29,6 +29,33 @@ def columns_of(rows: Sequence[Any]) -> dict[str, list[Any]]:
     names = kind._column_names() if hasattr(kind, "_column_names") else [field.name for field in fields(kind)]
     called = ["operating_point" if name == "at" else name for name in names]
     return {name: [getattr(row, name) for row in rows] for name in called}
+
+
+_COLUMNS = "column by column"
+
+
+def in_columns(content: Any) -> Any:
+    """Write rows that have the same names as one object of columns, which is half as long; `in_rows` undoes it."""
+    if isinstance(content, dict):
+        return {name: in_columns(value) for name, value in content.items()}
+    if not isinstance(content, list):
+        return content
+    rows = [in_columns(value) for value in content]
+    if len(rows) < 2 or not all(isinstance(row, dict) and row and [*row] == [*rows[0]] for row in rows):
+        return rows
+    return {_COLUMNS: {name: [row[name] for row in rows] for name in rows[0]}}
+
+
+def in_rows(content: Any) -> Any:
+    """Make rows of what `in_columns` returned."""
+    if isinstance(content, list):
+        return [in_rows(value) for value in content]
+    if not isinstance(content, dict):
+        return content
+    read = {name: in_rows(value) for name, value in content.items()}
+    if [*read] != [_COLUMNS]:
+        return read
+    return [dict(zip(read[_COLUMNS], values, strict=True)) for values in zip(*read[_COLUMNS].values(), strict=True)]
 
 
 def write_json(content: dict[str, Any], path: str | Path | None) -> str:

@@ -16,6 +16,7 @@ from typing import Annotated, Any
 
 from fastfair._lib import whole_files
 from fastfair._lib.arguments import checked, is_a
+from fastfair._lib.tables import in_columns
 from fastfair._lib.text import NONE, cell, number_with_interval, per_cent, shown, value_and_ends
 from fastfair._lib.warnings import require
 from fastfair._version import __version__
@@ -347,7 +348,7 @@ def _embedded(chapters: Sequence[Chapter], files: Mapping[str, str]) -> str:
     content = {
         "fastfair": __version__,
         "inputs": dict(files),
-        "results": [{"title": chapter.title} | json.loads(chapter.numbers) for chapter in chapters],
+        "results": [{"title": chapter.title} | in_columns(json.loads(chapter.numbers)) for chapter in chapters],
     }
     text = json.dumps(content, separators=(",", ":"), allow_nan=False)
     return text.replace("&", r"\u0026").replace("<", r"\u003c").replace(">", r"\u003e")

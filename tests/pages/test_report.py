@@ -14,6 +14,7 @@ import pytest
 from helpers.refusals import refused
 
 import fastfair as ff
+from fastfair._lib.tables import in_rows
 from fastfair._lib.text import p_value, value_and_interval
 from fastfair.errors import InputError, OutputError
 from fastfair.evaluation.result import Evaluation
@@ -87,7 +88,7 @@ def written(tmp_path, results, **options) -> tuple[str, Page]:
 
 
 def embedded(text: str) -> dict:
-    found: dict = json.loads(text[text.index('id="numbers">') + 13 : text.index("</script>")])
+    found: dict = in_rows(json.loads(text[text.index('id="numbers">') + 13 : text.index("</script>")]))
     return found
 
 

@@ -11,8 +11,11 @@ import jsonschema
 import numpy as np
 import pytest
 from helpers.refusals import refused
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 import fastfair as ff
+from fastfair._lib.tables import in_columns, in_rows
 from fastfair.results.result import Result
 from fastfair.results.written import from_plain, to_plain
 from fastfair.written_results import schema
@@ -69,3 +72,21 @@ def test_latex_is_a_table_of_booktabs(tmp_path):
 
 def test_unknown_classes_have_no_schema():
     refused("kind", schema, "Comparisons")
+
+
+ROWS = st.recursive(
+    st.none() | st.integers() | st.text(),
+    lambda parts: st.lists(parts) | st.dictionaries(st.sampled_from("abc"), parts),
+)
+
+
+@given(ROWS)
+@example([{}, {}])
+def test_columns_hold_the_rows_of_which_they_were_made(content):
+    assert in_rows(in_columns(content)) == content
+
+
+def test_columns_name_what_rows_share_once():
+    rows = [{"group": "f", "fmr": 0.1}, {"group": "m", "fmr": 0.2}]
+    assert in_columns({"rows": rows}) == {"rows": {"column by column": {"group": ["f", "m"], "fmr": [0.1, 0.2]}}}
+    assert in_columns(rows[:1]) == rows[:1]
