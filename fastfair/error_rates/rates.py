@@ -166,14 +166,11 @@ def rates(comparisons: Comparisons, at: OperatingPoint) -> Rates:
     (('a', 'b'), array([0.5, 0. ]), array([0.5, 0. ]))
     """
     result = rates_at_key(comparisons, at, threshold_key(comparisons, at))
-    for kind, sizes in (("mated", result.counts.group_mated), ("non-mated", result.counts.group_nonmated)):
-        empty = [group for group, size in zip(result.groups, sizes, strict=True) if size == 0]
+    sides = ("mated", "FNMR", result.counts.group_mated), ("non-mated", "FMR", result.counts.group_nonmated)
+    for kind, rate, sizes in sides:
+        empty = [repr(group) for group, size in zip(result.groups, sizes, strict=True) if size == 0]
         if empty:
-            warn(
-                f"no {kind} comparisons within {', '.join(map(repr, empty))}: "
-                f"{'FNMR' if kind == 'mated' else 'FMR'} is NaN there",
-                EmptyGroupWarning,
-            )
+            warn(f"no {kind} comparisons within {', '.join(empty)}: {rate} is NaN there", EmptyGroupWarning)
     return result
 
 

@@ -493,19 +493,16 @@ def evaluated(
     if in_closed_form or key is not None:
         metrics = Metrics(tuple(request.metrics), request.eer_method, request.costs)
         resampler = Resampler(
-            comparisons,
-            points if in_closed_form else [*points, *(result.at for result in own)],
-            unit=unit,
-            scheme="dyadic" if in_closed_form else request.scheme,
-            metrics=NO_METRICS if in_closed_form else metrics,
-            measured=request.measured,
-            workers=workers,
-        )
+            comparisons, points if in_closed_form else [*points, *(result.at for result in own)], unit=unit,
+            scheme="dyadic" if in_closed_form else request.scheme, metrics=NO_METRICS if in_closed_form else metrics,
+            measured=request.measured, workers=workers,
+        )  # fmt: skip
         sizes = SampleSizes.of(listed, resampler)
+        if failures is not None:
+            failures.prepare(unit, request.scheme, workers)
     if in_closed_form:
         errors = _standard_errors(listed, resampler)
         if failures is not None:
-            failures.prepare(unit, request.scheme, workers)
             quantities, sizes, errors = failures.with_closed_form(quantities, listed, sizes, errors)
         uncertainty = IntervalMaker(quantities, standard_errors=errors, sizes=sizes)
     elif key is not None:
@@ -515,7 +512,6 @@ def evaluated(
         replicates = np.array([entry.value for entry in entries(drawn, selection)])
         quantities = noted_few_subjects(quantities, at_points, replicates, resampler, sizes)
         if failures is not None:
-            failures.prepare(unit, request.scheme, workers)
             more = failures.replicates(request.n_resamples, key, workers, drawn)
             quantities, replicates = (*quantities, *failures.quantities), np.concatenate([replicates, more])
             sizes = failures.with_sizes(listed, sizes)
@@ -523,11 +519,8 @@ def evaluated(
             CountedSystems.where_needed, base, selection, resampler.count_models,
             [point.rate or "" for point in points], request.n_resamples, key, n_threads,
         )  # fmt: skip
-        inversion = MeasureInversion(
-            {entry.key: k for k, entry in enumerate(listed)},
-            partial(MovedSystems, base, drawn, selection, n_threads),
-            counted,
-        )
+        rows = {entry.key: k for k, entry in enumerate(listed)}
+        inversion = MeasureInversion(rows, partial(MovedSystems, base, drawn, selection, n_threads), counted)
         uncertainty = IntervalMaker(
             quantities, replicates, sizes=sizes, costs=request.costs, n_threads=n_threads,
             jackknife=partial(_jackknife, resampler, selection, n_threads, failures),
@@ -537,20 +530,15 @@ def evaluated(
         quantities = (*quantities, *failures.quantities)
     if uncertainty is not None:
         if repeats_subjects(comparisons, unit):
-            n = len(comparisons.mated) + len(comparisons.nonmated)
-            warn(
-                f'intervals are too narrow: unit="comparison" treats {n} comparisons of {n_subjects} subjects as '
-                'independent; use unit="subject"',
-                NarrowIntervalsWarning,
-            )
-        quantities = uncertainty.with_intervals(
-            request.confidence_level, method, request.alternative, request.simultaneous
-        )
+            of = f"{len(comparisons.mated) + len(comparisons.nonmated)} comparisons of {n_subjects} subjects"
+            told = f'unit="comparison" treats {of} as independent; use unit="subject"'
+            warn(f"intervals are too narrow: {told}", NarrowIntervalsWarning)
+        how = request.confidence_level, method, request.alternative, request.simultaneous
+        quantities = uncertainty.with_intervals(*how)
         warn_of_narrow_intervals(quantities, at_points, measured if request.measures and method != "auto" else ())
     return Evaluation(
         quantities, tuple(at_points), comparisons.groups, measured, settings, repr(whole), uncertainty,
-        None if isinstance(whole, ScannedComparisons) else comparisons, comparisons.left_out,
-        n_subjects,
+        None if isinstance(whole, ScannedComparisons) else comparisons, comparisons.left_out, n_subjects,
     )  # fmt: skip
 
 

@@ -107,12 +107,11 @@ class Failures:
     @cached_property
     def _as_errors(self) -> list[Entry]:
         """The rates of failure behind each entry, as the error rates of the trials."""
-        shares = {(entry.name, entry.group): entry.value for entry in self.entries if entry.point is None}
-        names = {True: ("fnmr", "failure_rate_mated"), False: ("fmr", "failure_rate_nonmated")}
+        base = estimates([self.rates], {}, ())
         return [
-            Entry(rate, entry.group, 0, shares[name, entry.group], entry.cell)
-            for entry in self.entries
-            for rate, name in [names[entry.name in OF_MATED]]
+            Entry("fnmr" if mated else "fmr", one.group, 0, (base.fnmr if mated else base.fmr)[0, row], one.cell)
+            for one in self.entries
+            for mated, row in [(one.name in OF_MATED, 1 + one.cell[0] if one.cell else 0)]
         ]
 
     def with_sizes(self, listed: Sequence[Entry], of_listed: SampleSizes) -> SampleSizes:

@@ -518,7 +518,8 @@ def _on_samples(record: Estimand) -> Estimand:
         raise broken("several sets of groups at once give other values than each alone: work on the last axis")
     away = np.abs(found - record.fair_value)
     if not (away[:, 0] < _CLOSE).all():
-        raise broken(f"equal rates give {_worst(found[:, 0], away[:, 0]):g}, not the fair value {record.fair_value:g}")
+        worst = found[:, 0].flat[int(np.argmax(np.nan_to_num(away[:, 0], nan=_INF)))]
+        raise broken(f"equal rates give {worst:g}, not the fair value {record.fair_value:g}")
     extreme = values(_EXTREMES)
     for value in (found, extreme):
         outside = (value < record.range[0] - _CLOSE) | (value > record.range[1] + _CLOSE)
@@ -539,10 +540,6 @@ def _on_samples(record: Estimand) -> Estimand:
 
 
 _SET = "set of groups on the last axis, or for each group"
-
-
-def _worst(values: Floats, away: Floats) -> float:
-    return float(values.flat[int(np.argmax(np.nan_to_num(away, nan=_INF)))])
 
 
 # Names: people type titles, other names and names in code.
