@@ -35,15 +35,7 @@ from fastfair.measures._registry import METRICS
 from fastfair.resampling.pair_source import SortedComparisons
 from fastfair.resampling.units import Units
 from fastfair.results.result import Result
-from fastfair.uncertainty.quantities import (
-    TOO_NARROW,
-    Estimate,
-    Quantity,
-    ends_of,
-    in_words,
-    of_group,
-    warn_of_narrow,
-)
+from fastfair.uncertainty.quantities import TOO_NARROW, Estimate, Quantity, ends_of, in_words, of_group, warn_of_narrow
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

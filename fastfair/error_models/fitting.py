@@ -553,14 +553,10 @@ class StudentEstimate:
     @property
     def pvalue(self) -> float:
         """The two-sided p-value of the hypothesis that it is 0."""
-        if math.isnan(self.value):
-            return math.nan
         return float(2 * stdtr(self.degrees_of_freedom, -abs(self.value) / self.standard_error))
 
     def interval(self, confidence_level: float) -> tuple[float, float]:
         """Return the interval of a confidence level."""
-        if math.isnan(self.value):
-            return math.nan, math.nan
         reach = float(stdtrit(self.degrees_of_freedom, (1 + confidence_level) / 2)) * self.standard_error
         return self.value - reach, self.value + reach
 
@@ -576,8 +572,6 @@ class StudentEstimate:
 
     def rate_interval(self, confidence_level: float) -> tuple[float, float]:
         """Return the interval of the rate that these are the log odds of, as `evaluate` does."""
-        if math.isnan(self.value):
-            return math.nan, math.nan
         rate = 1 / (1 + math.exp(-self.value))
         spread = self.standard_error / math.sqrt(1 + 1 / self.degrees_of_freedom) * rate * (1 - rate)
         low, high = intervals.logit_interval(rate, spread, self.degrees_of_freedom, confidence_level)

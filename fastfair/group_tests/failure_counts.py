@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastfair import intervals
-from fastfair._lib import memory, validation
+from fastfair._lib import validation
 from fastfair._lib.arguments import Array, checked
 from fastfair._lib.label_codes import Coded, Labels, encode
 from fastfair._lib.notebook import Shown
@@ -33,7 +33,7 @@ from fastfair.data.scans import KeptComparisons, Reader, ScannedComparisons
 from fastfair.data.sorted_scores import read_only
 from fastfair.data.vector_pairs import PairsOfVectors
 from fastfair.error_rates.operating_points import OperatingPoint, threshold_key, with_enough_pairs
-from fastfair.errors import DependentGroupsWarning, DroppedWarning, InputError, NarrowIntervalsWarning, visible
+from fastfair.errors import DependentGroupsWarning, DroppedWarning, InputError, visible
 from fastfair.measures._registry import METRICS
 
 Floats = NDArray[np.float64]
@@ -258,7 +258,7 @@ class FailureCounts(Shown):
         groups, codes = group_labels.intersections(
             tuple(labels), labels, [{name: column.codes.astype(np.uint16) for name, column in coded.items()}]
         )
-        self._set(e, m, codes[0], groups, tuple(labels), rate)
+        vars(self).update(vars(self._of(e, m, codes[0], groups, tuple(labels), rate)))
 
     @classmethod
     @checked
@@ -400,19 +400,16 @@ class FailureCounts(Shown):
 
         return of_kept_pairs(comparisons, at, count, n_threads)
 
-    def _set(
-        self, failures: Counts, attempts: Counts, code: NDArray[Any], groups: tuple[str, ...],
-        grouping: tuple[str, ...], rate_name: str = "fnmr",
-    ) -> None:  # fmt: skip
-        self.failures, self.attempts = read_only(failures), read_only(attempts)
-        self.subject_group = read_only(code.astype(np.uint16))
-        self.groups, self.grouping, self.rate_name = groups, grouping, rate_name
-
     @classmethod
-    def _of(cls, *parts: Any) -> Self:
-        """Make counts of parts that are checked, as `_set` takes them; groups may be without subjects."""
+    def _of(
+        cls, failures: Counts, attempts: Counts, code: NDArray[Any], groups: tuple[str, ...],
+        grouping: tuple[str, ...], rate_name: str = "fnmr",
+    ) -> Self:  # fmt: skip
+        """Make counts of parts that are checked; groups may be without subjects."""
         made = object.__new__(cls)
-        made._set(*parts)
+        made.failures, made.attempts = read_only(failures), read_only(attempts)
+        made.subject_group = read_only(code.astype(np.uint16))
+        made.groups, made.grouping, made.rate_name = groups, grouping, rate_name
         return made
 
     @property
@@ -686,165 +683,3 @@ def draw_groups(
         use(place, sums)
 
     run_blocks(block, range(0, n, AT_ONCE), n, AT_ONCE, n_threads, progress)
-
-
-IncompleteGroups = Literal["raise", "drop"]
-_ENOUGH_FAILURES = 5  # independent ones
-_MUCH_SMALLER = 0.25  # times the largest group
-_FEW_SUBJECTS = 10
-
-
-def counts_to_test(
-    data: Comparisons | ScannedComparisons | Embeddings | FailureCounts, at: OperatingPoint | None, policy: str,
-    n_threads: int | None,
-) -> FailureCounts:  # fmt: skip
-    """Return the failure counts of comparisons or embeddings, and check that every group has enough subjects."""
-    if isinstance(data, FailureCounts):
-        if at is not None:
-            raise InputError(f"at={at} is for scores, but FailureCounts hold decisions: leave it out")
-        counts = data
-    elif at is None:
-        raise InputError("at is missing: say where failures are counted, as with at=at_fmr(1e-3)")
-    else:
-        counts = FailureCounts.from_comparisons(data, at, n_threads=n_threads)
-    lacking = require_subjects(counts.groups, counts.n_subjects.tolist(), 2, f"{counts.attempt}s", policy)
-    return counts.without(lacking) if lacking else counts
-
-
-def require_subjects(groups: Sequence[str], n_subjects: Sequence[int], least: int, of: str, policy: str) -> list[str]:
-    """Return the groups to leave out as they have too few subjects; at least two groups must stay.
-
-    least is the number of subjects needed to estimate a variance, and `of` what they have, for the message.
-    """
-    lacking = {group: n for group, n in zip(groups, n_subjects, strict=True) if n < least}
-    found = ", ".join(f"{group!r} ({n})" for group, n in lacking.items())
-    if lacking and policy == "raise":
-        raise InputError(
-            f"{len(lacking)} of {len(groups)} groups have {of} of fewer than {least} subjects, too few to estimate "
-            f'how much they vary: {found}. Merge groups, or pass incomplete_groups="drop" to leave them out'
-        )
-    if len(groups) - len(lacking) < 2:
-        kept = [group for group in groups if group not in lacking]
-        raise InputError(
-            f"a test compares at least 2 groups, but there is {'only ' + repr(kept[0]) if kept else 'none'}"
-            + (f" with enough subjects; too few have {found}" if lacking else "")
-        )
-    if lacking:
-        warn(f"left out, as they have too few subjects: {found}", DroppedWarning)
-    return list(lacking)
-
-
-def warn_of_small_groups(counts: FailureCounts) -> None:
-    """Warn of groups that are much smaller than others and have few failures.
-
-    Such a group may by chance have no failures, and then does not vary in replicates. In simulations, one group of 20
-    subjects among groups of 200 makes margins err in 6 to 17 % of studies, not in 5 %.
-    """
-    effect = max(1.0, float(design_effect(counts.sums.sum(axis=1))))
-    expected = counts.rate * counts.n_attempts / effect
-    small = (expected < _ENOUGH_FAILURES) & (counts.n_attempts < _MUCH_SMALLER * counts.n_attempts.max())
-    if small.any() and 0 < counts.rate < 1:
-        named = ", ".join(repr(group) for group, is_small in zip(counts.groups, small, strict=True) if is_small)
-        warn(
-            f"groups much smaller than others, in which few failures are expected: {named}. If by chance none failed, "
-            'replicates do not vary. Merge such groups, or use fnmr_test with statistic="f"',
-            NarrowIntervalsWarning,
-        )
-
-
-def warn_of_few_subjects(groups: Sequence[str], n_subjects: NDArray[np.int64]) -> None:
-    """Warn of groups of so few subjects that how their false matches share them is hardly known.
-
-    In simulations of groups of 5, 10, 20 and 40 subjects, `fmr_test` finds differences in 8 % of fair systems, not in
-    5 %, and in at most 7 % where all groups have more.
-    """
-    named = ", ".join(repr(group) for group, n in zip(groups, n_subjects.tolist(), strict=True) if n <= _FEW_SUBJECTS)
-    if named:
-        warn(
-            f"groups of {_FEW_SUBJECTS} subjects or fewer: {named}. The test then errs in somewhat more than the level "
-            "asked, 8 % in place of 5 % in simulations. Merge such groups",
-            NarrowIntervalsWarning,
-        )
-
-
-Statistic = Literal["f", "max-difference", "max-ratio"]
-_SUBJECTS_OF_GROUPS = 3  # kind of draws, told apart in the random stream from those of `units`
-_EQUAL = 1e-12  # by which rates that are equal may differ
-
-
-@dataclass(frozen=True, eq=False)
-class GroupRates:
-    """Rates of groups in the data, with (...,) = (), or in replicates, with (...,) = (r,).
-
-    Attributes
-    ----------
-    rate : (..., g) ndarray
-        The rate of each group.
-    size : (..., g) ndarray
-        Number of trials of each group, by which groups are weighted.
-    effect : (..., g) ndarray
-        Design effects: variances of the rates divided by those of as many independent trials.
-    """
-
-    rate: Floats
-    size: NDArray[Any]
-    effect: Floats
-
-    @property
-    def overall(self) -> Floats:
-        """(...) mean of the rates, weighted by size."""
-        return np.asarray((self.size * self.rate).sum(axis=-1) / self.size.sum(axis=-1))
-
-    def difference_from_rest(self) -> Floats:
-        """(..., g) each rate minus that of all other groups together."""
-        errors = self.size * self.rate
-        rest = self.size.sum(axis=-1, keepdims=True) - self.size
-        return np.asarray(self.rate - (errors.sum(axis=-1, keepdims=True) - errors) / rest)
-
-    def shifted(self, data: GroupRates) -> GroupRates:
-        """Shift the rates of replicates as if all groups had the overall rate of the data."""
-        return GroupRates(self.rate - data.rate + data.overall, self.size, self.effect)
-
-    def statistic(self, name: str, size: NDArray[Any]) -> Floats:
-        """Measure how much the rates differ, by a statistic of `fnmr_test`.
-
-        size: (g,) numbers of trials in the data, by which "f" weights groups. It is infinite where
-        rates do not vary within groups, or where a ratio lacks positive rates.
-        """
-        center = self.overall[..., None]
-        if name == "max-difference":
-            return np.asarray(np.abs(self.rate - center).max(axis=-1))
-        with np.errstate(divide="ignore", invalid="ignore"):
-            if name == "max-ratio":
-                ratio = np.maximum(self.rate / center, center / self.rate).max(axis=-1)
-                return np.where((self.rate > _EQUAL).all(axis=-1), ratio, np.inf)
-            between = (size * (self.rate - center) ** 2).sum(axis=-1) / (size.size - 1)
-            within = (size * self.rate * (1 - self.rate) * self.effect).sum(axis=-1) / (size.sum() - size.size)
-            return np.where(within > _EQUAL, between / within, np.inf)
-
-
-def of_counts(counts: FailureCounts) -> GroupRates:
-    """Return the rates of the data."""
-    return GroupRates(counts.group_rate, counts.n_attempts, counts.design_effect)
-
-
-def replicate(
-    counts: FailureCounts, n_resamples: int, key: NDArray[np.uint32], n_threads: int | None = None,
-    progress: Report | None = None,
-) -> GroupRates:  # fmt: skip
-    """Draw the subjects of each group with replacement: rates as (n_resamples, g) arrays, not shifted."""
-    sizes = counts.n_subjects
-    shape = (n_resamples, sizes.size)
-    memory.require(
-        48 * n_resamples * sizes.size,  # three numbers of each, and what is made of them
-        f"{n_resamples:,} replicates of {sizes.size:,} groups",
-        "use fewer resamples",
-    )
-    rate, effect, size = np.empty(shape), np.empty(shape), np.empty(shape, np.int64)
-
-    def use(at: slice, sums: NDArray[np.int64]) -> None:
-        size[at], effect[at] = sums[0], design_effect(sums)
-        rate[at] = sums[1] / sums[0]
-
-    draw_groups(counts.kinds, sizes, _SUBJECTS_OF_GROUPS, n_resamples, key, use, n_threads, progress)
-    return GroupRates(rate, size, effect)

@@ -352,11 +352,7 @@ def most_alike(errors: NDArray[Any], size: Floats, inflation: Floats, n: int, me
 
 
 def replicate(
-    design: Design,
-    null: Frailty,
-    n_resamples: int,
-    key: NDArray[np.uint32],
-    n_threads: int | None = None,
+    design: Design, null: Frailty, n_resamples: int, key: NDArray[np.uint32], n_threads: int | None = None
 ) -> Counts:
     """Draw errors as if all groups were alike; each replicate depends only on the key and on its own number.
 

@@ -113,9 +113,9 @@ class PairSide(ABC):
     def two_way(self) -> bool:
         """Whether any comparison has two units whose weights vary; without one, no weights are shrunk."""
 
-    @abstractmethod
     def weigh(self, block: int, weights: NDArray[np.uint8], largest: int, totals: NDArray[np.int64]) -> None:
         """As in `Totals`."""
+        raise NotImplementedError
 
     def unit_counts(self, k: int) -> NDArray[np.int64]:
         """Return the number of comparisons of each unit in list k, (rows,)."""
@@ -132,13 +132,12 @@ class PairSide(ABC):
         a, b, start, stops = errors
         found = np.empty((*stops.shape, 3)), np.empty((*stops.shape, pair_walk.N_SUMS))
 
-        def compute(lists: slice) -> None:
-            for k in range(lists.start, lists.stop):
-                found[0][:, k], found[1][:, k] = self._variances_of_list(k, (a, b, start[k], stops[:, k]))
+        def compute(k: int) -> None:
+            found[0][:, k], found[1][:, k] = self._variances_of_list(k, (a, b, start[k], stops[:, k]))
 
         if stops.size:
-            compute(slice(0, 1))  # by all threads
-            in_threads(int(self.sizes[0]), compute, shares_of_lists(self.sizes, self.n_threads), self.n_threads)
+            compute(0)  # by all threads
+            in_threads(int(self.sizes[0]), compute, range(1, self.sizes.size), self.n_threads)
         return found
 
     def variance(self, k: int, rows: tuple[Integers, Integers], part: slice) -> tuple[Floats, Floats]:
@@ -599,15 +598,6 @@ def _(pairs: SortedSide, kept: SortedComparisons, workers: Workers, exact: Exact
     if kept.mated and kept.units.pairs_itself:
         return VectorsWithThemselves(kept, workers.n_threads, exact)
     return ListedSide(kept.listed, kept.sizes, kept.units, workers.n_threads, exact)
-
-
-def shares_of_lists(sizes: NDArray[np.int64], n_threads: int | None) -> list[slice]:
-    """Cut the lists after list 0 into shares with about as many comparisons, one for each thread."""
-    running, n = np.cumsum(sizes[1:]), count_threads(n_threads)
-    if running.size == 0 or running[-1] == 0:
-        return [slice(1, sizes.size)] if running.size else []
-    cuts = {1 + int(np.searchsorted(running, running[-1] * k / n)) for k in range(1, n)}
-    return [slice(*both_ends) for both_ends in itertools.pairwise(sorted({1, *cuts, sizes.size}))]
 
 
 def add_pair_costs(

@@ -213,10 +213,6 @@ class ScannedSide(CountedSide):
         varies = self.varies[self._row]
         return any(kernels.any_varies(self._get(k).runs, varies) for k in range(len(self._grouping.readers)))
 
-    def weigh(self, block: int, weights: NDArray[np.uint8], largest: int, totals: NDArray[np.int64]) -> None:
-        """As in `PairSide`; only what `totals` returns does so."""
-        raise NotImplementedError
-
     def totals(
         self, units: Units, starts: range, key: NDArray[np.uint32], n_costs: int, told: Callable[[int], None]
     ) -> Totals:

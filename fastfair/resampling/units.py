@@ -34,13 +34,13 @@ class Draw:
         Number of the kind of draw, so that different kinds use different random numbers.
     row : (units,) int32
         The row of weights of each unit; those of a stratum are consecutive.
-    end : (strata,) int64
-        Position after the last row of each stratum.
+    sizes : (strata,) int64
+        Number of units in each stratum.
     """
 
     purpose: int
     row: Rows
-    end: NDArray[np.int64]
+    sizes: NDArray[np.int64]
 
     @classmethod
     def of(cls, purpose: int, stratum: NDArray[np.integer]) -> Draw:
@@ -48,7 +48,7 @@ class Draw:
         order = np.argsort(stratum, kind="stable")
         row = np.empty(stratum.size, np.int32)
         row[order] = np.arange(stratum.size, dtype=np.int32)
-        return cls(purpose, row, np.cumsum(np.bincount(stratum)))
+        return cls(purpose, row, np.bincount(stratum))
 
     @property
     def size(self) -> int:
@@ -56,20 +56,15 @@ class Draw:
         return self.row.size
 
     @property
-    def sizes(self) -> NDArray[np.int64]:
-        """(strata,) number of units in each stratum."""
-        return np.diff(self.end, prepend=0)
-
-    @property
     def stratum(self) -> NDArray[np.int64]:
         """(units,) the stratum of each row."""
-        return np.repeat(np.arange(self.end.size), self.sizes)
+        return np.repeat(np.arange(self.sizes.size), self.sizes)
 
     def fill(self, first_replicate: int, key: NDArray[np.uint32], weights: NDArray[np.uint8]) -> None:
         """Draw the weights of 64 replicates into `weights`, (units, 64)."""
         from fastfair.kernels import weights as kernels
 
-        if not kernels.draw_with_replacement(self.end, self.purpose, first_replicate, key, weights):
+        if not kernels.draw_with_replacement(np.cumsum(self.sizes), self.purpose, first_replicate, key, weights):
             raise FastfairError("a unit was drawn more than 255 times in one replicate; no fair draw does that")
 
 

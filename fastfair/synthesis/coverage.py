@@ -300,9 +300,7 @@ class _DataSets:
         """Draw a data set and find its pairs."""
         vectors = self.identities.draw(self.n_samples, rng=seeds.child(self.seed, k))
         data = Embeddings(vectors, np.repeat(np.arange(self.n_samples.size), self.n_samples))
-        return PairResampler(
-            data, self.levels, self.draws, with_groups=False, all_listed=True, workers=ONE_THREAD,
-        )  # fmt: skip
+        return PairResampler(data, self.levels, self.draws, with_groups=False, all_listed=True, workers=ONE_THREAD)
 
     def run(self, steps: range, n_threads: int | None, told: Report | None) -> Arrays:
         arrays: Arrays = {}

@@ -28,8 +28,8 @@ from fastfair.errors import (
     NarrowIntervalsWarning,
     NotComputableWarning,
 )
-from fastfair.group_tests.equal_rates import draw_roots_of_failures, inflation_of
-from fastfair.group_tests.failure_counts import GroupRates, design_effect, of_counts
+from fastfair.group_tests.equal_rates import GroupRates, draw_roots_of_failures, inflation_of, of_counts
+from fastfair.group_tests.failure_counts import design_effect
 from fastfair.group_tests.frailty import pvalue
 from fastfair.resampling.engine import NO_METRICS, Resampler
 

@@ -19,8 +19,7 @@ from numpy.typing import NDArray
 
 import fastfair as ff
 from fastfair._lib import seeds
-from fastfair.group_tests.equal_rates import draw_roots_of_failures, share_inside
-from fastfair.group_tests.failure_counts import of_counts, replicate
+from fastfair.group_tests.equal_rates import draw_roots_of_failures, of_counts, replicate, share_inside
 from fastfair.group_tests.frailty import pvalue
 
 from .populations import Floats, Population
