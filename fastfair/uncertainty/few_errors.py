@@ -585,10 +585,11 @@ def attempts_of_one_more(entries: Sequence[Entry], resampler: Resampler) -> Floa
     found = np.full(len(entries), np.nan)
     if resampler.units.unit != "subject":
         return found
-    lists, n_points = resampler.y, resampler.thresholds.size
-    errors = lists.errors_at(resampler.thresholds, (resampler.eer_keys, resampler.cost_keys))
+    lists, keys = resampler.y, {"eer": resampler.eer_keys, "min_dcf": resampler.cost_keys}
+    keys = {name: keys[name] for name in keys if name in resampler.metrics}
+    errors = lists.errors_at(resampler.thresholds, tuple(keys.values()))
     attempts = typical_attempts(lists.variances(errors)[1], lists.sizes, errors)
-    places = {"eer": n_points, "min_dcf": n_points + 1}
+    places = {name: row for row, name in enumerate(keys, resampler.thresholds.size)}
     for row, entry in enumerate(entries):
         at = entry.point if entry.name == "fnmr" else places.get(entry.name)
         if at is not None:
