@@ -307,11 +307,9 @@ def _bca_tails(values: Floats, estimate: Floats, jackknife: Floats, tail: float)
         influence = np.where(finite, mean[..., None] - jackknife, 0.0)
         squares = (influence**2).sum(axis=-1)
         acceleration = np.where(squares > 0, (influence**3).sum(axis=-1) / (6 * squares**1.5), 0.0)
-        shares = []
-        for z in (float(ndtri(tail)), float(ndtri(1 - tail))):
-            moved = bias + z
-            shares.append(ndtr(bias + moved / (1 - acceleration * moved)))
-    return shares[0], shares[1]
+        moved = (bias + float(ndtri(share)) for share in (tail, 1 - tail))
+        low, high = (ndtr(bias + z / (1 - acceleration * z)) for z in moved)
+    return low, high
 
 
 def logit_interval(

@@ -32,7 +32,7 @@ from fastfair.errors import EmptyGroupWarning, InputError
 from fastfair.evaluation.evaluate import evaluate_at_thresholds
 from fastfair.evaluation.result import Evaluation
 from fastfair.measures._registry import METRICS
-from fastfair.resampling.pair_source import SortedComparisons
+from fastfair.resampling.pair_source import Floats, SortedComparisons
 from fastfair.resampling.units import Units
 from fastfair.results.result import Result
 from fastfair.uncertainty.quantities import TOO_NARROW, Estimate, Quantity, ends_of, in_words, of_group, warn_of_narrow
@@ -40,8 +40,6 @@ from fastfair.uncertainty.quantities import TOO_NARROW, Estimate, Quantity, ends
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
-Floats = NDArray[np.float64]
 
 
 def quality_of(comparisons: Comparisons, given: ArrayLike | Sequence[ArrayLike] | None) -> list[Floats]:

@@ -38,6 +38,7 @@ from .failure_counts import (
     ATTEMPTS,
     RATE_TITLES,
     FailureCounts,
+    Floats,
     SubjectKinds,
     beta_binomial_pmf,
     design_effect,
@@ -50,7 +51,6 @@ from .frailty import Roots, common_rate, count_false_matches, draw_roots, pvalue
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-Floats = NDArray[np.float64]
 _PURPOSE = 4  # kind of draws, told apart in the random stream from those of `failure_counts` and `frailty`
 _NEGLIGIBLE = 1e-9  # expected subjects of a kind
 IncompleteGroups = Literal["raise", "drop"]

@@ -236,6 +236,7 @@ class FailureCounts(Shown):
     subject_group: NDArray[np.uint16]
     groups: tuple[str, ...]
     grouping: tuple[str, ...]
+    rate_name: str
 
     @checked
     def __init__(self, failures: Array, attempts: Array, group: GroupLabels, *, rate: RateOfFailure = "fnmr") -> None:

@@ -18,12 +18,11 @@ from fastfair._lib.threads import run_blocks
 from fastfair.data.comparisons import Comparisons
 from fastfair.data.scans import KeptComparisons
 from fastfair.data.vector_pairs import PairsOfVectors
-from fastfair.resampling.dependence import overdispersion, repeat_probability, share_of
+from fastfair.resampling.dependence import Floats, overdispersion, repeat_probability, share_of
 
 if TYPE_CHECKING:
     from fastfair.kernels.frailty import Numbers, Partners
 
-Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]
 _PURPOSE = 5  # kind of draws, told apart in the random stream from those of `failure_counts` and `units`
 _LEAST_SCALE = 0.25

@@ -26,8 +26,8 @@ from fastfair._lib.warnings import warn
 from fastfair.data.comparisons import Comparisons
 from fastfair.error_rates.operating_points import ENOUGH_ERRORS, OperatingPoint, threshold_key
 from fastfair.errors import InputError, OutOfReachWarning
-from fastfair.group_tests.frailty import chance_of_errors, count_errors, estimate
-from fastfair.resampling.dependence import ENOUGH_PAIRS, effective_size, overdispersion
+from fastfair.group_tests.frailty import Counts, chance_of_errors, count_errors, estimate
+from fastfair.resampling.dependence import ENOUGH_PAIRS, Floats, effective_size, overdispersion
 from fastfair.resampling.units import require_units
 from fastfair.results.result import Result
 from fastfair.uncertainty.interval_maker import ROOM, are_of_few, two_sided_level
@@ -35,8 +35,6 @@ from fastfair.uncertainty.interval_maker import ROOM, are_of_few, two_sided_leve
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-Floats = NDArray[np.float64]
-Counts = NDArray[np.int64]
 MOST_ERRORS = 1e5  # of a study that is drawn
 _LEAST_STUDIES = 200  # which are drawn, however
 _WORK = 5e6  # many false matches and subjects they have in all
@@ -341,9 +339,7 @@ class FmrPlan(Result):
         if self.n_subjects is not None:
             ax.axvline(self.n_subjects, color="0.8", linewidth=1, zorder=0)
             ax.annotate(f"{self.n_subjects:,}", (self.n_subjects, self.claimed), (4, 4), textcoords="offset points")
-        ax.set_xscale("log")
-        ax.set_yscale("log")
-        ax.set(xlabel="Subjects", ylabel="Upper limit of the FMR")
+        ax.set(xlabel="Subjects", ylabel="Upper limit of the FMR", xscale="log", yscale="log")
         ax.set_xticks(n, [f"{k:,}" for k in n])
         ax.set_xticks([], minor=True)
         ax.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))

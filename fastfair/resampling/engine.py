@@ -32,13 +32,12 @@ from fastfair.errors import InputError
 from . import scanned_pairs  # noqa: F401 - registers its kind of source
 from .dependence import ENOUGH_PAIRS, CountModel, count_models, effective_size
 from .error_lists import ErrorLists, Shrinkage, find_shrinkage, make_lists, shrinkage_of
-from .pair_source import SortedComparisons, TooFewKeptError, Totals, side_of
+from .pair_source import Floats, SortedComparisons, TooFewKeptError, Totals, side_of
 from .units import BLOCK, Units
 
 if TYPE_CHECKING:
     from fastfair.kernels.sweep import Side, Summed
 
-Floats = NDArray[np.float64]
 _UNFINISHED = "unfinished"  # the name of a further array: which replicates need more than was at hand
 _EER_METHODS = {"nearest": 0, "nearest-max": 1, "interpolated": 2, "convex-hull": 0}  # whose hull is another kernel's
 Scheme = Literal["dyadic", "product"]

@@ -20,16 +20,14 @@ from fastfair.data import score_keys
 from fastfair.data.pair_search import FoundPairs
 from fastfair.data.temporary_files import room
 
-from .pair_source import ListedComparisons, PairSide, pieces
-from .units import BLOCK, Units
+from .pair_source import Floats, Integers, ListedComparisons, PairSide, pieces
+from .units import BLOCK, Rows, Units
 
 if TYPE_CHECKING:
     from fastfair.kernels.partners import Runs
     from fastfair.kernels.sweep import Side, Summed
 
 Counts = NDArray[np.int64]
-Integers = NDArray[np.integer[Any]]
-Floats = NDArray[np.float64]
 _CELL_BITS = 16  # of the range of keys
 _FEW = 500_000  # pairs that are all sorted
 _LOOKED_AT = 2_000_000  # pairs that tell how much the errors of units vary
@@ -225,7 +223,6 @@ class PairParting:
         in_threads(self._packed.size, work, range(len(self._slices)))
 
 
-Rows = NDArray[np.int32]
 OfBoth = tuple[Floats, Floats]  # of the mated lists, of the non-mated ones
 Scale = tuple[()] | tuple[NDArray[np.float64], NDArray[np.float64]]
 

@@ -24,9 +24,8 @@ from fastfair.error_rates.operating_points import HeldThreshold
 
 from .engine import Resampler
 from .error_lists import ErrorLists
+from .pair_source import Floats, Integers
 
-Floats = NDArray[np.float64]
-Integers = NDArray[np.integer]
 _ROUNDING = 1e-12  # of a variance, relative to its parts
 
 

@@ -217,10 +217,9 @@ def synthesize(
     kind: ErrorRate = "fnmr" if fmr is None else "fmr"
     targets: Any = [fnmr if fmr is None else fmr]
     at = tnmr if fmr is None else tmr
-    made = synthesize_each(
+    return synthesize_each(
         n_mated, n_nonmated, kind, targets, at=at, n_steps=n_steps, step=step, accept=accept, stop=stop, rng=rng
-    )
-    return made[0]
+    )[0]
 
 
 @checked
