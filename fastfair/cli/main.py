@@ -16,7 +16,6 @@ try:
 except ImportError:
     sys.exit('The fastfair command needs more packages: pip install "fastfair[cli]"')
 
-from fastfair._lib.threads import compile_ahead
 from fastfair._version import __version__
 from fastfair.errors import FastfairError, FastfairWarning, visible
 
@@ -45,6 +44,8 @@ def run_verb(name: str) -> None:
     assert isinstance(context.command, Command)
     expected, given = context.command.verb.expects, context.params
     if expected and given["n_resamples"] != 0 and not given["quick"]:
+        from fastfair._lib.threads import compile_ahead
+
         # Before anything large is imported, as another process does the same.
         compile_ahead(given["n_threads"], **expected)
     _import_when_used("numpy.f2py", "numpy.ma", "numpy.polynomial", "numpy.testing")
