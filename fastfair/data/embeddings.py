@@ -703,18 +703,16 @@ class NamedVectors:
         checks.same_length({"reference": codes[1].size, "probe": codes[2].size}, "pair")
         position = np.full(labels.size, -1, np.int64)
         position[codes[0]] = np.arange(self.names.size)
-        unknown = np.flatnonzero(position < 0)
-        if unknown.size:
-            missing = [np.flatnonzero(position[of_side] < 0) for of_side in codes[1:]]
-            rows = [int(of_side[0]) if of_side.size else np.inf for of_side in missing]
-            side = int(rows[1] < rows[0])
-            row = int(rows[side])
+        found = [position[of_side] for of_side in codes[1:]]
+        if (position < 0).any():
+            row = int((np.minimum(*found) < 0).argmax())
+            side = int(found[0][row] >= 0)
             raise InputError(
-                f"{('reference', 'probe')[side]} {labels[codes[1 + side][row]]!r} in row {row} (counted from 0) has no "
-                f"vector ({unknown.size:,} such names); names of vectors are such as {self.names.item(0)!r}",
+                f"{ROLES[side]} {labels[codes[1 + side][row]]!r} in row {row} (counted from 0) has no vector "
+                f"({np.count_nonzero(position < 0):,} such names); names of vectors are such as {self.names.item(0)!r}",
                 row=row,
             )
-        return [position[of_side] for of_side in codes[1:]]
+        return found
 
     def __len__(self) -> int:
         return len(self.vectors)

@@ -169,8 +169,7 @@ def _vectors(
 
 def _of_two_files(genuine: Any, impostor: str | Path, how: HowToRead) -> Comparisons:
     """Read the scores of mated comparisons from a file, and those of non-mated ones from another."""
-    others = ("trials", "groups", "subject_pattern", "keep")
-    given = [f"{name}=" for name in (*how.names, *others) if getattr(how, name)]
+    given = [f"{name}=" for name in (*how.names, "trials", "groups", "subject_pattern", "keep") if getattr(how, name)]
     given += [f"{name}=" for name in ("quality", "mated_value") if getattr(how.layout, name)]
     given += [] if how.described is None else ["metadata="]
     if given or not isinstance(genuine, str | Path) or how.vectors is not None:
