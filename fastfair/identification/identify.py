@@ -570,7 +570,7 @@ class _Held(NamedTuple):
 
     name: str
     expected: float  # effective number of errors
-    thresholds: tuple[float | None, float | None]  # the strictest and the laxest; None beyond all scores
+    thresholds: tuple[float | None, float | None]  # the strictest and the ends; None beyond all scores
     reach: float  # by how much the held rate differs between them
     is_tied: bool  # whether much of that is one step, of equal scores
     of_people: Floats
@@ -812,9 +812,13 @@ class _Estimator:
             raise InputError(f"returned_group has no group of {len(unknown)} enrolled people, such as {unknown[0]!r}")
         held, rows, whose = self.held(at, threshold), [], np.array(labels, object)
         for name in sorted({str(labels[k]) for k in s.enrolled.tolist()}):
-            errors = returned(s, threshold, whose == name, drawn=self.drawn)
+            ends = (None, None) if held is None or held.name == "fpir" else held.thresholds
+            parts = [
+                None if one is None else returned(s, one, whose == name, drawn=self.drawn) for one in (threshold, *ends)
+            ]
             for group in (None, *range(len(s.groups))):
-                row, _ = self.row(errors.within(group), [None, None], held, ("fpir", group))
+                of_all, *moved = [one and one.within(group) for one in parts]
+                row, _ = self.row(of_all, moved, held, ("fpir", group))
                 note = "" if row.note == HELD else row.note
                 note = _by_luck(note) if self.drawn else note
                 about = {"at": at, "threshold": threshold, "gallery_size": s.n_enrolled, "group": name, "note": note}
