@@ -83,6 +83,8 @@ class FoundThreshold:
 
 def found_threshold(comparisons: Comparisons, at: OperatingPoint, confidence_level: float) -> FoundThreshold:
     """Find the threshold of an operating point that holds an FMR, an FNMR or an EER, and its interval."""
+    from scipy.special import stdtrit
+
     if not at.rule.is_looked_for:
         raise InputError(
             f"at={at} finds no threshold in development data: use at_fmr, at_fnmr or at_eer, or evaluate with "
@@ -94,9 +96,10 @@ def found_threshold(comparisons: Comparisons, at: OperatingPoint, confidence_lev
     quantities = [found.quantity(name) for name in at.rule.holds]
     error, freedom = zip(*(_error_of(found, one, at) for one in quantities), strict=True)
     spread, least = math.hypot(*error), min(freedom)
-    if at.rate is None:
-        ends = _ends_of_eer(held, spread, least, confidence_level)
-        relative = 1.0
+    if at.rate is None:  # FMR minus FNMR is as far from 0 as chance takes it
+        reach = float(stdtrit(least, (1 + confidence_level) / 2)) * spread * math.sqrt(1 + 1 / least)
+        near, relative = held.near(reach), 1.0
+        ends: tuple[int | float, ...] = min(near[1], held.key), max(near[0], held.key)
     else:
         low, high = law_of_held_rate(at.value, spread, least, (1 - confidence_level) / 2)
         ends = _ends_of_rate(held, comparisons, (low, high))
@@ -135,17 +138,6 @@ def _ends_of_rate(held: HeldThreshold, comparisons: Comparisons, rates: tuple[fl
         return laxest, math.inf if few == 0 else int(keys[n - few]) + 1
     laxest = -math.inf if few == 0 else int(keys[few - 1])
     return laxest, math.inf if many >= n else int(keys[many])
-
-
-def _ends_of_eer(
-    held: HeldThreshold, spread: float, freedom: float, confidence_level: float
-) -> tuple[int | float, ...]:
-    """Return the thresholds at which FMR minus FNMR is as far from 0 as chance takes it."""
-    from scipy.special import stdtrit
-
-    reach = float(stdtrit(freedom, (1 + confidence_level) / 2)) * spread * math.sqrt(1 + 1 / freedom)
-    strictest, laxest = held.near(reach)
-    return min(laxest, held.key), max(strictest, held.key)
 
 
 Floats = NDArray[np.float64]

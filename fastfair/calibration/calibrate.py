@@ -305,23 +305,22 @@ class CalibratedScores(Result):
 
     def _sentences(self) -> list[str]:
         """Return the sentences of the summary."""
-        method = {"logistic": "logistic regression", "pav": "pooling adjacent violators"}[self.settings["method"]]
-        text = [f"Log-likelihood ratios by {method}."]
-        if isinstance(self.transform, LogisticTransform):
-            text = [f"Log-likelihood ratios by {method} at p_target={self.settings['p_target']:g}."]
-            sign = "-" if self.settings["score_kind"] == "distance" else ""
-            text += [
-                f"{one.group or 'All'}: {one.transform.slope:.4g} * {sign}score {one.transform.offset:+.4g}."
-                for one in self._for_others
-                if isinstance(one.transform, LogisticTransform)
-            ]
-        text.append(
-            f"Trained on {self.settings['development']}."
-            if "development" in self.settings
-            else f"Each comparison by a transform that was trained without its folds: {self.settings['n_folds']} folds "
-            "of subjects."
-        )
-        return text
+        settings = self.settings
+        method = {"logistic": "logistic regression", "pav": "pooling adjacent violators"}[settings["method"]]
+        lines = [(one.group or "All", one.transform) for one in self._for_others]
+        at = f" at p_target={settings['p_target']:g}" if isinstance(self.transform, LogisticTransform) else ""
+        score = "-score" if settings["score_kind"] == "distance" else "score"
+        if "development" in settings:
+            trained = f"Trained on {settings['development']}."
+        else:
+            trained = "Each comparison by a transform that was trained without its folds: "
+            trained += f"{settings['n_folds']} folds of subjects."
+        return [
+            f"Log-likelihood ratios by {method}{at}.",
+            *(f"{group}: {line.slope:.4g} * {score} {line.offset:+.4g}." for group, line in lines
+              if isinstance(line, LogisticTransform)),
+            trained,
+        ]  # fmt: skip
 
     def _columns(self) -> dict[str, list[Any]]:
         columns = super()._columns()

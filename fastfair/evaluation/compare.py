@@ -21,7 +21,7 @@ from fastfair.error_rates.operating_points import OperatingPoint, at_fmr
 from fastfair.errors import InputError
 from fastfair.measures._registry import Measure
 
-from .contrasts import ComparedSystem, Trials, adjusted_pvalues, contrasts_of, difference_tests
+from .contrasts import ComparedSystem, Contrast, Trials, adjusted_pvalues, contrasts_of, difference_tests
 from .evaluate import USUAL_METRICS, Request, as_names, evaluate, evaluated, on_comparisons
 from .result import Evaluation
 from .system_comparison import SystemComparison
@@ -211,14 +211,11 @@ def _compared(
         pairs = [(k, names.index(baseline)) for k, name in enumerate(names) if name != baseline]
     tests, level = difference_tests(systems, pairs), settings["confidence_level"]
     adjusted = adjusted_pvalues(evaluations[0].quantities, tests, 1 - level)
-    contrasts = [
-        contrast
-        for (one, other), of_pair, pvalues in zip(pairs, tests, adjusted, strict=True)
-        for contrast in contrasts_of(
-            (names[one], names[other]), (systems[one], systems[other]), of_pair, level, pvalues
-        )
-    ]
-    return SystemComparison(tuple(names), tuple(evaluations), tuple(contrasts), settings)
+    contrasts: tuple[Contrast, ...] = ()
+    for (one, other), of_pair, pvalues in zip(pairs, tests, adjusted, strict=True):
+        both = (names[one], names[other]), (systems[one], systems[other])
+        contrasts += contrasts_of(*both, of_pair, level, pvalues)
+    return SystemComparison(tuple(names), tuple(evaluations), contrasts, settings)
 
 
 def _matched(scored: Sequence[_Scored], names: Sequence[str], *, one_by_one: bool) -> list[Comparisons]:
