@@ -88,7 +88,7 @@ def _count_up(n, most, p, words, rest, probability, drawn):
             probability[r] *= step * (n[r] - k + 1)
             rest[r] -= probability[r]
     for r in range(BLOCK):  # a sum of rounded probabilities may stay below a random number close to 1
-        drawn[r] = min(drawn[r], n[r])
+        drawn[r] = drawn[r] if drawn[r] < n[r] else n[r]
 
 
 @jit
@@ -203,10 +203,11 @@ def draw_binomial(n, chance, draw, stride, stream, scratch, drawn):
     first counter of the random stream, and the step to the next counter if a number is rejected; stream: a `Stream`;
     scratch: a `Scratch`; drawn: (64,) float64, out. Returns False only if all are 0
     """
-    p = min(chance, 1 - chance)
+    p = chance if chance < 1 - chance else 1 - chance
     least, most = n[0], n[0]
     for r in range(BLOCK):
-        least, most = min(least, n[r]), max(most, n[r])
+        least = n[r] if n[r] < least else least
+        most = n[r] if n[r] > most else most
     for r in range(BLOCK):
         drawn[r] = 0.0
     if most == 0 or chance == 0:
@@ -234,10 +235,11 @@ def draw_sums(kinds, size, purpose, first_replicate, key, sums):
     """
     failures, attempts, share, end = kinds.failures, kinds.attempts, kinds.share, kinds.end
     n_replicates = sums.shape[1]
+    # Without slices, `min` and `max` of two, and arrays of ones, which take long to compile.
     scratch = new_scratch()
     left, drawn = np.empty(BLOCK), np.empty(BLOCK)
     totals = np.empty((5, BLOCK), np.int64)
-    chance = np.ones(share.size)  # of each kind among it and the later kinds of its group
+    chance = np.empty(share.size)  # of each kind among it and the later kinds of its group
     start = 0
     for group in range(end.size):
         rest = 0.0
@@ -248,8 +250,10 @@ def draw_sums(kinds, size, purpose, first_replicate, key, sums):
     for first in range(0, n_replicates, BLOCK):
         start = 0
         for group in range(end.size):
-            left[:] = size[group]
-            totals[:] = 0
+            for r in range(BLOCK):
+                left[r] = size[group]
+                for row in range(5):
+                    totals[row, r] = 0
             n_kinds = end[group] - start
             stream = Stream(group, purpose, first_replicate + first, key)
             for kind in range(start, end[group]):
@@ -264,7 +268,8 @@ def draw_sums(kinds, size, purpose, first_replicate, key, sums):
                     totals[FAILURES_SQUARED, r] += e * e * times
                     totals[FAILURES_BY_ATTEMPTS, r] += e * m * times
                     totals[ATTEMPTS_SQUARED, r] += m * m * times
-            for row in range(5):
-                for r in range(min(BLOCK, n_replicates - first)):
-                    sums[row, first + r, group] = totals[row, r]
+            for r in range(BLOCK):
+                for row in range(5):
+                    if first + r < n_replicates:
+                        sums[row, first + r, group] = totals[row, r]
             start = end[group]
