@@ -58,7 +58,7 @@ def in_rows(content: Any) -> Any:
     return [dict(zip(read[_COLUMNS], values, strict=True)) for values in zip(*read[_COLUMNS].values(), strict=True)]
 
 
-def write_json(content: dict[str, Any], path: str | Path | None) -> str:
+def write_json(content: dict[str, Any], path: str | Path | None, *, indent: int | None = 1) -> str:
     """Write strict JSON with the version of fastfair.
 
     Parameters
@@ -67,6 +67,8 @@ def write_json(content: dict[str, Any], path: str | Path | None) -> str:
         The content, without numbers that are not finite.
     path : path, optional
         A file to write to; the text is returned in any case.
+    indent : int, optional
+        Blanks a level; None for a single line, which takes a fifth of the time.
 
     Returns
     -------
@@ -77,7 +79,7 @@ def write_json(content: dict[str, Any], path: str | Path | None) -> str:
     OutputError
         If the file cannot be written.
     """
-    text = json.dumps({"fastfair": __version__} | content, indent=1, allow_nan=False, default=float)
+    text = json.dumps({"fastfair": __version__} | content, indent=indent, allow_nan=False, default=float)
     if path is not None:
         whole_files.write_text(path, text + "\n")
     return text

@@ -311,7 +311,7 @@ class Evaluation(Evaluated, Result):
                 for one in together.quantities
             )
             drawn = replace(drawn, together=tuple(ends))  # type: ignore[arg-type]  # all have ends
-        return chapter_of(drawn, together, drawn.to_json(), beside)
+        return chapter_of(drawn, together, drawn._numbers(), beside)
 
     def _drawn(self) -> Evaluation:
         """Return the evaluation with what pages draw of it, from which they are made again."""

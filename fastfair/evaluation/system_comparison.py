@@ -474,7 +474,7 @@ def chapter_of_systems(found: SystemComparison) -> Chapter:
     answer = [("", sentence) for sentence in said[1:-1]]
     screen = FirstScreen(_facts(systems), (), answer, limits(first), picture, len(first.groups))
     title = "Two systems" if is_pair else "Several systems"
-    return Chapter(title, said, sections, found.settings, found.to_json(), first=screen)
+    return Chapter(title, said, sections, found.settings, found._numbers(), first=screen)
 
 
 def _rankings_at(found: SystemComparison, rankings: Rankings, point: OperatingPoint | None) -> list[Table]:

@@ -149,6 +149,10 @@ class Result(Shown):
         """
         return write_json(self._content(), path)
 
+    def _numbers(self) -> str:
+        """Return what `to_json` writes, for a page."""
+        return write_json(self._content(), None, indent=None)
+
     @checked
     def to_latex(self, path: str | Path | None = None, *, columns: Sequence[str] | None = None) -> str:
         r"""Write the table of the result for LaTeX, with the rules of the package booktabs.
@@ -230,7 +234,7 @@ class Result(Shown):
         sentences = [visible(line) for line in self.summary().splitlines() if line]
         shown = [on_page(*table) for table in tables if table[1]]
         section = Section("Numbers", notes, pictures, shown)
-        return Chapter(title, sentences, [section], getattr(self, "settings", {}), self.to_json())
+        return Chapter(title, sentences, [section], getattr(self, "settings", {}), self._numbers())
 
     def _pictures(self) -> list[Picture]:
         """Draw what `--plots` draws, too."""
