@@ -173,9 +173,8 @@ def one_dimensional(name: str, array: NDArray[Any]) -> NDArray[Any]:
 
 def _ragged(name: str, values: object) -> InputError:
     """Return the error that names the first row whose length differs from that of row 0, if rows are lists."""
-    sizes = (
-        [len(row) for row in values if isinstance(row, list | tuple | np.ndarray)] if isinstance(values, list) else []
-    )
+    rows = values if isinstance(values, list) else []
+    sizes = [len(row) for row in rows if isinstance(row, list | tuple | np.ndarray)]
     row = next((k for k, size in enumerate(sizes) if size != sizes[0]), None)
     which = "" if row is None else f": row {row} (counted from 0) has {sizes[row]}, and row 0 has {sizes[0]}"
     return InputError(f"{name} must be an array of one shape, but its entries differ in length{which}", row=row)

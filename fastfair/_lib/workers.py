@@ -227,14 +227,7 @@ class Job(Protocol):
         """
 
 
-def do_job(
-    job: Job,
-    n: int,
-    at_once: int,
-    workers: Workers,
-    label: str,
-    take: Callable[[range, Arrays], None],
-) -> None:
+def do_job(job: Job, n: int, at_once: int, workers: Workers, label: str, take: Callable[[range, Arrays], None]) -> None:
     """Do a job in the threads of this process or by an executor, and keep finished parts where that is asked.
 
     Parameters

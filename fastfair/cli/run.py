@@ -115,9 +115,9 @@ class Run:
                 f"--reference-group is given {len(sides[0])} times and --probe-group {len(sides[1])} times: give both "
                 "for each attribute"
             )
-        more: dict[str, Any] = (
-            {"groups": [*self.options.get("groups", ()), *zip(*sides, strict=True)]} if sides[0] else {}
-        )
+        more: dict[str, Any] = {}
+        if sides[0]:
+            more["groups"] = [*self.options.get("groups", ()), *zip(*sides, strict=True)]
         if "quality" in self.options:
             layout = arguments_for(read_comparisons, self.options).get("layout", USUAL_LAYOUT)
             more["layout"] = replace(layout, quality=self.options["quality"])

@@ -163,10 +163,7 @@ class Prefilter:
             return None
         least += (self._largest + 1) * self._sizes[:, 3]  # as columns' elements are made positive
         added[self._n :], least[self._n :] = -_MOST_ADDED, np.inf  # there are no such vectors
-        return (
-            np.clip(least, -(2**31), 2**31 - 1).astype(np.int32),
-            np.maximum(added, -_MOST_ADDED).astype(np.int32),
-        )
+        return (np.clip(least, -(2**31), 2**31 - 1).astype(np.int32), np.maximum(added, -_MOST_ADDED).astype(np.int32))
 
     def mark(self, limits: Limits, corner: tuple[int, int], bits: NDArray[np.uint8]) -> None:
         """Mark the pairs of a panel that may reach the bound.

@@ -16,12 +16,7 @@ from fastfair._lib.label_codes import Coded, encode
 from fastfair._lib.warnings import gathered, warn
 from fastfair.data import checks
 from fastfair.data.checks import ScoreKind
-from fastfair.data.columns import (
-    USUAL,
-    Policies,
-    checked_columns,
-    without_diagonal,
-)
+from fastfair.data.columns import USUAL, Policies, checked_columns, without_diagonal
 from fastfair.data.comparisons import Comparisons
 from fastfair.data.embeddings import NamedVectors
 from fastfair.data.sorted_scores import CheckedColumns, SortedSide

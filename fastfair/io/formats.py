@@ -541,10 +541,8 @@ def _with_scores(text: Text, listed: pl.DataFrame, trials: Path) -> pl.DataFrame
             f"{several['line'][0]} and {several['score'][1]} in line {several['line'][1]}"
         )
     found = listed.join(scores, on=_TRIAL, how="left", maintain_order="left")
-    unscored, unlisted = (
-        listed.filter(found["line"].is_null()),
-        scores.join(listed, on=_TRIAL, how="anti", maintain_order="left"),
-    )
+    unscored = listed.filter(found["line"].is_null())
+    unlisted = scores.join(listed, on=_TRIAL, how="anti", maintain_order="left")
     for rows, message in (
         (unscored, f"{unscored.height} of {listed.height} trials of {trials} have no score in {path}"),
         (unlisted, f"{unlisted.height} scores of {path} have no trial in {trials}"),

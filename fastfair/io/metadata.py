@@ -87,11 +87,7 @@ class Metadata:
         return reference, probe
 
     def kept(
-        self,
-        sides: Sequence[Coded],
-        policy: str,
-        entries: str,
-        others: NDArray[Any] | None = None,
+        self, sides: Sequence[Coded], policy: str, entries: str, others: NDArray[Any] | None = None
     ) -> NDArray[np.bool_]:
         """Find the entries that have metadata.
 

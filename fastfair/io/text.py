@@ -91,9 +91,7 @@ def read(path: Path, failures: bool | None = None) -> Text:
 
 
 def split(
-    text: Text,
-    separator: str | None,
-    columns: list[int] | None = None,
+    text: Text, separator: str | None, columns: list[int] | None = None
 ) -> tuple[pl.DataFrame, NDArray[np.int64]]:
     """Split text into rows with as many fields as the first line has.
 
@@ -230,11 +228,8 @@ def _with_decimal_commas(path: Path | str, what: str, text: pl.Series, made: pl.
     """Read numbers with decimal commas; refuse them where the commas may stand between thousands."""
     pl = files.polars()
     with_commas = text.filter(made.is_null() & (text != ""))
-    if (
-        not with_commas.len()
-        or not with_commas.str.contains(_DECIMAL_COMMA).all()
-        or text.str.contains(".", literal=True).any()
-    ):
+    are_decimals = with_commas.len() and with_commas.str.contains(_DECIMAL_COMMA).all()
+    if not are_decimals or text.str.contains(".", literal=True).any():
         return made
     if with_commas.str.contains(_PERHAPS_THOUSANDS).all():
         raise FileFormatError(

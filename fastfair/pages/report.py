@@ -44,11 +44,7 @@ Results = Annotated[Any, _results]
 
 @checked
 def report(
-    results: Results,
-    path: str | Path,
-    *,
-    title: str | None = None,
-    inputs: str | Path | Sequence[str | Path] = (),
+    results: Results, path: str | Path, *, title: str | None = None, inputs: str | Path | Sequence[str | Path] = ()
 ) -> None:
     """Write results as one page: an HTML file that needs no other file, no network and no JavaScript.
 

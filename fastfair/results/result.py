@@ -186,9 +186,7 @@ class Result(Shown):
         \end{tabular}
         """
         of_all = self._columns()
-        names = (
-            list(of_all) if columns is None else [validation.choice("columns", one, list(of_all)) for one in columns]
-        )
+        names = [validation.choice("columns", one, list(of_all)) for one in (of_all if columns is None else columns)]
         sides = ["l" if any(isinstance(value, str) for value in of_all[name]) else "r" for name in names]
         rows = [[name.replace("_", " ") for name in names], *zip(*(of_all[name] for name in names), strict=True)]
         lines = [" & ".join(cell(value).translate(_LATEX) for value in row) + r" \\" for row in rows]
@@ -199,13 +197,7 @@ class Result(Shown):
         return text
 
     @checked
-    def report(
-        self,
-        path: str | Path,
-        *,
-        title: str | None = None,
-        inputs: Sequence[str | Path] = (),
-    ) -> None:
+    def report(self, path: str | Path, *, title: str | None = None, inputs: Sequence[str | Path] = ()) -> None:
         """Write the result as one page; see `fastfair.report`.
 
         Parameters

@@ -151,9 +151,7 @@ def _schema(kind: Any, parts: dict[str, Any]) -> dict[str, Any]:
     if origin in (dict, Mapping) and arguments[0] is str:
         return {"type": "object", "additionalProperties": _schema(arguments[1], parts)}
     if origin in (tuple, list):
-        return (
-            {"type": "array", "items": _schema(arguments[0], parts)} if arguments[1:] == (...,) else {"type": "array"}
-        )
+        return {"type": "array"} | ({"items": _schema(arguments[0], parts)} if arguments[1:] == (...,) else {})
     if origin in (dict, Mapping):
         return {"type": "array"}  # of pairs
     if arguments:
