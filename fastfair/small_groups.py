@@ -21,13 +21,12 @@ from fastfair.errors import InputError
 from fastfair.evaluation.result import Evaluation
 from fastfair.measures._registry import METRICS
 from fastfair.results.result import Result
-from fastfair.uncertainty.few_errors import SampleSizes
+from fastfair.uncertainty.few_errors import Floats, SampleSizes
 from fastfair.uncertainty.quantities import HELD
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-Floats = NDArray[np.float64]
 _N_MEANS, _N_SHARES = 49, 24
 _NEGLIGIBLE = 1e-5  # of the posterior probability
 _FARTHEST = 4.0  # the mean of the groups' law lies within so many times below and above the groups' rates

@@ -616,11 +616,9 @@ class Resampler(Engine):
         comparisons, n_groups = self.comparisons, self.n_groups
         if not n_groups:
             return SortedComparisons(comparisons, mated, self.units, None)
-        lists = np.zeros((n_groups, n_groups), np.int32)
-        np.fill_diagonal(lists, np.arange(1, n_groups + 1))
-        if not mated:
-            for position, cell in enumerate(self.cells):
-                lists[cell] = 1 + n_groups + position
+        lists = np.diag(np.arange(1, n_groups + 1, dtype=np.int32))
+        for k, cell in enumerate(() if mated else self.cells, 1 + n_groups):
+            lists[cell] = k
         return SortedComparisons(comparisons, mated, self.units, lists)
 
     def _require_memory(self, n_kept: int) -> None:
@@ -629,13 +627,12 @@ class Resampler(Engine):
         would_do = "use fewer comparisons" + (" or no groups, which take up to half of it" if self.n_groups else "")
         if costs:
             would_do += f", or leave out {' and '.join(costs)}"
-        n_bytes = 0
-        for source in self._sources:  # a scan has more than it keeps, and looks after that memory itself
-            n_runs = min(len(source), self.units.n_rows * source.sizes.size)
-            n_bytes += (_BYTES + (_BYTES_OF_A_COST if "cllr" in costs else 0)) * len(source) + _BYTES_OF_A_RUN * n_runs
-        kept = (
-            _BYTES_KEPT + self.comparisons.nonmated.keys.itemsize - 4 + (_BYTES_OF_COSTS if "min_cllr" in costs else 0)
+        each = _BYTES + _BYTES_OF_A_COST * ("cllr" in costs)
+        n_bytes = sum(  # a scan has more than it keeps, and looks after that memory itself
+            each * len(source) + _BYTES_OF_A_RUN * min(len(source), self.units.n_rows * source.sizes.size)
+            for source in self._sources
         )
+        kept = _BYTES_KEPT + self.comparisons.nonmated.keys.itemsize - 4 + _BYTES_OF_COSTS * ("min_cllr" in costs)
         # Lists of groups hold each comparison once more.
         n_bytes += kept * n_kept * (2 if self.n_groups else 1)
         memory.require(n_bytes, "comparisons prepared for resampling", would_do)

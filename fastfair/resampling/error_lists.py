@@ -20,14 +20,13 @@ from fastfair.data import score_keys
 from fastfair.data.pair_search import FoundPairs
 from fastfair.data.temporary_files import room
 
-from .pair_source import Floats, Integers, ListedComparisons, PairSide, pieces
+from .pair_source import Counts, Floats, Integers, ListedComparisons, PairSide, pieces
 from .units import BLOCK, Rows, Units
 
 if TYPE_CHECKING:
     from fastfair.kernels.partners import Runs
     from fastfair.kernels.sweep import Side, Summed
 
-Counts = NDArray[np.int64]
 _CELL_BITS = 16  # of the range of keys
 _FEW = 500_000  # pairs that are all sorted
 _LOOKED_AT = 2_000_000  # pairs that tell how much the errors of units vary
@@ -109,13 +108,7 @@ class PairParting:
     """
 
     def __init__(
-        self,
-        found: FoundPairs,
-        units: Units,
-        group: NDArray[np.int32],
-        n_groups: int,
-        positions: Counts,
-        n_threads: int,
+        self, found: FoundPairs, units: Units, group: Rows, n_groups: int, positions: Counts, n_threads: int
     ) -> None:
         self._found, self._units, self._group, self._n_groups = found, units, group, n_groups
         self._packed = found.packed
@@ -393,12 +386,7 @@ def shrinkage_of(variances: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def make_lists(
-    kept: ListedComparisons,
-    source: PairSide,
-    mated: bool,
-    n_kept: int | None = None,
-    *,
-    errors_first: bool | None = None,
+    kept: ListedComparisons, source: PairSide, mated: bool, n_kept: int | None = None, *, errors_first: bool = False
 ) -> ErrorLists:
     """Divide the sorted mated, or non-mated, comparisons into lists.
 
@@ -412,8 +400,9 @@ def make_lists(
         Whether they are mated.
     n_kept : int, optional
         Number of comparisons to keep, from the first error on; all by default, or all that a scan has kept.
-    errors_first : bool, optional
-        Whether errors come first. By default those of mated comparisons do, and keys of non-mated ones are inverted.
+    errors_first : bool, default False
+        Whether errors of non-mated comparisons come first, too; else these are taken from the last one on, and their
+        keys inverted.
 
     Returns
     -------
@@ -422,7 +411,7 @@ def make_lists(
     from fastfair.kernels import comparison_lists as kernels
 
     keys, n_threads = kept.keys, source.n_threads  # of scans fewer than there are comparisons
-    n, forward = keys.size, mated if errors_first is None else errors_first
+    n, forward = keys.size, mated or errors_first
     n_kept = n if n_kept is None else min(n, n_kept)
     first = 0 if forward else n - n_kept
     of_threads = slices(n_kept, count_threads(n_threads))

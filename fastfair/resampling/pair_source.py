@@ -46,6 +46,8 @@ if TYPE_CHECKING:
 
 Integers = NDArray[np.integer[Any]]
 Floats = NDArray[np.float64]
+Counts = NDArray[np.int64]
+Flags = NDArray[np.bool_]
 # The rows of both units of the comparisons of all lists, (n,), errors first; where each list begins, (lists,); and
 # where its errors end, (lists,) or (points, lists).
 Errors = tuple[Integers, Integers, Integers, Integers]
@@ -622,11 +624,7 @@ def pair_and_cost_sums(arrays: Sequence[Any]) -> tuple[Sums, CostSums]:
 
 
 def group_comparisons(
-    source: ListedComparisons,
-    sizes: NDArray[np.int64],
-    n_units: int,
-    n_threads: int | None,
-    exact: ExactCosts | None = None,
+    source: ListedComparisons, sizes: Counts, n_units: int, n_threads: int | None, exact: ExactCosts | None = None
 ) -> Grouped:
     """Group comparisons by the smaller of their two units, and by list.
 
@@ -711,10 +709,6 @@ def _merged(runs: Runs, words: NDArray[np.uint32], n_units: int) -> tuple[Runs, 
         cost_sums.merge_costs(runs, words, n_units, merged, of_pairs)
         words = of_pairs
     return merged, words
-
-
-Counts = NDArray[np.int64]
-Flags = NDArray[np.bool_]
 
 
 class VectorSide(CountedSide):

@@ -17,7 +17,7 @@ from fastfair._lib.bisection import least_whole
 from fastfair._lib.plots import axes_or_new
 from fastfair._lib.threads import one_blas_thread, run_blocks
 from fastfair._lib.workers import ONE_THREAD, Arrays, Checkpoint, Executor, Report, Workers, do_job
-from fastfair.bands.curve import MethodOfEmbeddings, checked_levels, interval
+from fastfair.bands.curve import Floats, MethodOfEmbeddings, checked_levels, interval
 from fastfair.data import score_keys
 from fastfair.data.embeddings import Embeddings
 from fastfair.kernels._aside import aside
@@ -30,7 +30,6 @@ from .simulators import VonMisesFisherIdentities, samples_of_each
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-Floats = NDArray[np.float64]
 _STYLES = ("-", "--", "-.", ":")
 _OF_EACH = ("threshold", "estimate", "expected", "low", "high")  # what there is of each data set
 _SIDES = ("mated", "nonmated")
