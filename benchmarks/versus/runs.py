@@ -344,7 +344,7 @@ ROWS = (
         Against.OURS,
         AtMostSeconds(12),
         against_warm_start,
-        shortfall="two processes compile 8 to 10 s of processor time each, after imports",
+        shortfall="two processes compile 7 to 9 s of processor time each, after imports",
     ),
     Row(
         "demo-warm",

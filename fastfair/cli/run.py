@@ -47,6 +47,11 @@ OF_INPUT: dict[str, set[str]] = {
 Writer = Callable[[Path], Any]
 
 
+def import_compiler() -> None:
+    """Import the compiler in another thread, while files are read."""
+    threading.Thread(target=importlib.import_module, args=("fastfair.kernels._jit",)).start()
+
+
 class Run:
     """One run of a verb.
 
@@ -100,8 +105,7 @@ class Run:
         """Read comparisons, or vectors all of whose pairs are compared; `instead` are options that replace others."""
         kind = self.options.get("kind", "scores")
         self.refuse_options_of_others(kind)
-        # The compiler is imported while files are read.
-        threading.Thread(target=importlib.import_module, args=("fastfair.kernels._jit",)).start()
+        import_compiler()
         kept, self.options = self.options, self.options | instead
         try:
             return self.call(read_embeddings, path) if kind == "vectors" else self._comparisons(path)
