@@ -108,7 +108,7 @@ def _contents(path: str | Path) -> list[dict[str, Any]]:
     if _BEFORE not in text:
         return [json.loads(text)]
     text = text[text.index(_BEFORE) + len(_BEFORE) :]
-    contents: list[dict[str, Any]] = [in_rows(one) for one in json.loads(text[: text.index(_AFTER)])["results"]]
+    contents: list[dict[str, Any]] = json.loads(text[: text.index(_AFTER)], object_hook=in_rows)["results"]
     return contents
 
 

@@ -76,8 +76,7 @@ def available() -> int:
         On Linux the memory that is free or can be freed without swapping, in the computer and within the limits of
         the process's control groups and resources (`ulimit -v`); elsewhere all memory of the computer, if it is known.
     """
-    free = _free_in_computer()
-    return max(0, min([free, *_free_in_groups(), *_free_in_limits()]))
+    return max(0, min([_free_in_computer(), *_free_in_groups(), *_free_in_limits()]))
 
 
 def _free_in_computer() -> int:

@@ -46,16 +46,10 @@ def in_columns(content: Any) -> Any:
     return {_COLUMNS: {name: [row[name] for row in rows] for name in rows[0]}}
 
 
-def in_rows(content: Any) -> Any:
-    """Make rows of what `in_columns` returned."""
-    if isinstance(content, list):
-        return [in_rows(value) for value in content]
-    if not isinstance(content, dict):
-        return content
-    read = {name: in_rows(value) for name, value in content.items()}
-    if [*read] != [_COLUMNS]:
-        return read
-    return [dict(zip(read[_COLUMNS], values, strict=True)) for values in zip(*read[_COLUMNS].values(), strict=True)]
+def in_rows(content: dict[str, Any]) -> Any:
+    """Make rows of an object that `in_columns` made, and leave others: a hook of `json.loads`."""
+    columns = content.get(_COLUMNS)
+    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)] if columns else content
 
 
 def write_json(content: dict[str, Any], path: str | Path | None, *, indent: int | None = 1) -> str:

@@ -44,7 +44,6 @@ OF_INPUT: dict[str, set[str]] = {
     "counts": {"failures", "attempts"},
     "decisions": {"failed", "subject", "failed_value"},
 }  # fmt: skip
-Writer = Callable[[Path], Any]
 
 
 def import_compiler() -> None:
@@ -163,7 +162,7 @@ class Run:
         *,
         show: Callable[[], None] | None = None,
         page: Callable[[], list[Result]] | None = None,
-        files: Mapping[Path, Writer] | None = None,
+        files: Mapping[Path, Callable[[Path], Any]] | None = None,
     ) -> None:
         """Write and print results, which have the names of their files, as `write` does."""
 
@@ -187,7 +186,7 @@ class Run:
         show: Callable[[], None],
         figures: Callable[[], Mapping[str, Any]] = dict,
         page: Callable[[], list[Result]] = list,
-        files: Mapping[Path, Writer] | None = None,
+        files: Mapping[Path, Callable[[Path], Any]] | None = None,
     ) -> None:
         """Write all files before printing, so that nothing is lost if the output is no longer read.
 

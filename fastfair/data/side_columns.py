@@ -69,12 +69,7 @@ def chosen(place: object, groups: Sequence[Any], known: list[str]) -> dict[str, 
     return attributes
 
 
-def present(name: str, known: Sequence[str]) -> Pair | None:
-    """Return the columns of an attribute for references and probes, or None."""
-    return next(iter(_holding(name, known)), None)
-
-
-def _holding(name: str, known: Sequence[str]) -> list[Pair]:
+def holding(name: str, known: Sequence[str]) -> list[Pair]:
     """Return the pairs of columns that may hold an attribute: the plainest, or all whose names share its name."""
     for prefix in ("reference_", "bio_ref_"):
         if f"{prefix}{name}" in known and f"probe_{name}" in known:
@@ -111,7 +106,7 @@ def shared_name(reference: str, probe: str) -> str:
 
 
 def _of_name(place: object, group: str, known: list[str]) -> tuple[str, Pair]:
-    held, pairs = _holding(group, known), _pairs(known)
+    held, pairs = holding(group, known), _pairs(known)
     pair = next((pair for pair in pairs if group in pair), None)
     if held == [(group, group)] and pair is not None:
         raise InputError(

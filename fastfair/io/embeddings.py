@@ -32,8 +32,6 @@ from .metadata import Metadata
 if TYPE_CHECKING:
     from narwhals.typing import IntoDataFrame
 
-WITHOUT_SUBJECTS = "pass subject_pattern='' to take the list without subjects"
-
 
 @files.unchanged()
 @checked
@@ -271,7 +269,7 @@ def cut_out(columns: Sequence[tuple[str, Coded]], pattern: str) -> list[Coded]:
             raise InputError(
                 f"subject_pattern '{pattern}' finds no subject in {names[int(coded.codes[row])]!r} "
                 f"({wrong.size} of {coded.codes.size} values of {what!r}): say how to find it with subject_pattern=, "
-                f"or {WITHOUT_SUBJECTS}",
+                "or pass subject_pattern='' to take the list without subjects",
                 row=row,
             )
     subjects = encode("subject", FrameColumns(found.to_frame("subject")).labels("subject"))

@@ -388,8 +388,8 @@ def choose(table: tables.Table, how: HowToRead, kind: Format) -> ScoreTable:
             f"and probe=; {columns}"
         )
     if how.described is not None:
-        held = {name: side_columns.present(name, known) for name in how.described.attributes}
-        attributes = {name: pair for name, pair in held.items() if pair is not None and score not in pair}
+        held = {name: side_columns.holding(name, known) for name in how.described.attributes}
+        attributes = {name: pairs[0] for name, pairs in held.items() if pairs and score not in pairs[0]}
     else:
         attributes = side_columns.chosen(table.place, how.attributes, known)
         if not attributes and {"reference_group", "probe_group"} <= set(known):

@@ -148,14 +148,13 @@ def scan_comparisons(
     for name, given in (("quality", layout.quality), ("keep", how.keep), ("impostor", layout.impostor)):
         if given:
             raise InputError(f"a scan has no {name}=: leave it out, or use read_comparisons")
-    cllr, memory_limit = storage.cllr, storage.memory_limit
-    limit = memory.available() // 2 if memory_limit is None else int(memory_limit)
+    limit = memory.available() // 2 if storage.memory_limit is None else int(storage.memory_limit)
     if limit < LEAST_MEMORY:
         raise InputError(f"memory_limit must be at least {LEAST_MEMORY >> 20} MiB, not {limit:,} bytes")
     # Workers may run in another folder.
     paths = [file.absolute() for file in files.files_of(path, "comparisons")]
     stamps = {file: files.stamp_of(file) for file in paths}
-    scan = Scan(score_kind, limit, storage.folder, cllr)
+    scan = Scan(score_kind, limit, storage.folder, storage.cllr)
     if executor is None:
         n_at_once = count_threads(None) + _AHEAD + 1
         n_rows = int(min(_MOST_ROWS, _SHARE_OF_ROWS * limit / _BYTES_OF_A_ROW / n_at_once))
@@ -164,7 +163,7 @@ def scan_comparisons(
         n_at_once = min(max(int(at_once / _ROWS_OF_A_TASK), _LEAST_TASKS), _MOST_TASKS)
         n_rows = int(min(_ROWS_OF_A_TASK, at_once / n_at_once))
     parts = [part for file in paths for part in _parts_of(file, n_rows, how)]
-    reader = _PartReader(parts, how, cllr, stamps)
+    reader = _PartReader(parts, how, storage.cllr, stamps)
     read = _in_threads(scan, reader) if executor is None else _in_tasks(scan, reader, executor, n_at_once)
     with reporting(progress, "files") as report:
         done = 0

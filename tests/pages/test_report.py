@@ -88,7 +88,7 @@ def written(tmp_path, results, **options) -> tuple[str, Page]:
 
 
 def embedded(text: str) -> dict:
-    found: dict = in_rows(json.loads(text[text.index('id="numbers">') + 13 : text.index("</script>")]))
+    found: dict = json.loads(text[text.index('id="numbers">') + 13 : text.index("</script>")], object_hook=in_rows)
     return found
 
 
