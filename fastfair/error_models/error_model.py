@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from fastfair import intervals
 from fastfair._lib import validation
-from fastfair._lib.arguments import checked
+from fastfair._lib.arguments import Probability, checked
 from fastfair._lib.plots import COLORS, LONGEST_LABEL, Bar, Line, axes_or_new, draw_rows, row_size
 from fastfair._lib.text import drawn, p_in_words, shortened
 from fastfair._lib.warnings import warn
@@ -418,7 +418,7 @@ def stratified_rates(
     *,
     rate: ErrorRate = "fmr",
     unit: Unit = "subject",
-    confidence_level: float = 0.95,
+    confidence_level: Probability = 0.95,
 ) -> StratifiedRates:
     """Compute error rates by one attribute within strata of another, and with the same mix of strata for all.
 
@@ -472,7 +472,6 @@ def stratified_rates(
     >>> one.value, one.baseline, round(one.margin_ratio, 2), round(one.ratio, 2), one.contradicts
     ('f', 'm', 1.51, 1.54, False)
     """
-    level = intervals.level(confidence_level)
     others = [strata] if isinstance(strata, str) else list(strata)
     if not others or by in others:
         raise InputError(f"strata must name attributes other than {by!r}")
@@ -486,15 +485,16 @@ def stratified_rates(
             f"no stratum of {found.strata} has comparisons of every value of {by!r}: there are no standardised rates",
             NotComputableWarning,
         )
-    differences = found.differences(level)
+    differences = found.differences(confidence_level)
     warn_of_contradictions(differences, rate)
     shares = tuple(zip(found.names, found.mix.tolist(), strict=True))
     settings = {
-        "by": by, "strata": others, "at": str(at), "rate": rate, "unit": unit, "confidence_level": level,
+        "by": by, "strata": others, "at": str(at), "rate": rate, "unit": unit,
+        "confidence_level": confidence_level,
     }  # fmt: skip
     return StratifiedRates(
-        rate, at, comparisons.to_threshold(key), by, found.strata, shares, tuple(found.rates(level)),
-        tuple(differences), level, found.cells.n_subjects, settings,
+        rate, at, comparisons.to_threshold(key), by, found.strata, shares, tuple(found.rates(confidence_level)),
+        tuple(differences), confidence_level, found.cells.n_subjects, settings,
     )  # fmt: skip
 
 
@@ -685,7 +685,7 @@ def error_model(
     rate: ErrorRate = "fmr",
     baseline: Mapping[str, str] | None = None,
     unit: Unit = "subject",
-    confidence_level: float = 0.95,
+    confidence_level: Probability = 0.95,
 ) -> ErrorModel:
     """Model errors by several attributes at once, so that each effect is told with the others held fixed.
 
@@ -753,7 +753,6 @@ def error_model(
     >>> [(e.value, e.baseline, round(e.odds_ratio, 2), round(e.pvalue, 2)) for e in found.effects]
     [('f', 'm', 0.83, 0.2)]
     """
-    level = intervals.level(confidence_level)
     names = chosen((attributes,) if isinstance(attributes, str) else tuple(attributes), comparisons.attributes)
     for name in baseline or {}:
         validation.choice("baseline", name, names)
@@ -762,20 +761,20 @@ def error_model(
     design, terms, bases = fitting.make_design(cells, names, baseline or {})
     _require_distinct(design, terms, names)
     fitted = fitting.fit(cells, design)
-    effects = tuple(_effect(fitted, term, level) for term in terms)
+    effects = tuple(_effect(fitted, term, confidence_level) for term in terms)
     lost = [effect for effect in effects if effect.note and math.isnan(effect.odds_ratio)]
     if lost:
         told = "; ".join(f"{effect.attribute} {effect.value}: {effect.note}" for effect in lost)
         warn(f"odds ratios of which only a limit is known: {told}", NotComputableWarning)
-    contradictions = _contradictions(cells, names, level)
+    contradictions = _contradictions(cells, names, confidence_level)
     warn_of_contradictions(contradictions, rate)
     settings = {
         "attributes": list(names), "at": str(at), "rate": rate, "baseline": bases, "unit": unit,
-        "confidence_level": level,
+        "confidence_level": confidence_level,
     }  # fmt: skip
     return ErrorModel(
         rate, at, comparisons.to_threshold(key), bases, effects, tuple(_tests(fitted, terms, names)),
-        contradictions, level, int(cells.n.sum()), int(cells.errors.sum()), cells.n_subjects, settings,
+        contradictions, confidence_level, int(cells.n.sum()), int(cells.errors.sum()), cells.n_subjects, settings,
     )  # fmt: skip
 
 

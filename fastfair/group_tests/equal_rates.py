@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from fastfair import intervals
 from fastfair._lib import memory, seeds
-from fastfair._lib.arguments import SomeResamples, checked
+from fastfair._lib.arguments import Probability, SomeResamples, checked
 from fastfair._lib.plots import STANDS_OUT, USUAL, Bar, Line, draw_rows
 from fastfair._lib.text import p_in_words, per_cent
 from fastfair._lib.warnings import warn
@@ -493,7 +493,7 @@ def fnmr_test(
     *,
     statistic: Statistic = "f",
     n_resamples: SomeResamples = 9999,
-    confidence_level: float = 0.95,
+    confidence_level: Probability = 0.95,
     follow_up: bool = True,
     incomplete_groups: IncompleteGroups = "raise",
     rng: seeds.Seed = None,
@@ -601,7 +601,7 @@ def fmr_test(
     *,
     statistic: FmrStatistic = "deviance",
     n_resamples: SomeResamples = 2000,
-    confidence_level: float = 0.95,
+    confidence_level: Probability = 0.95,
     incomplete_groups: IncompleteGroups = "raise",
     rng: seeds.Seed = None,
     n_threads: int | None = None,
@@ -753,11 +753,10 @@ def _test_of_false_matches(
 def _settings(
     at: OperatingPoint | None, statistic: str, n_resamples: int, confidence_level: float, policy: str
 ) -> dict[str, Any]:
-    """Check the arguments that both tests share."""
+    """Return the arguments that both tests share."""
     return {
         "at": None if at is None else str(at), "statistic": statistic, "incomplete_groups": policy,
-        "n_resamples": n_resamples,
-        "confidence_level": intervals.level(confidence_level),
+        "n_resamples": n_resamples, "confidence_level": confidence_level,
     }  # fmt: skip
 
 
@@ -835,8 +834,7 @@ def share_inside(confidence_level: float, quantile: str) -> float:
     >>> share_inside(0.95, "family-wise"), share_inside(0.95, "paper")
     (0.95, 0.975)
     """
-    level = intervals.level(confidence_level)
-    return level if quantile == "family-wise" else (1 + level) / 2
+    return confidence_level if quantile == "family-wise" else (1 + confidence_level) / 2
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -956,7 +954,7 @@ def margin_of_error(
     at: OperatingPoint | None = None,
     *,
     n_resamples: SomeResamples = 9999,
-    confidence_level: float = 0.95,
+    confidence_level: Probability = 0.95,
     quantile: Quantile = "family-wise",
     center: Center = "data",
     incomplete_groups: IncompleteGroups = "raise",
@@ -1043,7 +1041,7 @@ def margin_of_error(
         outside=tuple(group for group, is_outside in zip(counts.groups, outside, strict=True) if is_outside),
         groups=counts.groups, group_rate=counts.group_rate, rate_name=counts.rate_name, n_subjects=counts.n_subjects,
         n_attempts=counts.n_attempts, n_failures=counts.n_failures, remarks=tuple(counts.remarks()), counts=counts,
-        confidence_level=intervals.level(confidence_level), quantile=quantile, center=center, replicates=distances,
+        confidence_level=confidence_level, quantile=quantile, center=center, replicates=distances,
         settings={
             "at": None if at is None else str(at), "n_resamples": n_resamples, "confidence_level": confidence_level,
             "quantile": quantile, "center": center, "incomplete_groups": incomplete_groups, "rng": seed,

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from fastfair import intervals
 from fastfair._lib import validation
-from fastfair._lib.arguments import Array, checked
+from fastfair._lib.arguments import Array, Probability, checked
 from fastfair._lib.label_codes import Coded, Labels, encode
 from fastfair._lib.notebook import Shown
 from fastfair._lib.text import cell, did_you_mean, rate_with_interval
@@ -476,7 +476,7 @@ class FailureCounts(Shown):
             return np.sqrt(squared_deviations(self.sums)) / self.n_attempts
 
     @checked
-    def confidence_interval(self, confidence_level: float = 0.95) -> tuple[Floats, Floats]:
+    def confidence_interval(self, confidence_level: Probability = 0.95) -> tuple[Floats, Floats]:
         """Compute a confidence interval of each group's rate from its variance, with attempts clustered by subject.
 
         Parameters
@@ -499,11 +499,11 @@ class FailureCounts(Shown):
         >>> bool(((low < counts.group_rate) & (counts.group_rate < high)).all())
         True
         """
-        level = intervals.level(confidence_level)
         rate, n = self.group_rate, self.n_subjects
         known = n > 1
-        low, high = intervals.logit_interval(rate, self.standard_error, np.maximum(n - 1, 1), level)
-        ends = np.array([intervals.upper_limit_without_errors(max(1, int(k)), level) for k in self.n_attempts])
+        low, high = intervals.logit_interval(rate, self.standard_error, np.maximum(n - 1, 1), confidence_level)
+        most = (intervals.upper_limit_without_errors(max(1, int(k)), confidence_level) for k in self.n_attempts)
+        ends = np.fromiter(most, np.float64)
         low = np.where(rate == 0, 0.0, np.where(rate == 1, 1 - ends, low))
         high = np.where(rate == 0, ends, np.where(rate == 1, 1.0, high))
         return np.where(known, low, np.nan), np.where(known, high, np.nan)

@@ -370,7 +370,7 @@ def plan_fmr(
     n_samples: Natural = 1,
     assurance: Probability = 0.8,
     n_simulations: Natural = 1000,
-    confidence_level: float = 0.95,
+    confidence_level: Probability = 0.95,
     max_subjects: Annotated[int, at_least(_LEAST)] = 100_000,
     rng: seeds.Seed = None,
 ) -> FmrPlan:
@@ -469,13 +469,12 @@ def plan_fmr(
     design = Design(n_partners, n_samples, **{name: float(value) for name, value in known.items()})
     if design.fmr >= claimed:
         raise InputError(f"fmr must be below what is claimed, {claimed:g}, not {design.fmr:g}: no study would show it")
-    level = intervals.level(confidence_level)
-    two_sided_level(level)
+    two_sided_level(confidence_level)
     key, seed = seeds.stream(rng)
 
     @cache
     def study(n: int) -> FmrStudy:
-        errors, limit, is_narrow = simulate(design, n, level, n_simulations, key.tolist())
+        errors, limit, is_narrow = simulate(design, n, confidence_level, n_simulations, key.tolist())
         supported = np.where(errors < ENOUGH_ERRORS, ROOM, 1) * limit <= claimed
         size = design.comparisons(n)
         expected = round(size * design.fmr)
@@ -484,7 +483,7 @@ def plan_fmr(
             limit=float(np.median(limit)),
             limit_assured=float(np.quantile(limit, assurance, method="inverted_cdf")),
             assurance=float((supported & ~is_narrow).mean()),
-            independent_limit=float(betaincinv(expected + 1, size - expected, level)),
+            independent_limit=float(betaincinv(expected + 1, size - expected, confidence_level)),
         )  # fmt: skip
 
     about = _about(design, claimed)
@@ -502,7 +501,8 @@ def plan_fmr(
     return FmrPlan(
         claimed=claimed, fmr=design.fmr, covariance=design.covariance, again=design.again, wanted_assurance=assurance,
         n_subjects=n if is_reached else None, needed=rows[n], studies=tuple(rows.values()),
-        n_independent=independent_subjects(design, claimed, assurance, level), confidence_level=level,
+        n_independent=independent_subjects(design, claimed, assurance, confidence_level),
+        confidence_level=confidence_level,
         settings={
             "at": None if at is None else str(at), "n_partners": n_partners, "n_samples": n_samples,
             "n_simulations": n_simulations, "max_subjects": max_subjects, "rng": seed,
