@@ -20,7 +20,7 @@ from ._verdicts import LIMIT, Outcome, Verdict, judge, middle, pooled, table, un
 from .ratios import RATIOS
 
 _MEASURED = ("kernels", "fastfair", "benchmarks", "pyproject.toml")
-_PROCESSES = 5  # of each commit
+_PROCESSES = 3  # of each commit
 _ROUNDS = 6  # of a benchmark in each process
 _TRIES = 5  # at what seems slower, the first among them; most of them decide
 _MORE = 3  # times the rounds, in all but the first
