@@ -172,7 +172,8 @@ def _encode_polars(columns: Sequence[Any]) -> tuple[NDArray[Any], list[NDArray[A
     names = distinct.cast(pl.String)
     order = names.arg_sort()  # a Categorical's codes may differ between two readings, so labels are sorted
     labels = names.gather(order).to_numpy()
-    if together.null_count() or not _MISSING.isdisjoint(labels) or any(text != text.strip() for text in labels):
+    listed = labels.tolist()
+    if together.null_count() or not _MISSING.isdisjoint(listed) or listed != list(map(str.strip, listed)):
         return None
     physical = distinct.to_physical().gather(order).to_numpy()
     position = np.empty(int(physical.max(initial=0)) + 1, smallest_integers(physical.size))
