@@ -232,9 +232,8 @@ def first_beyond(errors, summed, shares, positions):
     for r in range(BLOCK):
         for point in range(shares.size):
             positions[point, r] = stored if totals[r] > 0 else -1
-    zero = np.int64(0)  # a literal 0 would compile what it is passed to once more
-    first_open, start, near_until = zero, zero, zero
-    n_passed, known = zero, stored  # comparisons before `known` follow without a range between them
+    first_open, start, near_until = 0, 0, 0
+    n_passed, known = 0, stored  # comparisons before `known` follow without a range between them
     if summed.key.size > 0:
         known = _advance(errors.keys, start, stored, summed.key[0])
     while first_open < shares.size and start < stored:
