@@ -208,15 +208,19 @@ def _delivered(executor: Any, job: Any) -> Iterator[Callable[[], Any]]:
 
 
 def _scattered(executor: Any, packed: _InMemory) -> Any:
-    """Bring data to all workers, once more where one dies on the way: Dask then waits for ever, or raises."""
+    """Bring data to all workers, and to one, of which others fetch them, where one has just died.
+
+    Dask then waits for ever for those who copy to all, whoever asks, or raises.
+    """
     seconds = _SCATTERING[0] + packed.packed.nbytes / _SCATTERING[1]
     for left in reversed(range(_TRIES)):
         try:
-            return _bounded_in_time(lambda: executor.scatter(packed, broadcast=True, hash=False), seconds)
+            everywhere = left == _TRIES - 1
+            return _bounded_in_time(partial(executor.scatter, packed, broadcast=everywhere, hash=False), seconds)
         except (KeyboardInterrupt, SystemExit):
             raise
-        except BaseException as error:
-            if left == 0 or not isinstance(error, OSError):
+        except BaseException as error:  # OSError, or KeyError of the worker or the data
+            if left == 0:
                 raise _gone(error) from error
     raise AssertionError
 
