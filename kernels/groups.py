@@ -32,38 +32,6 @@ def split_within_groups(scores, reference_group, probe_group, end, out):
 
 
 @jit
-def count_subjects_per_cell(reference, probe, reference_group, probe_group, n_subjects, sizes):
-    """Count the distinct subjects behind each pair of groups.
-
-    reference, probe: (n,) int32 below n_subjects; reference_group, probe_group: (n,) uint16; sizes: (groups, groups)
-    int64, the comparisons of each cell. Returns (groups, groups) int64.
-    """
-    n_groups = sizes.shape[0]
-    end = np.zeros(n_groups * n_groups, np.int64)
-    total = 0
-    for cell in range(end.size):
-        end[cell] = total
-        total += sizes[cell // n_groups, cell % n_groups]
-    by_cell = np.empty(reference.size, np.int64)
-    for k in range(reference.size):
-        cell = np.int64(reference_group[k]) * n_groups + np.int64(probe_group[k])
-        by_cell[end[cell]] = k
-        end[cell] += 1
-    last_seen = np.zeros(n_subjects, np.int64)  # number of the last cell with a subject, from 1
-    distinct = np.zeros((n_groups, n_groups), np.int64)
-    start = 0
-    for cell in range(end.size):
-        for position in range(start, end[cell]):
-            k = by_cell[position]
-            for subject in (reference[k], probe[k]):
-                if last_seen[subject] != cell + 1:
-                    last_seen[subject] = cell + 1
-                    distinct[cell // n_groups, cell % n_groups] += 1
-        start = end[cell]
-    return distinct
-
-
-@jit
 def widen_ranges(subject, group, low, high):
     """Find the lowest and the highest group that each subject is in.
 

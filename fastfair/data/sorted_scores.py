@@ -24,6 +24,8 @@ from . import checks, score_keys
 _Array = TypeVar("_Array", bound=NDArray[Any])
 BothSides = tuple[NDArray[Any], NDArray[Any], NDArray[Any]]
 Labels = Mapping[str, NDArray[np.uint16]]
+_MOST_MARKS = 2**27  # subjects of cells that are marked at a time
+_ROWS = 2**20  # comparisons at a time
 _COLUMNS = ("keys", "rows", "reference", "probe", "reference_sample", "probe_sample")
 Attributes = dict[str, tuple[NDArray[Any], NDArray[np.uint16], NDArray[np.uint16]]]
 
@@ -212,15 +214,23 @@ class GroupedSide:
     @cached_property
     def subjects(self) -> NDArray[np.int64] | None:
         """(groups, groups) number of distinct subjects in these comparisons; None where subjects are not known."""
-        from fastfair.kernels import groups as kernels
-
         if self.side.reference is None or self.counted is not None:
             return None if self.counted is None else self.counted[1]
-        groups = (self.reference_group, self.probe_group)
-        counts: NDArray[np.int64] = kernels.count_subjects_per_cell(
-            self.side.reference, self.side.probe, *groups, self.n_subjects, self.cells
-        )
-        return read_only(counts)
+        used = np.flatnonzero(self.cells)
+        counts, at_once = np.zeros(self.cells.size, np.int64), max(1, _MOST_MARKS // max(1, self.n_subjects))
+        for first in range(0, used.size, at_once):
+            cells = used[first : first + at_once]
+            seen = np.zeros((cells.size, self.n_subjects), np.bool_)
+            place = np.full(counts.size, -1, np.int64)  # where the marks of a cell begin
+            place[cells] = np.arange(cells.size) * self.n_subjects
+            for start in range(0, self.reference_group.size, _ROWS):
+                rows = slice(start, start + _ROWS)
+                begin = place[self.reference_group[rows].astype(np.intp) * self.n_groups + self.probe_group[rows]]
+                kept = slice(None) if cells.size == used.size else begin >= 0
+                for subject in self.side.compared(rows):
+                    mark((begin + subject)[kept], seen.reshape(-1))
+            counts[cells] = np.count_nonzero(seen, axis=1)
+        return read_only(counts.reshape(self.cells.shape))
 
 
 def read_only(array: _Array) -> _Array:
