@@ -275,7 +275,7 @@ def first_beyond(errors, summed, shares, positions):
                 else:
                     open_before = True
             if not open_before:
-                first_open = np.int64(point + 1)
+                first_open = point + 1
         for r in range(BLOCK):
             before[r] = after[r]
         count_before, start = count, stop
