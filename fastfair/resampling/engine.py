@@ -572,6 +572,8 @@ class Resampler(Engine):
         workers: Workers = Workers(),  # noqa: B008 - frozen
     ) -> None:
         self.comparisons = comparisons
+        # Kept, as other processes get what was drawn without the comparisons.
+        self.no_unit_left_out = comparisons.lacks.get("units left out", "")
         self.points = tuple(points)
         self.rates = np.array([point.value for point in points], np.float64)
         self.metrics, self.eer_method, self.costs = metrics.names, metrics.eer_method, metrics.costs
@@ -863,7 +865,8 @@ class Resampler(Engine):
         InputError
             Where there are too many units to leave out one at a time, and for a scan.
         """
-        self.comparisons._require("units left out")
+        if self.no_unit_left_out:
+            raise InputError(self.no_unit_left_out)
         if self.units.n_units > _MOST_LEFT_OUT:
             raise InputError(
                 f'method="bca" leaves out {self.units.n_units:,} units one at a time, but at most {_MOST_LEFT_OUT:,} '

@@ -116,8 +116,8 @@ class PairSide(ABC):
         """Whether any comparison has two units whose weights vary; without one, no weights are shrunk."""
 
     def weigh(self, block: int, weights: NDArray[np.uint8], largest: int, totals: NDArray[np.int64]) -> None:
-        """As in `Totals`."""
-        raise NotImplementedError
+        """As in `Totals`, of a side that is its own; scans return others."""
+        raise AssertionError("`totals` returns what weighs this side")
 
     def unit_counts(self, k: int) -> NDArray[np.int64]:
         """Return the number of comparisons of each unit in list k, (rows,)."""
