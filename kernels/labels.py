@@ -25,6 +25,13 @@ def look_up(values, lowest, table, out):
 
 
 @jit
+def write_table(places, entries, table):
+    """Write entries to a table, the last one of each place. places: (n,) integers; entries: (n,); table: (m,), out."""
+    for k in range(places.size):
+        table[places[k]] = entries[k]
+
+
+@jit
 def number_rows(words, first, known, slots, numbers):
     """Number the distinct rows of a table in the order in which they first occur, through a hash table.
 

@@ -99,9 +99,7 @@ def add_runs(runs, chosen, errors, stratum, varies, sums, units):
         for run in chosen[first:k]:
             for p in range(runs.stop[run - 1] if run > 0 else 0, runs.stop[run]):
                 other = runs.partner[p]
-                if together[other] == 0:
-                    continue
-                m = np.float64(together[other])
+                m = np.float64(together[other])  # or 0, where the pair was seen before: to ask for that takes longer
                 together[other] = 0
                 n += m
                 all_squared += m * m
@@ -115,8 +113,7 @@ def add_runs(runs, chosen, errors, stratum, varies, sums, units):
                     ends_squared += 2 * m * m
                 elif own_varies or varies[other]:
                     ends_squared += m * m
-                if stratum[other] == stratum[unit]:
-                    inside += 2 * m
+                inside += 2 * m * np.float64(stratum[other] == stratum[unit])
         sums.comparisons[unit] += n
         sums.repeats_squared[unit] += squared
         sums.inside[stratum[unit]] += inside

@@ -8,43 +8,42 @@ from ._jit import jit
 
 
 @jit
-def count_buckets(reference, probe, counts):
-    """Count the comparisons of each bucket; all those of two subjects go to that of the smaller one.
+def find_buckets(reference, probe, flags, numbers, buckets, counts):
+    """Find the bucket of each comparison; all those of two subjects go to that of the smaller one, the mated apart.
 
-    reference, probe: (n,) int32 subjects; counts: (buckets,) int64, added to; their number is a power of 2
+    reference, probe: (n,) uint16 or int32 positions in numbers; flags: (n,) bool, whether each is mated; numbers:
+    (subjects,) int32; buckets: (n,) uint8, out; counts: (2, buckets) int64, added to, those of mated comparisons first;
+    their number is a power of 2, at most 128
     """
-    mask = counts.size - 1
+    n_buckets = counts.shape[1]
     for p in range(reference.size):
-        counts[min(reference[p], probe[p]) & mask] += 1
+        bucket = min(numbers[reference[p]], numbers[probe[p]]) & (n_buckets - 1)
+        counts[1 - flags[p], bucket] += 1
+        buckets[p] = bucket if flags[p] else bucket + n_buckets
 
 
 @jit
-def fill_buckets(reference, probe, position, of_buckets):
-    """Write comparisons bucket by bucket.
+def fill_buckets(reference, probe, numbers, buckets, position, of_buckets):
+    """Write the subjects of comparisons bucket by bucket.
 
-    reference, probe: (n,) int32 subjects; position: (buckets,) int64, where those of each bucket begin, overwritten;
-    of_buckets: (2, n) uint16 or int32, out
+    reference, probe, numbers, buckets: as `find_buckets` has them; position: (buckets,) int64, where those of each
+    bucket begin, overwritten; of_buckets: (2, n) uint16 or int32, out
     """
-    mask = position.size - 1
     for p in range(reference.size):
-        bucket = min(reference[p], probe[p]) & mask
-        at = position[bucket]
-        of_buckets[0, at], of_buckets[1, at] = reference[p], probe[p]
-        position[bucket] = at + 1
+        at = position[buckets[p]]
+        of_buckets[0, at], of_buckets[1, at] = numbers[reference[p]], numbers[probe[p]]
+        position[buckets[p]] = at + 1
 
 
 @jit
-def fill_keys(reference, probe, keys, position, of_buckets):
-    """Write the keys of comparisons bucket by bucket, in the order of `fill_buckets`.
+def fill_keys(keys, buckets, position, of_buckets):
+    """Write the keys of comparisons bucket by bucket.
 
-    reference, probe: (n,) int32 subjects; keys: (n,) int32 or int64; position: (buckets,) int64, where those of each
-    bucket begin, overwritten; of_buckets: (n,) of the type of keys, out
+    keys: (n,) int32 or int64; buckets, position: as in `fill_buckets`; of_buckets: (n,) of the type of keys, out
     """
-    mask = position.size - 1
-    for p in range(reference.size):
-        bucket = min(reference[p], probe[p]) & mask
-        of_buckets[position[bucket]] = keys[p]
-        position[bucket] += 1
+    for p in range(keys.size):
+        of_buckets[position[buckets[p]]] = keys[p]
+        position[buckets[p]] += 1
 
 
 @jit

@@ -86,8 +86,8 @@ class FrameColumns:
         is_text, series = self.is_text(name), self[name]
         values: Any = series
         with _taking(name, series.dtype):
-            if not is_text and (missing := series.is_null().to_numpy()).any():
-                values = [None if lacks else True for lacks in missing.tolist()]
+            if not is_text and series.null_count():
+                values = [None if lacks else True for lacks in series.is_null().to_list()]
             elif not is_text:
                 values = (series.cast(nw.Int64) if series.dtype in _WIDE else series).to_numpy()
             return encode(f"column {name!r}", values)

@@ -124,6 +124,9 @@ def encode(name: str, values: Labels) -> Coded:
         raise InputError(f"{name} must be labels, text or numbers, but their type is {array.dtype}")
     distinct, codes = number_entries(array)
     if array.dtype.kind in "iub":
+        kind = smallest_integers(distinct.size)
+        if codes.dtype == kind and bool((distinct[1:] > distinct[:-1]).all()):  # as numbers of a short range are
+            return Coded(distinct, codes)
         labels, places = np.unique(distinct, return_inverse=True)
     else:
         entries = (distinct.astype(str) if array.dtype.kind in "mM" else distinct).tolist()
@@ -285,6 +288,16 @@ def mark(values: Array, used: NDArray[np.bool_], lowest: int = 0) -> None:
 
     # Threads may mark the same place, but only ever with the same value.
     in_parts(values.size, lambda part: kernels.mark_used(values[part], lowest, used))
+
+
+def write_table(places: Array, entries: Array, table: Array) -> None:
+    """Do ``table[places] = entries``."""
+    if _are_few(places.size):
+        table[places] = entries
+        return
+    from fastfair.kernels import labels as kernels
+
+    kernels.write_table(places, entries, table)
 
 
 _n_rows = 0  # that tables were read for so far

@@ -99,7 +99,7 @@ def labels_of_subjects(n: int, columns: list[tuple[NDArray[Any], NDArray[Any]]])
     """
     found = np.empty(n, columns[0][1].dtype)
     for subject, label in columns:
-        found[subject] = label
+        label_codes.write_table(subject, label, found)
     if all(np.array_equal(label_codes.look_up(subject, found), label) for subject, label in columns):
         return found
     return None

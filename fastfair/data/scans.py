@@ -210,7 +210,7 @@ class ScoreTail:
         return keys, reference, probe
 
 
-N_BUCKETS = 128  # a power of 2
+N_BUCKETS = 128  # of each class; a power of 2, so that a byte tells the bucket
 # The references, the probes and the keys of comparisons; the keys are int64 and none where those are not kept.
 Read = tuple[NDArray[Any], NDArray[Any], score_keys.Keys]
 Reader = Callable[[], Read]
@@ -226,36 +226,43 @@ _LACKS_OF_FILES = {
 InBucket = tuple[NDArray[Any], ...]
 
 
-def in_buckets(reference: Codes, probe: Codes, n_subjects: int, keys: score_keys.Keys | None = None) -> list[InBucket]:
+def in_buckets(
+    reference: NDArray[Any], probe: NDArray[Any], flags: NDArray[np.bool_], numbers: Codes,
+    keys: score_keys.Keys | None = None,
+) -> tuple[list[InBucket], list[InBucket]]:  # fmt: skip
     """Divide comparisons among buckets, so that all comparisons of two subjects lie in one.
 
     Parameters
     ----------
-    reference, probe : (n,) ndarray of int32
-        Subjects, numbered below `n_subjects`.
-    n_subjects : int
-        As said.
+    reference, probe : (n,) ndarray of uint16 or int32
+        Positions of subjects.
+    flags : (n,) ndarray of bool
+        Whether each comparison is mated.
+    numbers : (subjects,) ndarray of int32
+        The number of each subject.
     keys : (n,) ndarray of int32 or int64, optional
         The keys of their scores.
 
     Returns
     -------
-    list of InBucket
-        The comparisons of each bucket.
+    two lists of InBucket
+        The comparisons of each bucket, of mated ones and of non-mated ones.
     """
     from fastfair.kernels import scan as kernels
 
-    counts = np.zeros(N_BUCKETS, np.int64)
-    kernels.count_buckets(reference, probe, counts)
+    buckets, counts = np.empty(reference.size, np.uint8), np.zeros((2, N_BUCKETS), np.int64)
+    kernels.find_buckets(reference, probe, flags, numbers, buckets, counts)
     end = np.cumsum(counts)
-    of_buckets = np.empty((2, reference.size), smallest_integers(n_subjects))
-    kernels.fill_buckets(reference, probe, end - counts, of_buckets)
+    begin = end - counts.reshape(-1)
+    of_buckets = np.empty((2, reference.size), smallest_integers(int(numbers.max(initial=0)) + 1))
+    kernels.fill_buckets(reference, probe, numbers, buckets, begin.copy(), of_buckets)
     columns = [of_buckets]
     if keys is not None:
         columns.append(np.empty_like(keys))
-        kernels.fill_keys(reference, probe, keys, end - counts, columns[1])
+        kernels.fill_keys(keys, buckets, begin.copy(), columns[1])
     cuts = itertools.pairwise([0, *end.tolist()])
-    return [tuple(column[..., slice(*ends)] for column in columns) for ends in cuts]
+    found: list[InBucket] = [tuple(column[..., slice(*ends)] for column in columns) for ends in cuts]
+    return found[:N_BUCKETS], found[N_BUCKETS:]
 
 
 class SpilledPairs:
@@ -508,17 +515,17 @@ class Scan:
         numbers = self._subjects.number(part.subjects)
         self._take_attributes(part, numbers)
         keys = self._of_one_type(part.keys)
-        reference, probe = (look_up(codes, numbers, dtype=np.int32) for codes in (part.reference, part.probe))
-        n_subjects = self._subjects.numbers.size
-        for mated, tail, pairs in zip((True, False), self._tails, self._pairs, strict=True):
-            share = _SHARE_OF_MATED * self._most
-            most = share if mated else self._most - min(share, self._tails[0].n)
-            of_class = part.flags == mated
-            chosen, kept = np.flatnonzero(of_class), np.flatnonzero(of_class & part.near)
-            its_keys = keys[of_class[part.near]]
-            tail.add(its_keys, reference[kept], probe[kept], max(1, int(most)), chosen.size)
-            all_keys = its_keys if pairs.has_keys else None
-            pairs.add(in_buckets(reference[chosen], probe[chosen], n_subjects, all_keys))
+        near = np.flatnonzero(part.near)
+        mated, n_mated = part.flags[near], int(np.count_nonzero(part.flags))
+        all_keys = keys if self._pairs[0].has_keys else None
+        divided = in_buckets(part.reference, part.probe, part.flags, numbers, all_keys)
+        share, sizes = _SHARE_OF_MATED * self._most, (n_mated, part.flags.size - n_mated)
+        for k, (tail, pairs) in enumerate(zip(self._tails, self._pairs, strict=True)):
+            most = self._most - min(share, self._tails[0].n) if k else share
+            chosen = np.flatnonzero(mated != bool(k))
+            reference, probe = (numbers[column[near[chosen]]] for column in (part.reference, part.probe))
+            tail.add(keys[chosen], reference, probe, max(1, int(most)), sizes[k])
+            pairs.add(divided[k])
         if sum(pairs.n_bytes for pairs in self._pairs) > self._most_bytes:
             for pairs in self._pairs:
                 pairs.spill()

@@ -31,11 +31,11 @@ from .formats import USUAL_LAYOUT, HowToRead, Layout
 if TYPE_CHECKING:
     from narwhals.typing import IntoDataFrame
 
-_BYTES_OF_A_ROW = 48  # while its columns are read, coded and counted
+# While the columns of a row are read, coded and counted, and more for each of text: names and groups of both sides.
+_BYTES_OF_A_ROW, _BYTES_OF_TEXT, _MOST_TEXTS = 24, 18, 4
 _SHARE_OF_ROWS = 0.25  # of the memory, for the rows that are read at once
 _MOST_ROWS = 2**22
-# With an executor: a row that was read and waits, the rows of a task, and how many tasks run or wait.
-_BYTES_OF_A_READ_ROW, _ROWS_OF_A_TASK, _LEAST_TASKS, _MOST_TASKS = 24, 2**20, 4, 64
+_ROWS_OF_A_TASK, _LEAST_TASKS, _MOST_TASKS = 2**20, 4, 64  # with an executor, and how many tasks run or wait
 _AHEAD = 1  # parts that may wait, besides those that threads work on
 
 
@@ -155,14 +155,11 @@ def scan_comparisons(
     paths = [file.absolute() for file in files.files_of(path, "comparisons")]
     stamps = {file: files.stamp_of(file) for file in paths}
     scan = Scan(score_kind, limit, storage.folder, storage.cllr)
-    if executor is None:
-        n_at_once = count_threads(None) + _AHEAD + 1
-        n_rows = int(min(_MOST_ROWS, _SHARE_OF_ROWS * limit / _BYTES_OF_A_ROW / n_at_once))
-    else:
-        at_once = _SHARE_OF_ROWS * limit / _BYTES_OF_A_READ_ROW
-        n_at_once = min(max(int(at_once / _ROWS_OF_A_TASK), _LEAST_TASKS), _MOST_TASKS)
-        n_rows = int(min(_ROWS_OF_A_TASK, at_once / n_at_once))
-    parts = [part for file in paths for part in _parts_of(file, n_rows, how)]
+    n_at_once, most_rows, n_bytes = count_threads(None) + _AHEAD + 1, _MOST_ROWS, _SHARE_OF_ROWS * limit
+    if executor is not None:
+        n_tasks, most_rows = int(n_bytes / _BYTES_OF_A_ROW / _ROWS_OF_A_TASK), _ROWS_OF_A_TASK
+        n_at_once = min(max(n_tasks, _LEAST_TASKS), _MOST_TASKS)
+    parts = [part for file in paths for part in _parts_of(file, most_rows, n_bytes / n_at_once, how)]
     reader = _PartReader(parts, how, storage.cllr, stamps)
     read = _in_threads(scan, reader) if executor is None else _in_tasks(scan, reader, executor, n_at_once)
     with reporting(progress, "files") as report:
@@ -186,12 +183,15 @@ class _Part(NamedTuple):
     n_rows: int | None = None
 
 
-def _parts_of(file: Path, n_rows: int, how: HowToRead) -> list[_Part]:
-    """Cut a file into parts of a number of rows, if it is a Parquet file."""
+def _parts_of(file: Path, most_rows: int, n_bytes: float, how: HowToRead) -> list[_Part]:
+    """Cut a file into parts of so many rows that each takes a number of bytes, if it is a Parquet file."""
     if (how.layout.format if how.layout.format != "auto" else file.suffix.removeprefix(".")) != "parquet":
         return [_Part(file)]
     with files.reading(file):
-        size = tables.without_rows(file).select(files.polars().len()).collect().item()
+        rows = tables.without_rows(file)
+        size, types = rows.select(files.polars().len()).collect().item(), rows.collect_schema().dtypes()
+    n_texts = min(sum(not kind.is_numeric() for kind in types), _MOST_TEXTS)
+    n_rows = min(most_rows, int(n_bytes / (_BYTES_OF_A_ROW + n_texts * _BYTES_OF_TEXT)))
     return [_Part(file, first, n_rows) for first in range(0, max(size, 1), n_rows)]
 
 

@@ -61,7 +61,8 @@ def test_buckets_hold_the_key_of_each_comparison_beside_its_subjects(tmp_path, k
     for k in range(3):
         reference, probe = rng.integers(0, 300, (2, 200), dtype=np.int32)
         scores = rng.normal(size=200).astype(kind)
-        pairs.add(in_buckets(reference, probe, 300, score_keys.encode(scores)))
+        flags, numbers = np.zeros(200, np.bool_), np.arange(300, dtype=np.int32)
+        pairs.add(in_buckets(reference, probe, flags, numbers, score_keys.encode(scores))[1])
         expected += zip(reference.tolist(), probe.tolist(), scores.tolist(), strict=True)
         n_bytes += 200 * (2 * 2 + scores.itemsize)
         if k in spilled:
@@ -85,7 +86,7 @@ def test_comparisons_and_subjects_are_counted_by_groups(seed, n_groups, n_subjec
     parts = [tuple(rng.integers(0, n_subjects, (2, n), dtype=np.int32)) for n in (0, 7, 20)]
     pairs = SpilledPairs(Folder(), "pairs", at_once=1, most_bytes=0)
     for part in parts:
-        pairs.add(in_buckets(*part, n_subjects))
+        pairs.add(in_buckets(*part, np.zeros(part[0].size, np.bool_), np.arange(n_subjects, dtype=np.int32))[1])
     cells, subjects, n_seen = pairs.count(group, n_groups)
     reference, probe = np.hstack([np.stack(part) for part in parts])
     for i, j in itertools.product(range(n_groups), repeat=2):

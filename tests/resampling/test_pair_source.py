@@ -50,7 +50,8 @@ def sources(e, share):
     spilled = []
     for side in (whole.mated, whole.nonmated):
         pairs = SpilledPairs(Folder(None), "pairs", 10, 10**6)
-        pairs.add(in_buckets(side.reference, side.probe, whole.subjects.size))
+        numbers, flags = np.arange(whole.subjects.size, dtype=np.int32), np.ones(len(side), np.bool_)
+        pairs.add(in_buckets(side.reference, side.probe, flags, numbers)[0])
         spilled.append(pairs)
     return whole, vectors, with_pairs(vectors, tuple(spilled)), as_trials(vectors, whole)
 
