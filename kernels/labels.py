@@ -25,10 +25,17 @@ def look_up(values, lowest, table, out):
 
 
 @jit
-def write_table(places, entries, table):
-    """Write entries to a table, the last one of each place. places: (n,) integers; entries: (n,); table: (m,), out."""
+def fill_table(places, entries, table):
+    """Write entries to a table, and return whether each place has one alone.
+
+    places: (n,) integers; entries: (n,) integers of at least 0; table: (m,) int32, negative where nothing was written
+    """
     for k in range(places.size):
-        table[places[k]] = entries[k]
+        if table[places[k]] < 0:
+            table[places[k]] = entries[k]
+        elif table[places[k]] != entries[k]:
+            return False
+    return True
 
 
 @jit

@@ -290,14 +290,15 @@ def mark(values: Array, used: NDArray[np.bool_], lowest: int = 0) -> None:
     in_parts(values.size, lambda part: kernels.mark_used(values[part], lowest, used))
 
 
-def write_table(places: Array, entries: Array, table: Array) -> None:
-    """Do ``table[places] = entries``."""
+def fill_table(places: Array, entries: Array, table: NDArray[np.int32]) -> bool:
+    """Write entries where a table is negative, and tell whether all others are there already."""
     if _are_few(places.size):
-        table[places] = entries
-        return
+        empty = table[places] < 0
+        table[places[empty]] = entries[empty]
+        return bool((table[places] == entries).all())
     from fastfair.kernels import labels as kernels
 
-    kernels.write_table(places, entries, table)
+    return bool(kernels.fill_table(places, entries, table))
 
 
 _n_rows = 0  # that tables were read for so far

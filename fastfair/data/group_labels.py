@@ -97,11 +97,9 @@ def labels_of_subjects(n: int, columns: list[tuple[NDArray[Any], NDArray[Any]]])
 
     columns: the subjects of each row and their labels, such as those of references and those of probes.
     """
-    found = np.empty(n, columns[0][1].dtype)
-    for subject, label in columns:
-        label_codes.write_table(subject, label, found)
-    if all(np.array_equal(label_codes.look_up(subject, found), label) for subject, label in columns):
-        return found
+    found = np.full(n, -1, np.int32)
+    if all(label_codes.fill_table(subject, label, found) for subject, label in columns):
+        return found.astype(columns[0][1].dtype)
     return None
 
 
