@@ -10,7 +10,7 @@ from fastfair.cli.interrupts import end_at_once
 def main() -> None:
     """Run the command line."""
     end_at_once()
-    gc.disable()  # until all is imported, which stays: searching it for garbage took a tenth of a short run
+    gc.disable()  # until all is imported
     from fastfair.cli import main as cli
 
     cli.main()

@@ -169,19 +169,23 @@ def _encode_polars(columns: Sequence[Any]) -> tuple[NDArray[Any], list[NDArray[A
         return None
     import polars as pl
 
-    texts = [one.to_native().cast(pl.String).str.strip_chars().rename("") for one in series]
-    together = pl.concat([text.cast(pl.Categorical) for text in texts])
-    distinct = together.unique().drop_nulls()
-    names = distinct.cast(pl.String)
-    order = names.arg_sort()  # a Categorical's codes may differ between two readings, so labels are sorted
-    labels = names.gather(order).to_numpy()
-    listed = labels.tolist()
-    if together.null_count() or not _MISSING.isdisjoint(listed) or listed != list(map(str.strip, listed)):
+    together = pl.concat([one.to_native().cast(pl.String).rename("").cast(pl.Categorical) for one in series])
+    if together.null_count():
         return None
-    physical = distinct.to_physical().gather(order).to_numpy()
-    position = np.empty(int(physical.max(initial=0)) + 1, smallest_integers(physical.size))
-    position[physical] = np.arange(physical.size)
-    return labels, np.split(position[together.to_physical().to_numpy()], np.cumsum(list(map(len, texts)))[:-1])
+    physical = together.to_physical().to_numpy()
+    rows = np.full(int(physical.max(initial=0)) + 1, -1)  # one of each category
+    rows[physical] = np.arange(physical.size)
+    used = np.flatnonzero(rows >= 0)
+    names = together.gather(rows[used]).cast(pl.String).str.strip_chars()
+    order = names.arg_sort()  # a Categorical's codes may differ between two readings, so labels are sorted
+    numbers = names.gather(order).rle_id().to_numpy().astype(np.int64)
+    labels = names.gather(order).to_numpy()[np.diff(numbers, prepend=-1) > 0]
+    listed = labels.tolist()
+    if not _MISSING.isdisjoint(listed) or listed != list(map(str.strip, listed)):
+        return None
+    position = np.empty(rows.size, smallest_integers(labels.size))
+    position[used[order.to_numpy()]] = numbers
+    return labels, np.split(position[physical], np.cumsum(list(map(len, series)))[:-1])
 
 
 def _code_entries(name: str, entries: list[Any], codes: Array) -> tuple[Array, Array]:

@@ -7,6 +7,7 @@ import json
 import textwrap
 from collections.abc import Callable, Iterable
 from dataclasses import fields
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -164,17 +165,23 @@ class Command(click.Command):
     """A verb: help shows the options that matter, `--help-all` all, and `--config` reads options out of a file."""
 
     def __init__(self, name: str, verb: Verb, table: Table, run: Callable[[str], Any]) -> None:
-        words = verb.arguments.split()
-        arguments = [_argument(word) for word in words]
-        options = [_ClickOption(one) for one in options_of(verb, table)]
+        super().__init__(
+            name.split()[-1], callback=lambda **_: run(name), help=verb.help,
+            short_help=verb.help.partition(". ")[0].removesuffix(".") + ".",
+        )  # fmt: skip
+        del self.params  # of most verbs, which are not called, they are not needed
+        self.verb, self.examples = verb, list(map(str.strip, verb.examples.splitlines()))
+        self._table = table
+
+    @cached_property
+    def params(self) -> list[click.Parameter]:  # type: ignore[override]
+        """The arguments and options."""
+        arguments = [_argument(word) for word in self.verb.arguments.split()]
+        options = [_ClickOption(one) for one in options_of(self.verb, self._table)]
         help_all = click.Option(
             [_ALL], is_flag=True, is_eager=True, expose_value=False, callback=_show_all, help="Show all options."
         )
-        super().__init__(
-            name.split()[-1], params=[*arguments, *options, help_all], callback=lambda **_: run(name), help=verb.help,
-            short_help=verb.help.partition(". ")[0].removesuffix(".") + ".",
-        )  # fmt: skip
-        self.verb, self.examples = verb, list(map(str.strip, verb.examples.splitlines()))
+        return [*arguments, *options, help_all]
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Parse options, and remember them as they were written."""

@@ -8,7 +8,10 @@ import io
 import re
 import sys
 import warnings
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
+from importlib.machinery import PathFinder
+from types import ModuleType
 from typing import Any
 
 try:
@@ -48,8 +51,8 @@ def run_verb(name: str) -> None:
 
         # Before anything large is imported, as another process does the same.
         compile_ahead(given["n_threads"], **expected)
-    _import_when_used("numpy.f2py", "numpy.ma", "numpy.polynomial", "numpy.testing")
     actions, run = (importlib.import_module(f"fastfair.cli.{module}") for module in ("actions", "run"))
+    gc.freeze()  # what is imported stays: searching it for garbage took a tenth of a short run
     gc.set_threshold(100_000)
     gc.enable()
     if context.invoked_subcommand is not None:
@@ -85,17 +88,23 @@ def told_of_compiling() -> AbstractContextManager[Any]:
     return listening
 
 
-def _import_when_used(*names: str) -> None:
-    """Put off modules that scipy.special imports with all of NumPy, and that nobody uses: a tenth of a short run."""
-    for name in set(names) - sys.modules.keys():
-        spec = importlib.util.find_spec(name)
-        assert spec is not None
-        assert spec.loader is not None
-        spec.loader = importlib.util.LazyLoader(spec.loader)
-        sys.modules[name] = module = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(module)
-        parent, _, child = name.rpartition(".")
-        setattr(sys.modules[parent], child, module)
+class _ImportedWhenUsed(PathFinder):
+    """Finds modules that NumPy, SciPy and numba import and a run hardly ever uses: a tenth of a short run."""
+
+    names = frozenset(
+        ["numpy._core._add_newdocs", "numpy._core._add_newdocs_scalars", "numpy.f2py", "numpy.ma", "numpy.polynomial",
+         "numpy.testing", "yaml"]
+    )  # fmt: skip
+
+    @classmethod
+    def find_spec(cls, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None) -> Any:
+        """Return where a module is, and that it is to be run when it is used."""
+        if name == "coverage":  # were this run measured, it would be there: numba does without
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+        spec = super().find_spec(name, path, target) if name in cls.names else None
+        if spec is not None and spec.loader is not None:
+            spec.loader = importlib.util.LazyLoader(spec.loader)
+        return spec
 
 
 def command_line(verbs: dict[str, Verb], of_functions: Table) -> click.Group:
@@ -142,6 +151,7 @@ def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
 
 def main() -> None:
     """Run the command line; print an error as one line, without a traceback."""
+    sys.meta_path.insert(0, _ImportedWhenUsed)
     warnings.simplefilter("always", FastfairWarning)
     warnings.showwarning = _show_warning
     guard_streams()

@@ -262,7 +262,7 @@ def cut_out(columns: Sequence[tuple[str, Coded]], pattern: str) -> list[Coded]:
         ) from error
     found = found.str.strip_chars()
     missing = (found.fill_null("") == "").to_numpy()
-    for what, coded in columns:
+    for what, coded in columns if missing.any() else ():
         wrong = np.flatnonzero(missing[coded.codes])
         if wrong.size:
             row = int(wrong[0])

@@ -182,19 +182,18 @@ def of_text(content: text.Text, separator: str | None = None) -> Table:
         raise FileFormatError(
             f"{content.path}: the header has neither tab, comma nor semicolon: {content.first[:120]!r}"
         )
-    names = _restored(pl.Series(text.header(content, by))).to_list()
+    names = _restored(pl.DataFrame({"name": text.header(content, by)})).to_series().to_list()
 
     def read(wanted: list[str], numbers: Sequence[str]) -> Any:
         places = sorted(names.index(name) for name in wanted)
         frame, lines = text.split(content, by, columns=places)
         frame.columns = [names[place] for place in places]
         frame, made.lines = frame[1:], lines[1:]
-        return frame.select(
-            pl.Series(name, text.numbers(content.path, f"column {name!r}", frame[name], lines[1:], content.failures))
-            if name in numbers
-            else _restored(frame[name])
-            for name in wanted
-        )
+        columns = {column.name: column for column in _restored(frame.drop(numbers, strict=False))}
+        for name in set(numbers) & set(wanted):
+            what = f"column {name!r}"
+            columns[name] = text.numbers(content.path, what, frame[name], lines[1:], content.failures)
+        return pl.DataFrame({name: columns[name] for name in wanted})
 
     made = Table(content.path, names, read)
     return made
@@ -205,11 +204,13 @@ def separator_of(content: text.Text) -> str | None:
     return next((separator for separator in SEPARATORS if separator in content.first), None)
 
 
-def _restored(cells: pl.Series) -> pl.Series:
+def _restored(cells: pl.DataFrame) -> pl.DataFrame:
     """Return the cells of a text file without blanks and protecting apostrophes."""
-    cells = cells.str.strip_chars()
+    pl = files.polars()
+    cells = cells.select(pl.all().str.strip_chars())
     # To look for apostrophes takes a tenth of the time that a regular expression does.
-    return whole_files.restored(cells) if cells.str.starts_with("'").any() else cells
+    protected = [column.name for column in cells if column.str.starts_with("'").any()]
+    return cells.with_columns(whole_files.restored(pl.col(protected))) if protected else cells
 
 
 def of_parquet(path: Path, first: int = 0, n: int | None = None) -> Table:

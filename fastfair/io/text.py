@@ -204,10 +204,10 @@ def numbers(
             counted = f" ({int(wrong.sum())} such rows)"
             raise FileFormatError(f"{path}: {where}: {what} {message.format(text[row])}{counted}{would_do}")
 
-    text = text.str.strip_chars()
     made = text.cast(pl.Float64, strict=False)
     if made.null_count():
-        made = _with_decimal_commas(path, what, text, made)
+        text = text.str.strip_chars()
+        made = _with_decimal_commas(path, what, text, text.cast(pl.Float64, strict=False))
     unread, empty = made.is_null().to_numpy(), (text == "").to_numpy()
     values = made.fill_null(np.nan).to_numpy()
     would_do = "" if failures is None else f"; {checks.FAILURES_DO}"
@@ -259,8 +259,9 @@ def header(text: Text, separator: str) -> list[str]:
 
 def _content(path: Path) -> bytes:
     parts: list[bytes] = []
+    size = path.stat().st_size + 1  # read at once where it is not compressed
     with files.opened(path) as file:
-        while part := file.read(_BLOCK):
+        while part := file.read(max(size, _BLOCK)):
             parts.append(part)
             _require_memory(path, sum(map(len, parts)))
     return b"".join(parts)
