@@ -189,7 +189,7 @@ def of_text(content: text.Text, separator: str | None = None) -> Table:
         frame, lines = text.split(content, by, columns=places)
         frame.columns = [names[place] for place in places]
         frame, made.lines = frame[1:], lines[1:]
-        columns = {column.name: column for column in _restored(frame.drop(numbers, strict=False))}
+        columns: dict[str, Any] = {column.name: column for column in _restored(frame.drop(numbers, strict=False))}
         for name in set(numbers) & set(wanted):
             what = f"column {name!r}"
             columns[name] = text.numbers(content.path, what, frame[name], lines[1:], content.failures)
