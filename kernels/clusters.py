@@ -15,7 +15,8 @@ from ._jit import jit
 from .philox import BLOCK, fill, fill_some
 
 ATTEMPTS, FAILURES, FAILURES_SQUARED, FAILURES_BY_ATTEMPTS, ATTEMPTS_SQUARED = range(5)  # rows of the array of sums
-_UNIT = 2.0**-53
+_UNIT, _WORDS = 2.0**-53, 2.0**32
+_SOME = 32.0  # expected replicates of 64 that draw a kind of subjects: below it, to count up one by one is faster
 _LOW_BITS, _HALF = np.uint64(11), np.uint64(32)
 _FEW = 40.0  # below this expected number, adding up probabilities is faster than rejection
 _ROUNDING = 1e-12  # far more than the rounding error of a computed probability of 0
@@ -186,12 +187,37 @@ def _reject(n, p, draw, stride, stream, scratch, drawn):
 
 
 @jit
-def _are_zero(n, p, words):
-    """Return whether all numbers are surely 0: no random number exceeds 1 - n p, a lower bound of P(0)."""
-    beyond = 0
+def _count_up_some(n, most, p, words, drawn):
+    """Draw as `_count_up` does where most numbers are 0, one by one, and return whether any may be above 0.
+
+    Those are 0 whose random number is below 1 - n p, a lower bound of P(0). drawn: (64,) float64, zeros, out
+    """
+    odds, log_complement = p / (1 - p), np.log1p(-p)
+    surely_zero = np.uint64(np.int64((1 - most * p - _ROUNDING) * _WORDS))  # below it, the upper word
+    seen = False
     for r in range(BLOCK):
-        beyond += _uniform(words[0, r], words[1, r]) > 1 - n[r] * p - _ROUNDING
-    return beyond == 0
+        if words[0, r] >= surely_zero:
+            seen = True
+            probability = np.exp(n[r] * log_complement)
+            rest = _uniform(words[0, r], words[1, r]) - probability
+            k = 0.0
+            while rest > 0 and k < n[r]:
+                k += 1
+                probability *= odds / k * (n[r] - k + 1)
+                rest -= probability
+            drawn[r] = k
+    return seen
+
+
+@jit
+def _extremes(n):
+    """Return the smallest and the largest of 64 whole numbers, as integers, which are compared several at a time."""
+    least, most = np.int64(n[0]), np.int64(n[0])
+    for r in range(BLOCK):
+        k = np.int64(n[r])
+        least = k if k < least else least
+        most = k if k > most else most
+    return least, most
 
 
 @jit
@@ -204,18 +230,15 @@ def draw_binomial(n, chance, draw, stride, stream, scratch, drawn):
     scratch: a `Scratch`; drawn: (64,) float64, out. Returns False only if all are 0
     """
     p = chance if chance < 1 - chance else 1 - chance
-    least, most = n[0], n[0]
-    for r in range(BLOCK):
-        least = n[r] if n[r] < least else least
-        most = n[r] if n[r] > most else most
+    least, most = _extremes(n)
     for r in range(BLOCK):
         drawn[r] = 0.0
     if most == 0 or chance == 0:
         return False
     if p > 0:
         fill(draw, stream.number, stream.purpose, stream.first_replicate, stream.key, scratch.words)
-        if chance <= 0.5 and BLOCK * most * p < 1 and _are_zero(n, p, scratch.words):  # rare kinds, mostly
-            return False
+        if chance <= 0.5 and BLOCK * most * p < _SOME:  # a rare kind
+            return _count_up_some(n, most, p, scratch.words, drawn)
         if most * p < _FEW or least * p < _TOO_FEW:
             _count_up(n, most, p, scratch.words, scratch.proposed, scratch.left, drawn)
         else:
