@@ -34,7 +34,6 @@ _PREPARING = {
     "write_runs",
     "replicated_hull": "find_blocks",
     "row_sums": "repeats_at",
-    "sorting": "make_key rearrange take_keys",
     "unit_errors": "add_errors",
 }
 PREPARING = frozenset((module, name) for module, names in _PREPARING.items() for name in names.split())

@@ -349,6 +349,10 @@ def _narrowed(values: NDArray[np.floating[Any]]) -> NDArray[np.floating[Any]]:
 
 def _take_keys(bits: Any, flip: Any, magnitude: Any, flags: NDArray[np.bool_]) -> list[score_keys.Keys]:
     """Return the keys of the mated and of the non-mated comparisons."""
+    if flags.size <= FEW:
+        with np.errstate(invalid="ignore"):
+            keys = score_keys.encode((bits ^ flip).view(score_keys.float_type(bits)))
+        return [keys[flags], keys[~flags]]
     from fastfair.kernels import sorting as kernels
 
     n_mated = int(np.count_nonzero(flags))

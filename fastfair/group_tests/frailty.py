@@ -110,19 +110,20 @@ def count_errors(
     seen_from, seen = np.concatenate((a, b[two])), np.concatenate((b, a[two]))
     sights = 2 * (seen_from * known.size + seen) + np.concatenate((erred, erred[two]))
     sights.sort()
-    subject, partner = np.divmod(sights // 2, known.size)
+    pair = np.flatnonzero(np.diff(sights >> 1, prepend=-1))  # where the next partner begins
+    subject, partner = np.divmod(sights[pair] >> 1, known.size)
     of_subject = (known % n_groups).astype(np.int64)
-    pair = np.flatnonzero(np.diff(sights // 2, prepend=-1))  # where the next partner begins
-    repeats = np.diff(pair, append=sights.size).astype(np.float64)
-    errors = np.add.reduceat(sights % 2, pair).astype(np.float64)
-    of_pair = of_subject[subject[pair]]
-    once = np.where(subject[pair] == partner[pair], 1.0, 0.5)  # as pairs are seen from both sides
+    n_repeats = np.diff(pair, append=sights.size)
+    repeats = n_repeats.astype(np.float64)
+    errors = np.add.reduceat(sights & 1, pair).astype(np.float64)
+    of_pair = of_subject[subject]
+    once = np.where(subject == partner, 1.0, 0.5)  # as pairs are seen from both sides
 
     def total(values: Floats) -> Floats:
         return np.bincount(of_pair, once * values, n_groups).astype(np.float64)
 
     def sharing(values: Floats) -> Floats:
-        of_subjects = np.bincount(subject[pair], values, known.size)
+        of_subjects = np.bincount(subject, values, known.size)
         twos = np.bincount(of_subject, of_subjects**2, n_groups) - np.bincount(of_pair, values**2, n_groups)
         return twos.astype(np.float64)
 
@@ -131,6 +132,7 @@ def count_errors(
     chance = chance_of_errors(repeats, again)
     with_errors = (errors > 0).astype(np.float64)
     counts = total(errors), total(with_errors), sharing(with_errors), repeated, repeatable
+    end = np.append(pair, sights.size)[np.cumsum(np.bincount(subject))]
     none, twice = np.zeros(0, np.int64), np.zeros((2, 0), np.int64)
     no_numbers = Numbers(twice, twice, none, none, none)
     design = Design(
@@ -138,7 +140,7 @@ def count_errors(
         sharing=sharing(repeats),
         repeated=total(repeats * (repeats - 1)),
         by_chance=share_of(sharing(chance), total(chance) ** 2 - total(chance**2)),
-        partners=Partners(partner.astype(np.int32), np.cumsum(np.bincount(subject)), of_subject, no_numbers),
+        partners=Partners(np.repeat(partner.astype(np.int32), n_repeats), end, of_subject, no_numbers),
     )
     return design, np.rint(np.stack(counts, axis=-1)).astype(np.int64)
 
