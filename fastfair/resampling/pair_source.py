@@ -87,11 +87,13 @@ class PairSide(ABC):
         What comparisons cost in Cllr, where that is asked.
     in_passes : bool
         Whether `totals` reads all comparisons for all replicates at once.
+    n_shared : int
+        How many lists, the first ones, all threads sum over together.
     total_type : type
         Of total weights in replicates.
     """
 
-    in_passes = False
+    in_passes, n_shared = False, 0
     total_type: type = np.int64
 
     def __init__(
@@ -138,8 +140,9 @@ class PairSide(ABC):
             found[0][:, k], found[1][:, k] = self._variances_of_list(k, (a, b, start[k], stops[:, k]))
 
         if stops.size:
-            compute(0)  # by all threads
-            in_threads(int(self.sizes[0]), compute, range(1, self.sizes.size), self.n_threads)
+            for k in range(self.n_shared):
+                compute(k)
+            in_threads(int(self.sizes[0]), compute, range(self.n_shared, self.sizes.size), self.n_threads)
         return found
 
     def variance(self, k: int, rows: tuple[Integers, Integers], part: slice) -> tuple[Floats, Floats]:
@@ -467,6 +470,8 @@ class ListedSide(PairSide):
     Unlike `CountedSide` it walks over pairs and errors of all lists together, with several threads and without sums
     for each unit of each list, which many units and lists would have no room for.
     """
+
+    n_shared = 1
 
     def __init__(
         self,

@@ -227,7 +227,8 @@ class ScannedSide(CountedSide):
         n = len(starts)
         totals, costs = (n, self.sizes.size, BLOCK), (n, n_costs, cost_sums.WORDS, BLOCK)
         shapes = {"totals": (totals, np.int64), "costs": (costs, np.int64)}
-        found = self._sum(Pass(n, shapes, partial(_add_totals, units, starts, key, self._row)), told)
+        n_threads = self._workers.n_threads if self._workers.executor is None else 1
+        found = self._sum(Pass(n, shapes, partial(_add_totals, units, starts, key, self._row, n_threads)), told)
         if not n_costs:
             return SummedBlocks(found["totals"], None)
         for block in found["costs"]:
@@ -310,18 +311,21 @@ class SummedBlocks:
         return self.costs[block]
 
 
-def _add_totals(units: Units, starts: range, key: NDArray[np.uint32], row: Integers) -> Add:
+def _add_totals(
+    units: Units, starts: range, key: NDArray[np.uint32], row: Integers, n_threads: int | None
+) -> Add:  # fmt: skip
     """Draw weights, and sum those of all comparisons, and their weighted costs, in blocks of replicates.
 
     row: that of the weights of each unit, as buckets number units.
     """
     from fastfair.kernels import cost_sums, row_sums
 
-    blocks = []
-    for start in starts:
+    def draw(start: int) -> tuple[NDArray[np.uint8], int]:
         drawn = units.new_weights()
         units.draw(start, key, drawn)
-        blocks.append((np.ascontiguousarray(drawn[row]), int(drawn.max(initial=1))))
+        return np.ascontiguousarray(drawn[row]), int(drawn.max(initial=1))
+
+    blocks = in_threads(len(starts) * BLOCK * units.n_rows, draw, starts, n_threads)
 
     def add(grouped: Grouped, k: int, sums: Arrays, lock: threading.Lock) -> None:
         weights, largest = blocks[k]
