@@ -28,7 +28,7 @@ _PREPARING = {
     "curves": "_excess _first_without_excess convex_hull count_below count_below_in_lists equal_error_bracket "
     "least_cost",
     "dyadic": "_add_residuals _finish _in_order _list_of_pairs _residuals_of_units errors_of_pairs variances",
-    "groups": "count_cells errors_of_top_subjects split_within_groups",
+    "groups": "count_cells split_within_groups",
     "pair_walk": "add_errors add_runs finish_list group_errors new_sums",
     "partners": "any_varies arrange count_pairs count_smaller lists_of_cells merge_repeated rows_of_units scatter "
     "write_runs",

@@ -267,27 +267,38 @@ def concentration(
     cells : (groups, groups) ndarray
         By group of reference (rows) and of probe (columns), the subjects being those in these comparisons.
     """
-    from fastfair.kernels import groups as kernels
-
     n_groups, side = len(rates.groups), comparisons.mated if mated else comparisons.nonmated
     _, n_errors, n_subjects = counts_behind(rates.counts, mated)
     errors = slice(0, n_errors) if mated else slice(side.keys.size - n_errors, None)
     assert comparisons.subjects is not None
-    subjects, n_all = side.compared(errors), comparisons.subjects.size
+    assert n_subjects is not None
+    reference, probe, n_all = *side.compared(errors), comparisons.subjects.size
 
-    def shares(cell: NDArray[np.int64], n_errors: NDArray[np.int64], n_subjects: NDArray[np.int64]) -> Floats:
-        held = np.empty(n_errors.size, np.int64)
+    def share(some: Any, n_errors: int, n_subjects: int) -> float:
+        if n_errors == 0:
+            return math.nan
         if math.isfinite(most_per_error):
-            n_subjects = np.minimum(n_subjects, 20 * np.maximum(1, n_errors * most_per_error).astype(np.int64))
-        kernels.errors_of_top_subjects(*subjects, cell, n_errors, n_subjects, n_all, held)
-        with np.errstate(invalid="ignore"):
-            return held / n_errors
+            n_subjects = min(n_subjects, 20 * max(1, int(n_errors * most_per_error)))
+        return errors_of_top_subjects(reference[some], probe[some], n_subjects, n_all) / n_errors
 
-    overall = shares(np.zeros(n_errors, np.int64), np.array([n_errors]), np.array([n_subjects]))[0]
+    overall = share(slice(None), n_errors, n_subjects)
     if not n_groups:
-        return float(overall), np.empty((0, 0))
+        return overall, np.empty((0, 0))
     by_group = comparisons.mated_by_group if mated else comparisons.nonmated_by_group
     cell = by_group.reference_group[errors] * np.int64(n_groups) + by_group.probe_group[errors]
-    of_cells = np.bincount(cell, minlength=n_groups**2)
+    n_of_cells = np.bincount(cell, minlength=n_groups**2)
     assert by_group.subjects is not None
-    return float(overall), shares(cell, of_cells, by_group.subjects.flatten()).reshape(n_groups, n_groups)
+    of_cells = np.split(np.argsort(cell), np.cumsum(n_of_cells)[:-1])
+    shares = map(share, of_cells, n_of_cells.tolist(), by_group.subjects.flat)
+    return overall, np.reshape([*shares], (n_groups, n_groups))
+
+
+def errors_of_top_subjects(reference: Any, probe: Any, n_subjects: int, n_all: int) -> int:
+    """Count the errors that involve one of the twentieth of subjects with most errors; of equals the first count.
+
+    reference, probe: (errors,) subjects, below n_all; n_subjects: with or without errors
+    """
+    subjects, n_errors = np.unique(np.concatenate((reference, probe)), return_counts=True)
+    is_top = np.zeros(n_all, np.bool_)
+    is_top[subjects[np.argsort(-n_errors, kind="stable")[: -(-n_subjects // 20)]]] = True
+    return np.count_nonzero(is_top[reference] | is_top[probe])

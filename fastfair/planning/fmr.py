@@ -25,6 +25,7 @@ from fastfair._lib.text import per_cent
 from fastfair._lib.warnings import warn
 from fastfair.data.comparisons import Comparisons
 from fastfair.error_rates.operating_points import ENOUGH_ERRORS, OperatingPoint, threshold_key
+from fastfair.error_rates.rates import errors_of_top_subjects
 from fastfair.errors import InputError, OutOfReachWarning
 from fastfair.group_tests.frailty import Counts, chance_of_errors, count_errors, estimate
 from fastfair.resampling.dependence import ENOUGH_PAIRS, Floats, effective_size, overdispersion
@@ -193,12 +194,8 @@ def dyadic_variance(errors: tuple[Counts, Counts, Counts], n: int, design: Desig
 
 def concentration(errors: tuple[Counts, Counts, Counts], n: int) -> float:
     """Return the share of false matches that involve one of the 5 % of n subjects with most."""
-    from fastfair.kernels import groups as kernels
-
-    first, second = (np.repeat(end, errors[2]).astype(np.int32) for end in errors[:2])
-    held, n_errors = np.empty(1, np.int64), np.array([first.size])
-    kernels.errors_of_top_subjects(first, second, np.zeros(first.size, np.int64), n_errors, np.array([n]), n, held)
-    return float(held[0] / first.size)
+    first, second = (np.repeat(end, errors[2]) for end in errors[:2])
+    return errors_of_top_subjects(first, second, n, n) / first.size
 
 
 @dataclass(frozen=True)
