@@ -11,6 +11,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from typing import Any
 
 import numba
@@ -29,6 +30,14 @@ class Helper:
 
 class _WaitingCode(JITCodeLibrary):
     """Code that is linked into what calls it, and optimised and made executable when its address is asked for."""
+
+    def _optimize_functions(self, ll_module: Any) -> None:
+        """Optimise what the module defines; numba takes as long for each function that it only declares."""
+        ll_module.data_layout = self._codegen._data_layout
+        for function in ll_module.functions:
+            if not function.is_declaration:
+                passes, builder = self._codegen._function_pass_manager()
+                passes.run(function, builder)
 
     def finalize(self) -> None:
         self._raise_if_finalized()
@@ -74,6 +83,8 @@ def depth() -> int:
 def compiling(target: Any) -> Iterator[None]:
     """Compile a kernel, with its helpers as waiting code."""
     codegen = target.codegen()
+    if "get_abi_sizeof" not in vars(target):
+        target.get_abi_sizeof = cache(target.get_abi_sizeof)  # which would be asked for each variable again
     with global_compiler_lock:
         usual = codegen._library_class
         codegen._library_class, _state.depth = _WaitingCode, depth() + 1

@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ._arrays import empty
 from ._jit import jit
 from .philox import BLOCK, fill, fill_some
 
@@ -179,11 +180,11 @@ def climb(goal, rules, stream, key, scores, history):
     n_held, rank, target = goal.n_held, goal.rank, goal.target
     step, plateaus, stops = rules.step, rules.plateaus, rules.stops
     n_free = scores.size - n_held
-    words, counters = np.empty((4, BLOCK), np.uint64), np.empty(BLOCK, np.int64)
-    room_of_held = Near(np.empty(n_held + 1, np.int64), np.empty(n_held + 1))
-    room_of_free = Near(np.empty(n_free + 1, np.int64), np.empty(n_free + 1))
+    words, counters = empty((4, BLOCK), np.uint64), empty(BLOCK, np.int64)
+    room_of_held = Near(empty(n_held + 1, np.int64), empty(n_held + 1))
+    room_of_free = Near(empty(n_free + 1, np.int64), empty(n_free + 1))
     held, free, below = room_of_held, room_of_free, 0
-    proposed = np.empty(max(n_held, n_free) + 1)
+    proposed = empty(max(n_held, n_free) + 1)
     start(n_held, stream, key, words, scores)
     proposed[:n_held] = scores[:n_held]
     threshold = select(proposed, n_held, rank)

@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ._arrays import empty
 from ._jit import jit
 from .philox import BLOCK, fill, fill_some
 
@@ -166,7 +167,7 @@ def _keep(size, n, p, words, proposed, first_replicate, waiting, drawn):
 @jit
 def new_scratch():
     """Make the arrays of `Scratch`."""
-    return Scratch(np.empty((4, BLOCK), np.uint64), np.empty(BLOCK, np.int64), np.empty(BLOCK), np.empty(BLOCK))
+    return Scratch(empty((4, BLOCK), np.uint64), empty(BLOCK, np.int64), empty(BLOCK), empty(BLOCK))
 
 
 @jit
@@ -260,9 +261,9 @@ def draw_sums(kinds, size, purpose, first_replicate, key, sums):
     n_replicates = sums.shape[1]
     # Without slices, `min` and `max` of two, and arrays of ones, which take long to compile.
     scratch = new_scratch()
-    left, drawn = np.empty(BLOCK), np.empty(BLOCK)
-    totals = np.empty((5, BLOCK), np.int64)
-    chance = np.empty(share.size)  # of each kind among it and the later kinds of its group
+    left, drawn = empty(BLOCK), empty(BLOCK)
+    totals = empty((5, BLOCK), np.int64)
+    chance = empty(share.size)  # of each kind among it and the later kinds of its group
     start = 0
     for group in range(end.size):
         rest = 0.0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ._arrays import empty, minus_ones, zeros
 from ._jit import jit
 
 _LOW = np.int64(2**32 - 1)
@@ -43,12 +44,12 @@ def number_pairs(a, b, begin, end, n_units, pair, of_pairs, found):
     number of its pairs
     """
     first, second, repeats = of_pairs
-    place = np.zeros(n_units, np.int64)
-    seen_with, number = np.full(n_units, -1, np.int32), np.empty(n_units, np.int32)
+    place = zeros(n_units, np.int64)
+    seen_with, number = minus_ones(n_units, np.int32), empty(n_units, np.int32)
     longest = np.int64(0)
     for k in range(end.size):
         longest = max(longest, end[k] - begin[k])
-    by_unit, units = np.empty(longest, np.int64), np.empty(min(longest, n_units), np.int32)
+    by_unit, units = empty(longest, np.int64), empty(min(longest, n_units), np.int32)
     stamp = np.int32(0)
     for k in range(end.size):
         n_seen = 0

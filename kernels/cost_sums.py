@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ._arrays import empty, zeros
 from ._jit import jit
 from .dyadic import _INSIDE, _M, _M_SQUARED, _Q, _REPEATS_SQUARED, _finish, _in_order
 from .philox import BLOCK
@@ -87,8 +88,8 @@ def total_costs(runs, costs, weights, totals):
         for word in range(WORDS):
             for r in range(BLOCK):
                 totals[k, word, r] = 0
-    unlisted = np.zeros((WORDS, BLOCK), np.int64)  # what is in list 0 alone
-    sums, start = np.empty((costs.shape[1], BLOCK), np.int64), np.int64(0)
+    unlisted = zeros((WORDS, BLOCK), np.int64)  # what is in list 0 alone
+    sums, start = empty((costs.shape[1], BLOCK), np.int64), np.int64(0)
     for run in range(runs.stop.size):
         k, unit = runs.list[run], weights[runs.unit[run]]
         total = totals[k] if 0 < k < n_lists else unlisted
@@ -138,7 +139,7 @@ def merge_costs(runs, costs, n_units, merged, of_pairs):
     runs, costs: as above, each comparison on its own; merged: the same `Runs` after `partners.merge_repeated`;
     of_pairs: (pairs, 3) uint32 words, out
     """
-    place, words = np.empty(n_units, np.int64), np.empty(3, np.int64)
+    place, words = empty(n_units, np.int64), empty(3, np.int64)
     of_pairs[:] = 0
     start, first = np.int64(0), np.int64(0)
     for run in range(runs.stop.size):
@@ -166,7 +167,7 @@ def _number(words):
 @jit
 def new_costs(n_units):
     """Return `CostSums` of nothing."""
-    return CostSums(np.zeros((n_units, 3), np.int64), np.zeros((n_units, WORDS_OF_SQUARES), np.int64))
+    return CostSums(zeros((n_units, 3), np.int64), zeros((n_units, WORDS_OF_SQUARES), np.int64))
 
 
 @jit
@@ -180,8 +181,8 @@ def add_costs(runs, costs, chosen, of_list, varies, sums):
     bool, whether a unit's weight varies; sums: `CostSums`, added to
     """
     mean, scale = of_list
-    repeats, words = np.zeros(varies.size, np.int64), np.zeros((varies.size, 3), np.int64)
-    own = np.empty(3, np.int64)
+    repeats, words = zeros(varies.size, np.int64), zeros((varies.size, 3), np.int64)
+    own = empty(3, np.int64)
     k = 0
     while k < chosen.size:
         unit, first = runs.unit[chosen[k]], k
@@ -227,9 +228,9 @@ def finish_costs(counts, sums, of_list, strata, variances):
     mean, scale = of_list
     stratum, stratum_size = strata
     n_units, n_strata = stratum.size, stratum_size.size
-    of_comparisons, of_stratum = np.zeros((n_strata, 4)), np.zeros((n_strata, 3))
-    deviation, squares, n, two_way = np.zeros(n_units), np.zeros(n_units), 0.0, np.bool_(False)
-    units, n_own, pairs_squared = np.empty(n_units, np.int64), 0, 0.0
+    of_comparisons, of_stratum = zeros((n_strata, 4)), zeros((n_strata, 3))
+    deviation, squares, n, two_way = zeros(n_units), zeros(n_units), 0.0, np.bool_(False)
+    units, n_own, pairs_squared = empty(n_units, np.int64), 0, 0.0
     for unit in range(n_units):  # ascending, so that sums have one order
         m = counts.comparisons[unit]
         if m == 0:
@@ -253,4 +254,4 @@ def finish_costs(counts, sums, of_list, strata, variances):
     units = units[:n_own]
     of_units = units, _in_order(units, stratum, n_strata), stratum, stratum_size, of_comparisons, two_way
     of_errors = deviation, squares, of_stratum
-    _finish(of_units, of_errors, np.zeros(n_strata), (n, mean * scale * n, pairs_squared), variances)
+    _finish(of_units, of_errors, zeros(n_strata), (n, mean * scale * n, pairs_squared), variances)

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ._arrays import empty
 from ._jit import jit
 from .sorting import rearrange
 
@@ -29,9 +30,9 @@ def _roc_kernel(ascending: bool) -> Any:
         float64, out
         """
         m, n = mated.size, nonmated.size
-        value = np.empty(_CHUNK, mated.dtype)
-        below_mated = np.empty(_CHUNK, np.int64)
-        below_nonmated = np.empty(_CHUNK, np.int64)
+        value = empty(_CHUNK, mated.dtype)
+        below_mated = empty(_CHUNK, np.int64)
+        below_nonmated = empty(_CHUNK, np.int64)
         # Slots fill in the direction of the walk. The newest one is open, as more scores equal to it may follow; it is
         # the first of the next chunk. The very first one is the split itself, with the key of a NaN, as no score has
         # it.
@@ -240,8 +241,8 @@ def convex_hull(mated, nonmated):
     false non-matches, rising. Only thresholds at mated scores can be vertices between the ends.
     """
     m, n = mated.size, nonmated.size
-    false_matches = np.empty(64, np.int64)
-    false_nonmatches = np.empty(64, np.int64)
+    false_matches = empty(64, np.int64)
+    false_nonmatches = empty(64, np.int64)
     false_matches[0], false_nonmatches[0] = n, 0
     size = 1
     j = 0

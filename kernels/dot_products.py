@@ -16,6 +16,7 @@ from llvmlite import ir
 from numba.core import types
 from numba.extending import intrinsic
 
+from ._arrays import empty
 from ._jit import config, jit
 from ._processor import features, is_x86
 from ._registers import at, data_of, load, repeat, shuffle, whole
@@ -168,7 +169,7 @@ def take_reaching(rows, codes, places, bound, found):
     out; places: bits of a row's number; bound: a float32; found: (pairs,) float32, the products of those kept, out
     """
     count = np.int64(0)
-    some, last = np.empty(_TOGETHER, np.float32), np.empty(_TOGETHER, np.int64)
+    some, last = empty(_TOGETHER, np.float32), empty(_TOGETHER, np.int64)
     for start in range(0, codes.size, _TOGETHER):
         n = min(_TOGETHER, codes.size - start)
         if n == _TOGETHER:
@@ -190,7 +191,7 @@ def of_mated(rows, corner, size, columns, offset, places, mated):
     rows, places: as above; corner, size: the first row and column of the panel, and how many it has of each; columns:
     (rows, 3) int64 and offset: (rows,) int64, as in `pairs.take_mated`; mated: (pairs,) float32, out
     """
-    some, codes = np.empty(_TOGETHER, np.float32), np.empty(_TOGETHER, np.int64)
+    some, codes = empty(_TOGETHER, np.float32), empty(_TOGETHER, np.int64)
     first, second = corner
     for i in range(first, min(first + size, columns.shape[0])):
         begin, stop = columns[i, 1], min(columns[i, 2], second + size)

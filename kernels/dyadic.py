@@ -32,6 +32,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ._arrays import empty, zeros
 from ._jit import jit
 
 ROBUST, PRODUCT, FREEDOM = range(3)
@@ -47,7 +48,7 @@ def errors_of_pairs(keys, a, b, wanted):
 
     keys: (n,) int32 or int64, sorted; a, b: (n,) int32, the two units. Returns n where there are fewer pairs.
     """
-    seen = np.empty((wanted, 2), np.int64)
+    seen = empty((wanted, 2), np.int64)
     n_seen = 0
     for p in range(keys.size):
         if n_seen == wanted and keys[p] != keys[p - 1]:
@@ -65,7 +66,7 @@ def errors_of_pairs(keys, a, b, wanted):
 @jit
 def _in_order(units, stratum, n_strata):
     """Return the strata that some units are in, each once, in the order in which they first occur."""
-    seen, strata, n = np.zeros(n_strata, np.bool_), np.empty(n_strata, np.int64), 0
+    seen, strata, n = zeros(n_strata, np.bool_), empty(n_strata, np.int64), 0
     for unit in units:
         s = stratum[unit]
         if not seen[s]:
@@ -130,11 +131,11 @@ def _list_of_pairs(first, second, repeats, stratum, stratum_size):
     """Return what `_finish` takes of a list whose distinct pairs are given, and the number of its comparisons."""
     n_strata = stratum_size.size
     units, comparisons, repeats_squared = (
-        np.empty(stratum.size, np.int64),
-        np.zeros(stratum.size),
-        np.zeros(stratum.size),
+        empty(stratum.size, np.int64),
+        zeros(stratum.size),
+        zeros(stratum.size),
     )
-    of_comparisons = np.zeros((n_strata, 4))
+    of_comparisons = zeros((n_strata, 4))
     n, n_units, two_way = 0.0, 0, False
     for p in range(first.size):
         i, j, m = first[p], second[p], np.float64(repeats[p])
@@ -202,8 +203,8 @@ def variances(first, second, repeats, end, sums, stratum, stratum_size, found):
     stratum_size: (strata,) int64, 1 where a unit's weight never varies; found: (lists, 3) float64, out: the two
     variances times n^2, and degrees of freedom
     """
-    of_errors = np.zeros(stratum.size), np.zeros(stratum.size), np.zeros((stratum_size.size, 3))
-    mean, varies = np.zeros(stratum_size.size), stratum_size[stratum] > 1
+    of_errors = zeros(stratum.size), zeros(stratum.size), zeros((stratum_size.size, 3))
+    mean, varies = zeros(stratum_size.size), stratum_size[stratum] > 1
     start = 0
     for k in range(end.size):
         pairs = first[start : end[k]], second[start : end[k]], repeats[start : end[k]]
@@ -258,8 +259,8 @@ def _list_of_all_pairs(sizes, stratum, stratum_size):
     """
     references, probes = sizes
     n_units, n_strata = references.size, stratum_size.size
-    n_inside, totals, squared_totals = 0, np.zeros(2), np.zeros(3)
-    of_inside, units = np.zeros((2, n_strata)), np.empty(n_units, np.int64)
+    n_inside, totals, squared_totals = 0, zeros(2), zeros(3)
+    of_inside, units = zeros((2, n_strata)), empty(n_units, np.int64)
     for unit in range(n_units):
         r, q = references[unit], probes[unit]
         if r + q > 0:
@@ -275,7 +276,7 @@ def _list_of_all_pairs(sizes, stratum, stratum_size):
                 squared_totals[2] += r * q
     units = units[:n_inside]
     n, n_varying = 0.0, 0
-    of_unit, repeats_squared = np.zeros(n_units), np.zeros(n_units)
+    of_unit, repeats_squared = zeros(n_units), zeros(n_units)
     for unit in units:
         r, q = references[unit], probes[unit]
         of_unit[unit] = r * (totals[1] - q) + q * (totals[0] - r)
@@ -287,7 +288,7 @@ def _list_of_all_pairs(sizes, stratum, stratum_size):
                 + q * q * (squared_totals[0] - r * r)
                 + 2 * r * q * (squared_totals[2] - r * q)
             )
-    of_comparisons = np.zeros((n_strata, 4))
+    of_comparisons = zeros((n_strata, 4))
     for unit in units:
         fixed = of_comparisons[stratum[unit]]
         fixed[_M] += of_unit[unit]
@@ -316,10 +317,10 @@ def variances_of_all_pairs(errors, stops, sizes, stratum, stratum_size, found):
     n_pairs = 0
     for p in range(pair.size):
         n_pairs = max(n_pairs, pair[p] + 1)
-    of_pair = np.zeros(n_pairs)
-    wrong = n_wrong, wrong_squared, wrong_times = np.zeros(n_units), np.zeros(n_units), np.zeros(n_units)
-    of_errors = np.zeros(n_units), np.zeros(n_units), np.zeros((n_strata, 3))
-    mean = np.zeros(n_strata)
+    of_pair = zeros(n_pairs)
+    wrong = n_wrong, wrong_squared, wrong_times = zeros(n_units), zeros(n_units), zeros(n_units)
+    of_errors = zeros(n_units), zeros(n_units), zeros((n_strata, 3))
+    mean = zeros(n_strata)
     n_errors, position = 0.0, 0
     for point in range(stops.size):
         for p in range(position, stops[point]):
@@ -349,8 +350,8 @@ def variances_of_counts(wrong, sizes, stratum, stratum_size, found):
     """
     n_units, n_strata = stratum.size, stratum_size.size
     of_list, of_units, n = _list_of_all_pairs(sizes, stratum, stratum_size)
-    of_errors = np.zeros(n_units), np.zeros(n_units), np.zeros((n_strata, 3))
-    mean = np.zeros(n_strata)
+    of_errors = zeros(n_units), zeros(n_units), zeros((n_strata, 3))
+    mean = zeros(n_strata)
     for point in range(wrong.shape[0]):
         of_point, n_errors = wrong[point], 0.0
         for unit in of_list[0]:

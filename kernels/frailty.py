@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ._arrays import empty, zeros
 from ._jit import jit
 from .philox import BLOCK, fill_draws
 
@@ -153,9 +154,9 @@ def draw_errors(partners, rates, purpose, first_replicate, key, counts):
     """
     partner, end, group, numbers = partners.partner, partners.end, partners.group, partners.numbers
     rate, again = rates.rate, rates.again
-    effect, pairs = np.empty(end.size), np.empty(end.size, np.int64)
-    listed, hit = partner.size > 0, np.zeros(end.size, np.int64)
-    source = _Source(np.empty((4, BLOCK), np.uint64), np.empty(2, np.int64), purpose, key)
+    effect, pairs = empty(end.size), empty(end.size, np.int64)
+    listed, hit = partner.size > 0, zeros(end.size, np.int64)
+    source = _Source(empty((4, BLOCK), np.uint64), empty(2, np.int64), purpose, key)
     for r in range(counts.shape[0]):
         replicate = first_replicate + r
         source.place[0], source.place[1] = 4 * BLOCK, 0

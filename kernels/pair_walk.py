@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ._arrays import zeros
 from ._jit import jit
 from .dyadic import _INSIDE, _M, _M_SQUARED, _REPEATS_SQUARED, _finish, _in_order, _residuals_of_units
 from .row_sums import repeats_at
@@ -39,11 +40,11 @@ class Sums(NamedTuple):
 def new_sums(n_points, n_units, n_strata):
     """Return `Sums` of nothing."""
     return Sums(
-        np.zeros(n_units),
-        np.zeros(n_units),
-        np.zeros(n_strata),
-        np.zeros((n_points, 3, n_units)),
-        np.zeros((n_points, N_SUMS)),
+        zeros(n_units),
+        zeros(n_units),
+        zeros(n_strata),
+        zeros((n_points, 3, n_units)),
+        zeros((n_points, N_SUMS)),
     )
 
 
@@ -80,7 +81,7 @@ def add_runs(runs, chosen, errors, stratum, varies, sums, units):
     added to; units: (units,) int64, out, those with comparisons that had none in `sums`. Returns the number of these
     """
     a, b, begin, at, first_error, repeats = errors
-    together = np.zeros(stratum.size, np.int64)
+    together = zeros(stratum.size, np.int64)
     n_units, k = 0, 0
     while k < chosen.size:
         unit, first = runs.unit[chosen[k]], k
@@ -130,7 +131,7 @@ def add_errors(first_unit, last_unit, errors, stops, varies, sums):
     ascending, where the errors of each point end; varies: (units,) bool; sums: `Sums`, added to
     """
     a, b, begin, at, first_error, repeats = errors
-    seen = np.zeros(varies.size, np.int64)
+    seen = zeros(varies.size, np.int64)
     for unit in range(np.int64(first_unit), np.int64(last_unit)):
         own_varies = varies[unit]
         point = 0
@@ -169,7 +170,7 @@ def finish_list(sums, units, errors, strata, variances, of_pairs):
     first, stops, order = errors
     stratum, stratum_size = strata
     n_units, n_strata = stratum.size, stratum_size.size
-    of_comparisons, n, two_way = np.zeros((n_strata, 4)), 0.0, np.bool_(False)
+    of_comparisons, n, two_way = zeros((n_strata, 4)), 0.0, np.bool_(False)
     for unit in units:
         fixed = of_comparisons[stratum[unit]]
         n += sums.comparisons[unit] / 2
@@ -183,8 +184,8 @@ def finish_list(sums, units, errors, strata, variances, of_pairs):
     of_list = units, _in_order(units, stratum, n_strata), stratum, stratum_size, of_comparisons, two_way
     fixed = sums.comparisons, sums.repeats_squared
     wrong = sums.wrong[0, _WRONG], sums.wrong[0, _WRONG_SQUARED], sums.wrong[0, _WRONG_TIMES]
-    of_errors = np.zeros(n_units), np.zeros(n_units), np.zeros((n_strata, 3))
-    mean = np.zeros(n_strata)
+    of_errors = zeros(n_units), zeros(n_units), zeros((n_strata, 3))
+    mean = zeros(n_strata)
     for point in range(stops.size):
         found, n_errors = of_pairs[order[point]], np.float64(stops[point] - first)
         for column in range(N_SUMS):

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ._arrays import empty, minus_ones, zeros
 from ._jit import jit
 
 _HALF, _LOW = np.int64(32), np.int64(2**32 - 1)  # bits of half a cost
@@ -84,9 +85,9 @@ def arrange(begin, first, last, n_lists, partner, lists, words):
         n_runs += begin[unit + 1] > begin[unit]
     if lists.size == 0:
         return n_runs
-    place, seen = np.zeros(n_lists, np.int64), np.empty(n_lists, np.int64)
-    others, own = np.empty(longest, partner.dtype), np.empty(longest, lists.dtype)
-    own_words = np.empty((longest if words.size > 0 else 0, 2), np.uint32)
+    place, seen = zeros(n_lists, np.int64), empty(n_lists, np.int64)
+    others, own = empty(longest, partner.dtype), empty(longest, lists.dtype)
+    own_words = empty((longest if words.size > 0 else 0, 2), np.uint32)
     n_runs = 0
     for unit in range(first, last):
         start, stop, n_seen = begin[unit], begin[unit + 1], 0
@@ -135,7 +136,7 @@ def write_runs(begin, first, last, lists, run, runs):
 @jit
 def count_pairs(runs, last, n_units):
     """Count the distinct pairs of the runs before `last`, each run on its own."""
-    seen_in = np.full(n_units, -1, np.int64)
+    seen_in = minus_ones(n_units, np.int64)
     n_pairs, start = 0, np.int64(0)
     for run in range(last):
         for p in range(start, runs.stop[run]):
@@ -148,7 +149,7 @@ def count_pairs(runs, last, n_units):
 @jit
 def merge_repeated(runs, n_units, merged):
     """Keep each partner of a run once, with the number of its comparisons. merged: the `Runs`, out but for two."""
-    seen_in, place = np.full(n_units, -1, np.int64), np.empty(n_units, np.int64)
+    seen_in, place = minus_ones(n_units, np.int64), empty(n_units, np.int64)
     n, start, repeats = np.int64(0), np.int64(0), merged.repeats
     for run in range(runs.stop.size):
         for p in range(start, runs.stop[run]):

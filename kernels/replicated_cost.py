@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ._arrays import empty, zeros
 from ._jit import jit
 from .curves import count_below
 from .philox import BLOCK
@@ -35,7 +36,7 @@ class _Costs(NamedTuple):
 @jit
 def _costs_of(nonmated, mated, miss, false_match):
     """Return the costs of the errors of two `ErrorList`s; NaN in replicates in which a class has no weight."""
-    miss_unit, false_match_unit = np.empty(BLOCK), np.empty(BLOCK)
+    miss_unit, false_match_unit = empty(BLOCK), empty(BLOCK)
     for r in range(BLOCK):
         miss_unit[r] = miss * mated.shrinkage / mated.totals[r] if mated.totals[r] > 0 else np.nan
         false_match_unit[r] = (
@@ -122,10 +123,10 @@ def _walk(nonmated, mated, miss, false_match, start, best):
     # Try thresholds just above non-mated scores: of all thresholds up to the next such score, they have the least FNMR.
     first_p = _untied(x_keys, start)
     first_q = np.int64(0) if first_p == n else count_below(y_keys, ~x_keys[first_p] + 1)
-    first = _State(np.zeros(BLOCK, np.int64), np.zeros(BLOCK, np.int64), np.zeros(BLOCK, np.int64))
+    first = _State(zeros(BLOCK, np.int64), zeros(BLOCK, np.int64), zeros(BLOCK, np.int64))
     add_many_pairs(nonmated.a, nonmated.b, weights, largest, np.int64(0), first_p, first.nonmated)
     add_many_pairs(mated.a, mated.b, weights, largest, np.int64(0), first_q, first.mated)
-    here = _State(np.empty(BLOCK, np.int64), np.empty(BLOCK, np.int64), first.spare)
+    here = _State(empty(BLOCK, np.int64), empty(BLOCK, np.int64), first.spare)
     _copy(first, here)
     p, q = first_p, first_q
     while (q < m or m == mated.size) and _try(costs, p, q, here, best) and p > 0:
@@ -133,7 +134,7 @@ def _walk(nonmated, mated, miss, false_match, start, best):
         q = _move(nonmated, mated, p, q, target, here)
         p = target
     _copy(first, here)
-    ahead = _State(np.empty(BLOCK, np.int64), np.empty(BLOCK, np.int64), first.spare)
+    ahead = _State(empty(BLOCK, np.int64), empty(BLOCK, np.int64), first.spare)
     p, q, one_by_one = first_p, first_q, first_p  # down to which thresholds are tried one by one
     while True:
         if q == m < mated.size:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ._arrays import empty, zeros
 from ._jit import jit
 from .curves import count_below
 from .philox import BLOCK
@@ -38,7 +39,7 @@ def store_sums(nonmated, mated, first, last, before, x_sums, y_sums):
         add_many_pairs(x_a, x_b, weights, largest, chunk * CHUNK, _end_of_chunk(chunk, x_keys.size), before)
         for r in range(BLOCK):
             x_sums[chunk - first, r] = before[r]
-    total = np.zeros(BLOCK, np.int64)
+    total = zeros(BLOCK, np.int64)
     position = np.int64(0)
     for chunk in range(last - 1, first - 1, -1):
         score = ~x_keys[_end_of_chunk(chunk, x_keys.size) - 1]
@@ -157,7 +158,7 @@ def equal_error_rates(nonmated, mated, guesses, method, x_sums, y_sums, values, 
     y_sums: (chunks of the longest list, 64) int64, scratch; values: (lists, 64) float64, out, NaN where a class has no
     weight; keys: (lists, 64) int64, out, thresholds. Returns whether the comparisons that are kept reach far enough.
     """
-    is_open = np.empty(BLOCK, np.bool_)
+    is_open = empty(BLOCK, np.bool_)
     for k in range(guesses.size):
         nonmated_list, mated_list = list_of(nonmated, k), list_of(mated, k)
         n_open = 0
@@ -182,7 +183,7 @@ def equal_error_rates(nonmated, mated, guesses, method, x_sums, y_sums, values, 
             score = ~nonmated_list.keys[_end_of_chunk(first, nonmated_list.keys.size) - 1]
             if count_below(mated_list.keys, score) == mated_list.keys.size:
                 return False
-        before = np.zeros(BLOCK, np.int64)
+        before = zeros(BLOCK, np.int64)
         add_many_pairs(
             nonmated_list.a, nonmated_list.b, nonmated.weights, nonmated.largest, np.int64(0), first * CHUNK, before
         )

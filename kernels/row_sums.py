@@ -13,6 +13,7 @@ from llvmlite import ir
 from numba.core import cgutils, types
 from numba.extending import intrinsic
 
+from ._arrays import empty, zeros
 from ._jit import config, jit
 from .philox import BLOCK
 
@@ -73,8 +74,8 @@ def total_weights(runs, weights, largest, totals):
 
     runs: `partners.Runs`; weights: (units, 64) uint8; largest: the largest weight; totals: (lists, 64) int64, out
     """
-    sums, wide = np.empty(BLOCK, np.uint16), np.empty(BLOCK, np.int64)
-    unlisted = np.zeros(BLOCK, np.int64)  # what is in list 0 alone
+    sums, wide = empty(BLOCK, np.uint16), empty(BLOCK, np.int64)
+    unlisted = zeros(BLOCK, np.int64)  # what is in list 0 alone
     for k in range(totals.shape[0]):
         for r in range(BLOCK):
             totals[k, r] = 0
@@ -110,7 +111,7 @@ def repeats_at(repeats, p):
 @jit
 def _sum_repeated_rows(weights, partners, repeats, start, stop, largest, sums):
     """Sum the rows of partners start to stop, as often as they are repeated. sums: (64,) int64, out."""
-    narrow = np.empty(BLOCK, np.uint16)
+    narrow = empty(BLOCK, np.uint16)
     most = (2**16 - 1) // largest
     for r in range(BLOCK):
         sums[r] = 0

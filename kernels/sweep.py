@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ._arrays import empty, zeros
 from ._jit import jit
 from .philox import BLOCK
 
@@ -111,7 +112,7 @@ def add_many_pairs(a, b, weights, largest, start, stop, totals):
     a, b: (n,) int32 rows of weights; weights: (rows, 64) uint8; largest: the largest weight; start, stop: the
     comparisons; totals: (64,) int64, out
     """
-    sums = np.empty(BLOCK, np.uint16)
+    sums = empty(BLOCK, np.uint16)
     step = _MOST // (largest * largest)
     while start < stop:
         end = start + step if start + step < stop else stop
@@ -173,8 +174,8 @@ def _count(a, b, scale, start, stop, count):
 def _sums(scale):
     """Make an array for the sums of 64 replicates, (64,) int64, or float64 if there is a scale."""
     if len(scale) == 0:
-        return np.zeros(BLOCK, np.int64)
-    return np.zeros(BLOCK, np.float64)
+        return zeros(BLOCK, np.int64)
+    return zeros(BLOCK, np.float64)
 
 
 @jit

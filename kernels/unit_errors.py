@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ._arrays import empty, zeros
 from ._jit import jit
 
 
@@ -69,8 +70,8 @@ def add_errors(listed, stops, runs, point_of_list, of_units, group, found):
     """
     begin, partner, place = listed
     n_units, n_points = group.size, stops.size
-    counts = np.zeros(n_units, np.int64)
-    one = np.empty(1, np.int32)
+    counts = zeros(n_units, np.int64)
+    one = empty(1, np.int32)
     run, start = 0, np.int64(0)
     for unit in range(n_units):
         first_start, p = start, begin[unit]

@@ -1,0 +1,59 @@
+"""New arrays of kernels, as NumPy makes them; numba would compile a function of its own for each call of NumPy's."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba.core import cgutils, types
+from numba.core.typing.npydecl import parse_dtype, parse_shape
+from numba.extending import lower_builtin, type_callable
+
+
+def empty(shape: Any, dtype: Any = np.float64) -> Any:
+    """Return what `np.empty` returns."""
+    return np.empty(shape, dtype)
+
+
+def zeros(shape: Any, dtype: Any = np.float64) -> Any:
+    """Return what `np.zeros` returns."""
+    return np.zeros(shape, dtype)
+
+
+def minus_ones(shape: Any, dtype: Any) -> Any:
+    """Return what `np.full` returns for -1. dtype: of integers."""
+    return np.full(shape, -1, dtype)
+
+
+def _type_of(context: Any) -> Any:
+    def type_of(shape: Any, dtype: Any = None) -> Any:
+        return types.Array(types.float64 if dtype is None else parse_dtype(dtype), parse_shape(shape), "C")
+
+    return type_of
+
+
+def _make(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    from numba.np import arrayobj  # not before a kernel is compiled
+
+    private: Any = arrayobj  # type checkers cannot see it
+    shape = private._parse_empty_args(context, builder, signature, arguments)
+    return private._empty_nd_impl(context, builder, *shape)
+
+
+def _make_empty(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    return _make(context, builder, signature, arguments)._getvalue()
+
+
+def _make_filled(byte: int) -> Any:
+    def make(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        array = _make(context, builder, signature, arguments)
+        cgutils.memset(builder, array.data, builder.mul(array.itemsize, array.nitems), byte)
+        return array._getvalue()
+
+    return make
+
+
+for function, make in (empty, _make_empty), (zeros, _make_filled(0)), (minus_ones, _make_filled(0xFF)):
+    type_callable(function)(_type_of)
+    for n in 1, 2:
+        lower_builtin(function, *[types.Any] * n)(make)
