@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import gc
+import queue
 import subprocess
 import sys
-import time
 import warnings
 from collections.abc import Callable
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,6 @@ from fastfair._lib.workers import Report, reporting
 from fastfair.errors import FastfairError, OutputError
 from fastfair.resampling.units import Unit
 
-_GLANCE = 0.05  # seconds between looks at whether a process has ended
 _SHOWN = 1000  # characters of a failed process's last words
 
 
@@ -46,8 +46,8 @@ def warm_up(n_processes: Natural | None = None, progress: bool | Report = False)
 
     Notes
     -----
-    Kernels are compiled by use: each process makes small data and measures them. The first process compiles what most
-    others need, before these start. Compiled kernels are kept in the folder that the environment variable
+    Kernels are compiled by use: processes make small data and measure them. The first data need what most others need,
+    and are measured before these. Compiled kernels are kept in the folder that the environment variable
     ``FASTFAIR_CACHE_DIR`` names; by default beside the library, or in ``~/.cache/fastfair`` where that is not
     writable. An upgrade compiles again what it changes: kernels whose source is another one, and all of them for
     another version of numba.
@@ -75,7 +75,7 @@ def warm_up(n_processes: Natural | None = None, progress: bool | Report = False)
 
 
 def run(job: str) -> None:
-    """Make small data and measure them, which compiles the kernels of one job; called in a process of its own."""
+    """Make small data and measure them, which compiles the kernels of one job."""
     from fastfair.kernels import _ahead
 
     warnings.simplefilter("ignore")
@@ -103,34 +103,57 @@ def _n_kernels(folder: Path) -> int:
     return sum(1 for _ in folder.glob("*.nbc"))
 
 
+def run_jobs() -> None:
+    """Run the jobs that the standard input names, line by line, in a process of its own; tell of each that is done."""
+    for line in sys.stdin:
+        run(line.strip())
+        print("done", flush=True)
+
+
 def _run_all(n_processes: int, report: Report | None) -> None:
-    """Run jobs in processes, so many at a time; end all of them at an error or an interrupt."""
-    waiting, total = list(_JOBS), len(_JOBS)
-    first = waiting[0]
-    running: dict[str, subprocess.Popen[str]] = {}
+    """Share jobs among so many processes; end all of them at an error or an interrupt."""
+    jobs, pipe = [*_JOBS], subprocess.PIPE
+    command = [sys.executable, "-P", "-c", "from fastfair.first_run import run_jobs; run_jobs()"]
+    idle = queue.SimpleQueue[subprocess.Popen[str]]()
+    processes = [
+        subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, text=True)
+        for _ in range(min(n_processes, len(jobs)))
+    ]
+
+    def share(job: str) -> None:
+        process = idle.get()
+        assert process.stdin is not None
+        assert process.stdout is not None
+        with contextlib.suppress(OSError):  # it has ended
+            process.stdin.write(f"{job}\n")
+            process.stdin.flush()
+        if not process.stdout.readline():
+            said = process.communicate()[1]
+            idle.put(process)
+            raise FastfairError(f"the kernels of {job} could not be compiled: {said[-_SHOWN:]}")
+        idle.put(process)
+
+    pool = ThreadPoolExecutor(len(processes))
     try:
-        while waiting or running:
-            # The first compiles what most others need as well, which each of them would compile beside it.
-            while waiting and len(running) < n_processes and (first not in running or waiting[0] in _APART):
-                job = waiting.pop(0)
-                code = f"from fastfair.first_run import run; run({job!r})"
-                running[job] = subprocess.Popen(
-                    [sys.executable, "-c", code], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
-                )
-            for job, process in list(running.items()):
-                if process.poll() is None:
-                    continue
-                said = process.communicate()[1]
-                del running[job]
-                if process.returncode:
-                    raise FastfairError(f"the kernels of {job} could not be compiled: {said[-_SHOWN:]}")
-                if report is not None:
-                    report(total - len(waiting) - len(running), total)
-            time.sleep(_GLANCE)
+        for process in processes:
+            idle.put(process)
+        # The first compiles what most others need as well, which each of them would compile beside it.
+        first, later = pool.submit(share, jobs[0]), [job for job in jobs[1:] if job not in _APART]
+        running = {first, *(pool.submit(share, job) for job in jobs[1:] if job in _APART)}
+        while running:
+            finished, running = wait(running, return_when=FIRST_COMPLETED)
+            for task in finished:
+                task.result()
+            if first.done():
+                running |= {pool.submit(share, job) for job in later}
+                later = []
+            if report is not None:
+                report(len(jobs) - len(running) - len(later), len(jobs))
     finally:
-        for process in running.values():
-            with contextlib.suppress(OSError):
-                process.kill()
+        for process in processes:
+            process.kill()
+        pool.shutdown(cancel_futures=True)
+        for process in processes:
             process.communicate()
 
 

@@ -63,7 +63,8 @@ def start(code: str, folder: Path, kernels: dict[str, str]) -> None:
         return
     try:
         nothing = subprocess.DEVNULL
-        _process = subprocess.Popen([sys.executable, "-c", code], stdin=nothing, stdout=nothing, stderr=nothing)
+        # -P: modules in the folder that the process is started in are not those that this process has imported.
+        _process = subprocess.Popen([sys.executable, "-P", "-c", code], stdin=nothing, stdout=nothing, stderr=nothing)
     except OSError:  # then this process compiles them, as it does whatever the other one fails to
         return
     _kernels = kernels
