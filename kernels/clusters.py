@@ -178,13 +178,12 @@ def _reject(n, p, draw, stride, stream, scratch, drawn):
     for r in range(BLOCK):
         waiting[r] = first_replicate + r
         n_left[r] = n[r]
-    _propose(BLOCK, n_left, p, words, proposed)
-    left = _keep(BLOCK, n_left, p, words, proposed, first_replicate, waiting, drawn)
+    left = BLOCK
     while left > 0:
-        draw += stride
-        fill_some(draw, stream.number, stream.purpose, waiting, left, stream.key, words)
         _propose(left, n_left, p, words, proposed)
         left = _keep(left, n_left, p, words, proposed, first_replicate, waiting, drawn)
+        draw += stride
+        fill_some(draw, stream.number, stream.purpose, waiting, left, stream.key, words)
 
 
 @jit
