@@ -289,8 +289,9 @@ def concentration(
     n_of_cells = np.bincount(cell, minlength=n_groups**2)
     assert by_group.subjects is not None
     of_cells = np.split(np.argsort(cell), np.cumsum(n_of_cells)[:-1])
-    shares = map(share, of_cells, n_of_cells.tolist(), by_group.subjects.flat)
-    return overall, np.reshape([*shares], (n_groups, n_groups))
+    n_subjects_of_cells = by_group.subjects.ravel().tolist()
+    shares = [*map(share, of_cells, n_of_cells.tolist(), n_subjects_of_cells)]
+    return overall, np.reshape(shares, (n_groups, n_groups))
 
 
 def errors_of_top_subjects(reference: Any, probe: Any, n_subjects: int, n_all: int) -> int:
@@ -301,4 +302,4 @@ def errors_of_top_subjects(reference: Any, probe: Any, n_subjects: int, n_all: i
     subjects, n_errors = np.unique(np.concatenate((reference, probe)), return_counts=True)
     is_top = np.zeros(n_all, np.bool_)
     is_top[subjects[np.argsort(-n_errors, kind="stable")[: -(-n_subjects // 20)]]] = True
-    return np.count_nonzero(is_top[reference] | is_top[probe])
+    return int(np.count_nonzero(is_top[reference] | is_top[probe]))
