@@ -157,8 +157,8 @@ def deal_in_order(
             wanted, error = early.pop(k)
             if error is not None:
                 raise error
-            yield wanted
             paced.go_on()
+            yield wanted
 
 
 def aside(call: Callable[[], _Result]) -> _Result:
