@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba.core import cgutils, types
+from numba import types
+from numba.core import cgutils
 from numba.core.typing.npydecl import parse_dtype, parse_shape
 from numba.extending import lower_builtin, type_callable
 

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from llvmlite import ir
-from numba.core import types
+from numba import types
 from numba.extending import intrinsic
 
 from ._arrays import empty

@@ -40,6 +40,23 @@ def test_imports_point_one_way(file, line, kept, tmp_path):
     assert "Contracts: " in done.stdout
 
 
+@pytest.mark.jit
+@pytest.mark.parametrize("module", ["row_sums", "int8_products"])
+def test_kernels_wait_for_a_compiler_that_another_thread_imports(module):
+    code = f"""
+import importlib, threading, time
+from fastfair.cli.run import import_compiler
+import_compiler()
+time.sleep(0.05)  # a part of what it takes
+importlib.import_module("fastfair.kernels.{module}")
+for thread in set(threading.enumerate()) - {{threading.current_thread()}}:
+    thread.join(60)
+import fastfair.kernels._jit
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 FOLDERS_PASSED = """
 import sys, threading, warnings
 import numpy as np

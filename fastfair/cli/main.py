@@ -67,9 +67,9 @@ def run_verb(name: str) -> None:
 
 def told_of_compiling() -> AbstractContextManager[Any]:
     """Tell on standard error when the first kernel is compiled."""
-    from numba.core import event as events  # not before a verb runs: the command line would start later
+    from numba import core  # not before a verb runs: the command line would start later
 
-    event: Any = events  # without types
+    event: Any = core.event  # without types
 
     class Listener(event.Listener):  # type: ignore[misc]
         """Hears of kernels that are compiled, some of them for others, and in several threads."""

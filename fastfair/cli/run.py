@@ -47,7 +47,10 @@ OF_INPUT: dict[str, set[str]] = {
 
 
 def import_compiler() -> None:
-    """Import the compiler in another thread, while files are read."""
+    """Import the compiler in another thread, while files are read.
+
+    Who imports a part of numba imports numba itself first, and so waits for this thread.
+    """
     threading.Thread(target=importlib.import_module, args=("fastfair.kernels._jit",)).start()
 
 
