@@ -1,12 +1,8 @@
-"""Turn scores into integer keys, and take the mated or the non-mated comparisons out of the list, ready for a sort.
+"""Turn scores into integer keys, those of mated and of non-mated comparisons apart, ready for a sort.
 
 A key is the score's bit pattern, rearranged so that keys sort as the scores do: comparing two keys is one instruction,
 the next larger score is the next integer, and a NaN lies beyond the infinities. Keys are int32 for float32 scores,
 int64 for float64.
-
-`take_keys` goes through the whole list for one class, so two threads can take the two classes without writing to the
-same place. Every comparison is written, and the position moves on only if it is of the class. This avoids a branch,
-which processors predict badly, and needs one spare place at the end of `out`.
 """
 
 from __future__ import annotations
@@ -30,21 +26,6 @@ def make_key(pattern, flip, magnitude):
     if pattern == ~np.int64(magnitude):  # -0.0 becomes 0.0, as they are equal
         pattern = np.int64(0)
     return rearrange(pattern, magnitude)
-
-
-@jit
-def take_keys(bits, flip, magnitude, mated, wanted, out):
-    """Write the keys of one class.
-
-    bits: (n,) int32 or int64, the scores' bits; flip, magnitude: as in `make_key`, of this type; mated: (n,) bool;
-    wanted: bool, the class; out: (comparisons of the class + 1,) of this type
-    """
-    position = np.uint64(0)
-    for k in range(bits.size):
-        out[position] = bits[k]
-        position += np.uint64(mated[k] == wanted)
-    for k in range(out.size):  # a separate loop, so that the processor computes several keys at a time
-        out[k] = make_key(out[k], flip, magnitude)
 
 
 @jit

@@ -319,14 +319,13 @@ def sort_sides(columns: CheckedColumns, of_subject: Labels) -> list[SortedSide]:
     need_rows = bool(columns.subjects or columns.attributes)
     given = _narrowed(values) if need_rows else values
     bits = given.view(score_keys.integer_type(given.dtype))
-    magnitude = score_keys.magnitude(bits)
-    flip = bits.dtype.type(~magnitude) if columns.score_kind == "distance" else bits.dtype.type(0)
+    flip = ~score_keys.magnitude(bits) if columns.score_kind == "distance" else bits.dtype.type(0)
     sort = _sort_alone
     if need_rows:
         sort = _sort_packed if bits.dtype == np.int32 and bits.size < 2**_ROW_BITS else _sort_wide
     highest = score_keys.encode(np.array([min(float(np.finfo(given.dtype).max), validation.LARGEST)], given.dtype))[0]
     sides = []
-    for keys, rows in sort(bits, flip, magnitude, flags):
+    for keys, rows in sort(bits, flip, flags):
         scored = keys[score_keys.count_failed(keys) :] if columns.failed is not None else keys
         if scored.size and (scored[-1] > highest or scored[0] < ~highest):
             raise checks.not_usable(values)
@@ -347,32 +346,23 @@ def _narrowed(values: NDArray[np.floating[Any]]) -> NDArray[np.floating[Any]]:
     return values
 
 
-def _take_keys(bits: Any, flip: Any, magnitude: Any, flags: NDArray[np.bool_]) -> list[score_keys.Keys]:
+def _take_keys(bits: Any, flip: Any, flags: NDArray[np.bool_]) -> list[score_keys.Keys]:
     """Return the keys of the mated and of the non-mated comparisons."""
-    if flags.size <= FEW:
+
+    def take(wanted: bool) -> score_keys.Keys:
         with np.errstate(invalid="ignore"):
-            keys = score_keys.encode((bits ^ flip).view(score_keys.float_type(bits)))
-        return [keys[flags], keys[~flags]]
-    from fastfair.kernels import sorting as kernels
+            return score_keys.encode((bits[flags == wanted] ^ flip).view(score_keys.float_type(bits)))
 
-    n_mated = int(np.count_nonzero(flags))
-
-    def take(wanted: bool, size: int) -> score_keys.Keys:
-        keys = np.empty(size + 1, bits.dtype)
-        kernels.take_keys(bits, flip, magnitude, flags, wanted, keys)
-        return keys[:size]
-
-    classes = (True, n_mated), (False, flags.size - n_mated)
-    return in_threads(flags.size, lambda of_class: take(*of_class), classes)
+    return in_threads(flags.size, take, (True, False))
 
 
-def _sort_alone(bits: Any, flip: Any, magnitude: Any, flags: NDArray[np.bool_]) -> list[Sorted]:
-    sides = _take_keys(bits, flip, magnitude, flags)
+def _sort_alone(bits: Any, flip: Any, flags: NDArray[np.bool_]) -> list[Sorted]:
+    sides = _take_keys(bits, flip, flags)
     in_threads(flags.size, lambda keys: keys.sort(), sides)
     return [(keys, None) for keys in sides]
 
 
-def _sort_packed(bits: Any, flip: Any, magnitude: Any, flags: NDArray[np.bool_]) -> list[Sorted]:
+def _sort_packed(bits: Any, flip: Any, flags: NDArray[np.bool_]) -> list[Sorted]:
     """Sort keys and rows packed into one integer; comparisons with equal scores keep their order."""
     from fastfair.kernels import sorting as kernels
 
@@ -384,6 +374,7 @@ def _sort_packed(bits: Any, flip: Any, magnitude: Any, flags: NDArray[np.bool_])
     def pack(place: tuple[slice, int]) -> None:
         part, mated_before = place
         nonmated_at, mated_at = part.start - mated_before, n_nonmated + mated_before
+        magnitude = score_keys.magnitude(bits)
         arguments = (bits[part], flip, magnitude, flags[part], part.start, nonmated_at, mated_at, packed)
         kernels.pack_with_rows(*arguments)
 
@@ -416,11 +407,11 @@ def _unpack(packed: NDArray[np.uint64], free: NDArray[np.uint64]) -> Sorted:
     return keys, rows
 
 
-def _sort_wide(bits: Any, flip: Any, magnitude: Any, flags: NDArray[np.bool_]) -> list[Sorted]:
+def _sort_wide(bits: Any, flip: Any, flags: NDArray[np.bool_]) -> list[Sorted]:
     """Sort keys that leave no room for a row; comparisons with equal scores keep their order."""
     kind = np.uint32 if flags.size < 2**_ROW_BITS else np.int64
     sides: list[Sorted] = []
-    for keys, wanted in zip(_take_keys(bits, flip, magnitude, flags), (True, False), strict=True):
+    for keys, wanted in zip(_take_keys(bits, flip, flags), (True, False), strict=True):
         order = order_of_keys(keys.astype(np.int64, copy=False))
         sides.append((keys[order], np.flatnonzero(flags == wanted).astype(kind)[order]))
     return sides
