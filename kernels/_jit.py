@@ -103,7 +103,7 @@ class _Kernel(CPUDispatcher):
         kernel: Any = super()
         if not _linking.IS_TRIED:
             return kernel.compile(sig)
-        with _linking.compiling(self.targetctx):
+        with _linking.compiling(self.typingctx, self.targetctx):
             types = tuple(sig)
             if _linking.depth() > 1:
                 return kernel.compile(sig)

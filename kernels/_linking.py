@@ -10,18 +10,20 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from functools import cache
 from typing import Any
 
 import numba
-from numba.core import dispatcher
+from numba.core import dispatcher, types
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler_lock import global_compiler_lock
 
 IS_TRIED = numba.version_info.short == (0, 68)
 _compiler: Any = dispatcher  # type checkers cannot see what is private
 _state = threading.local()
+_NUMBERS = types.Number, types.Boolean
+_signatures = dict[Any, Any]()  # of operators of numbers
 
 
 class Helper:
@@ -80,18 +82,38 @@ def depth() -> int:
 
 
 @contextmanager
-def compiling(target: Any) -> Iterator[None]:
+def compiling(typing: Any, target: Any) -> Iterator[None]:
     """Compile a kernel, with its helpers as waiting code."""
     codegen = target.codegen()
-    if "get_abi_sizeof" not in vars(target):
-        target.get_abi_sizeof = cache(target.get_abi_sizeof)  # which would be asked for each variable again
     with global_compiler_lock:
         usual = codegen._library_class
         codegen._library_class, _state.depth = _WaitingCode, depth() + 1
         try:
-            yield
+            with nullcontext() if depth() > 1 else _keeping_answers(typing, target):
+                yield
         finally:
             codegen._library_class, _state.depth = usual, depth() - 1
+
+
+@contextmanager
+def _keeping_answers(typing: Any, target: Any) -> Iterator[None]:
+    """Keep what numba would find out anew for each variable and operator of a kernel and its helpers."""
+    resolve = typing.resolve_function_type
+
+    def resolve_function_type(function: Any, arguments: Any, keywords: Any) -> Any:
+        is_known = getattr(function, "__module__", "") == "_operator" and not keywords
+        if not is_known or not all(isinstance(one, _NUMBERS) for one in arguments):
+            return resolve(function, arguments, keywords)
+        if (function, arguments) not in _signatures:
+            _signatures[function, arguments] = resolve(function, arguments, keywords)
+        return _signatures[function, arguments]
+
+    target.get_abi_sizeof = cache(target.get_abi_sizeof)
+    typing.resolve_function_type = resolve_function_type
+    try:
+        yield
+    finally:
+        del target.get_abi_sizeof, typing.resolve_function_type
 
 
 def place_environments(result: Any) -> None:
