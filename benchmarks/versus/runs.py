@@ -344,7 +344,7 @@ ROWS = (
         Against.OURS,
         AtMostSeconds(12),
         against_warm_start,
-        shortfall="two processes compile 7 to 9 s of processor time each, after imports",
+        shortfall="two processes compile for 5 and 8 s of processor time, after imports",
     ),
     Row(
         "demo-warm",
@@ -432,6 +432,6 @@ ROWS = (
         Against.NOTHING,
         AtMostSeconds(40),
         warm_up,
-        shortfall="all of it is compilation by numba; processes compile the helpers of kernels again",
+        shortfall="all of it is compilation by numba, which optimises helpers anew in each kernel",
     ),
 )
