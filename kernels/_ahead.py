@@ -38,6 +38,7 @@ _PREPARING = {
 }
 PREPARING = frozenset((module, name) for module, names in _PREPARING.items() for name in names.split())
 SMALL = 40_000  # entries of the largest array up to which running plain Python is quicker than compiling
+_PATIENCE = 0.4  # seconds that a kernel runs as plain Python in a process; longer, and later runs would wait, too
 _compiles_all = False
 _process: subprocess.Popen[bytes] | None = None
 _started, _only_these = False, False
@@ -84,11 +85,12 @@ def start_none() -> None:
     _started = _compiles_all = True
 
 
-def runs_as_python(module: str, name: str, arguments: tuple[Any, ...]) -> bool:
-    """Tell whether a kernel that was never compiled is to be run as plain Python."""
+def runs_as_python(module: str, name: str, arguments: tuple[Any, ...], seconds: float) -> bool:
+    """Tell whether a kernel that was never compiled, and ran for some seconds, is to be run as plain Python."""
     if _only_these:
         return name not in _kernels
-    return not _compiles_all and (module, name) in PREPARING and all(_size(one) <= SMALL for one in arguments)
+    is_quick = (module, name) in PREPARING and seconds < _PATIENCE
+    return not _compiles_all and is_quick and all(_size(one) <= SMALL for one in arguments)
 
 
 def _size(argument: Any) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, cast
@@ -71,12 +72,17 @@ class _Kernel(CPUDispatcher):
 
     _kept: bool | None = None
     _has_machine_code = False  # but perhaps code that other kernels were linked with
+    _seconds = 0.0  # that it ran as plain Python
 
     def __call__(self, *args: Any, **kws: Any) -> Any:
         function = self.py_func
         name = function.__module__.rpartition(".")[2], function.__name__
-        if not self._has_machine_code and _ahead.runs_as_python(*name, args) and not self._is_kept():
-            return function(*args, **kws)
+        if not self._has_machine_code and _ahead.runs_as_python(*name, args, self._seconds) and not self._is_kept():
+            before = time.thread_time()
+            try:
+                return function(*args, **kws)
+            finally:
+                self._seconds += time.thread_time() - before
         try:
             return _call(self, *args, **kws)
         except SystemError as error:

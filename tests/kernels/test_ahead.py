@@ -95,11 +95,12 @@ def test_the_kernels_have_names_of_their_own():
 def test_kernels_that_prepare_small_data_run_as_python_until_they_were_compiled(nothing_started, monkeypatch):
     monkeypatch.setattr(_ahead, "_compiles_all", False)
     small, large = np.zeros(40_000), np.zeros(40_001)
-    assert _ahead.runs_as_python("comparison_lists", "number_pairs", (3, (small, small)))
-    assert not _ahead.runs_as_python("comparison_lists", "number_pairs", (3, (small, large)))
-    assert not _ahead.runs_as_python("replicated_cost", "least_costs", (small,))
+    assert _ahead.runs_as_python("comparison_lists", "number_pairs", (3, (small, small)), 0.3)
+    assert not _ahead.runs_as_python("comparison_lists", "number_pairs", (3, (small, small)), 0.5)
+    assert not _ahead.runs_as_python("comparison_lists", "number_pairs", (3, (small, large)), 0.0)
+    assert not _ahead.runs_as_python("replicated_cost", "least_costs", (small,), 0.0)
     _ahead.start_none()
-    assert not _ahead.runs_as_python("comparison_lists", "number_pairs", (small,))
+    assert not _ahead.runs_as_python("comparison_lists", "number_pairs", (small,), 0.0)
 
 
 @pytest.mark.slow
