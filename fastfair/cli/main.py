@@ -52,9 +52,10 @@ def run_verb(name: str) -> None:
         # Before anything large is imported, as another process does the same.
         compile_ahead(given["n_threads"], **expected)
     actions, run = (importlib.import_module(f"fastfair.cli.{module}") for module in ("actions", "run"))
-    gc.freeze()  # what is imported stays: searching it for garbage took a tenth of a short run
-    gc.set_threshold(100_000)
-    gc.enable()
+    if not gc.isenabled():  # in a process of this command's own
+        gc.freeze()  # what is imported stays: searching it for garbage took a tenth of a short run
+        gc.set_threshold(100_000)
+        gc.enable()
     if context.invoked_subcommand is not None:
         return
     one, action = run.Run(), getattr(actions, name.replace("-", "_").replace(" ", "_"))
