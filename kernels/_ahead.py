@@ -38,7 +38,7 @@ _PREPARING = {
 }
 PREPARING = frozenset((module, name) for module, names in _PREPARING.items() for name in names.split())
 SMALL = 40_000  # entries of the largest array up to which running plain Python is quicker than compiling
-_PATIENCE = 0.4  # seconds that a kernel runs as plain Python in a process; longer, and later runs would wait, too
+_PATIENCE = 0.4  # seconds as plain Python after which a kernel is compiled, so that later runs need not wait
 _compiles_all = False
 _process: subprocess.Popen[bytes] | None = None
 _started, _only_these = False, False

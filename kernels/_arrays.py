@@ -1,4 +1,4 @@
-"""New arrays of kernels, as NumPy makes them; numba would compile a function of its own for each call of NumPy's."""
+"""Arrays that kernels make, without the function that numba compiles for each call of `np.empty` or `np.zeros`."""
 
 from __future__ import annotations
 
@@ -33,28 +33,23 @@ def _type_of(context: Any) -> Any:
     return type_of
 
 
-def _make(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-    from numba.np import arrayobj  # not before a kernel is compiled
+def _maker(byte: int | None) -> Any:
+    """Return what makes the code of a new array, filled with a byte or not."""
 
-    private: Any = arrayobj  # type checkers cannot see it
-    shape = private._parse_empty_args(context, builder, signature, arguments)
-    return private._empty_nd_impl(context, builder, *shape)
-
-
-def _make_empty(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-    return _make(context, builder, signature, arguments)._getvalue()
-
-
-def _make_filled(byte: int) -> Any:
     def make(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        array = _make(context, builder, signature, arguments)
-        cgutils.memset(builder, array.data, builder.mul(array.itemsize, array.nitems), byte)
+        from numba.np import arrayobj  # not before a kernel is compiled
+
+        private: Any = arrayobj  # type checkers cannot see it
+        shape = private._parse_empty_args(context, builder, signature, arguments)
+        array = private._empty_nd_impl(context, builder, *shape)
+        if byte is not None:
+            cgutils.memset(builder, array.data, builder.mul(array.itemsize, array.nitems), byte)
         return array._getvalue()
 
     return make
 
 
-for function, make in (empty, _make_empty), (zeros, _make_filled(0)), (minus_ones, _make_filled(0xFF)):
+for function, byte in (empty, None), (zeros, 0), (minus_ones, 0xFF):
     type_callable(function)(_type_of)
     for n in 1, 2:
-        lower_builtin(function, *[types.Any] * n)(make)
+        lower_builtin(function, *[types.Any] * n)(_maker(byte))

@@ -169,7 +169,7 @@ class Command(click.Command):
             name.split()[-1], callback=lambda **_: run(name), help=verb.help,
             short_help=verb.help.partition(". ")[0].removesuffix(".") + ".",
         )  # fmt: skip
-        del self.params  # of most verbs, which are not called, they are not needed
+        del self.params  # they are made when they are first asked for: most verbs are not called
         self.verb, self.examples = verb, list(map(str.strip, verb.examples.splitlines()))
         self._table = table
 

@@ -100,7 +100,7 @@ class _ImportedWhenUsed(PathFinder):
     @classmethod
     def find_spec(cls, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None) -> Any:
         """Return where a module is, and that it is to be run when it is used."""
-        if name == "coverage":  # were this run measured, it would be there: numba does without
+        if name == "coverage":  # numba imports it if it is installed; one that measures this run is imported already
             raise ModuleNotFoundError(f"No module named {name!r}", name=name)
         spec = super().find_spec(name, path, target) if name in cls.names else None
         if spec is not None and spec.loader is not None:

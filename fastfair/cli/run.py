@@ -49,7 +49,7 @@ OF_INPUT: dict[str, set[str]] = {
 def import_compiler() -> None:
     """Import the compiler in another thread, while files are read.
 
-    Who imports a part of numba imports numba itself first, and so waits for this thread.
+    Code that imports a part of numba has to import numba itself first: it then waits for this thread.
     """
     threading.Thread(target=importlib.import_module, args=("fastfair.kernels._jit",)).start()
 

@@ -31,7 +31,7 @@ from .formats import USUAL_LAYOUT, HowToRead, Layout
 if TYPE_CHECKING:
     from narwhals.typing import IntoDataFrame
 
-# While the columns of a row are read, coded and counted, and more for each of text: names and groups of both sides.
+# Bytes of memory for a row while it is read, coded and counted, and for each of its columns of text, four at most
 _BYTES_OF_A_ROW, _BYTES_OF_TEXT, _MOST_TEXTS = 24, 18, 4
 _SHARE_OF_ROWS = 0.25  # of the memory, for the rows that are read at once
 _MOST_ROWS = 2**22
