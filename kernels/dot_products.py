@@ -1,8 +1,9 @@
-"""Dot products of float32 vectors whose sums have one order, so that their bits depend on the two vectors alone.
+"""Dot products whose sums have one order, so that their bits depend on the two vectors alone.
 
-There are 16 sums. Sum l takes the products of elements l, l + 16, l + 32, ... in this order, each added with one
-rounding. Then sums l and l + 8 are added, of what that gives l and l + 4, l and l + 2, and the last two. So the product
-of two vectors is the same in a block of many and alone, whatever the processor.
+Of float32 there are 16 sums. Sum l takes the products of elements l, l + 16, l + 32, ... in this order, each added with
+one rounding. Then sums l and l + 8 are added, of what that gives l and l + 4, l and l + 2, and the last two. Of float64
+there are 8 sums, and products are rounded before they are added. So the product of two vectors is the same in a block
+of many and alone, wherever the two stand, whatever the processor.
 
 Vectors have a multiple of 16 elements: zeros behind them change nothing.
 """
@@ -21,10 +22,8 @@ from ._jit import config, jit
 from ._processor import features, is_x86
 from ._registers import at, data_of, load, repeat, shuffle, whole
 
-SUMS = 16
-_FLOAT = ir.FloatType()
-_REGISTER = ir.VectorType(_FLOAT, SUMS)
-_UNDEFINED = ir.Constant(_REGISTER, ir.Undefined)
+SUMS = 16  # of float32; half as many of float64
+_SINGLE, _DOUBLE = ir.FloatType(), ir.DoubleType()
 # Rows and columns whose products are summed at once: as many as registers hold
 _ROWS, _COLUMNS = (4, 4) if "avx512f" in features() else (2, 3)
 _TOGETHER = 4  # pairs whose products are summed at once where they are listed
@@ -36,27 +35,42 @@ def is_quick() -> bool:
     return not config.DISABLE_JIT and is_x86() and "fma" in features()
 
 
-def _sums(builder, starts, pairs, steps):
-    """Make the dot products of pairs of vectors, at most 16, given by their starts, as first elements of a register."""
-    kind = ir.FunctionType(_REGISTER, [_REGISTER] * 3)
-    multiply_add = builder.module.declare_intrinsic(f"llvm.fma.v{SUMS}f32", (), kind)
+def _adder(builder, register):
+    """Return what makes code that adds the products of two registers to a third one."""
+    if register.element == _SINGLE:  # a processor that cannot do it calls a function of the C library
+        kind = ir.FunctionType(register, [register] * 3)
+        multiply_add = builder.module.declare_intrinsic(f"llvm.fma.v{register.count}f32", (), kind)
+        return lambda a, b, total: builder.call(multiply_add, [a, b, total])
+    return lambda a, b, total: builder.fadd(total, builder.fmul(a, b))
+
+
+def _sums(builder, element, starts, pairs, n_elements):
+    """Make the dot products of pairs of vectors, given by their starts, as first elements of a register.
+
+    element: float or double, as LLVM names them; pairs: at most as many as a register has elements
+    """
+    lanes = SUMS if element == _SINGLE else SUMS // 2
+    register = ir.VectorType(element, lanes)
+    undefined = ir.Constant(register, ir.Undefined)
+    add = _adder(builder, register)
 
     def step(k, held):
-        offset = builder.mul(k, whole(SUMS))
-        some = [load(builder, start, offset, _REGISTER, 4) for start in starts]
-        return [builder.call(multiply_add, [some[a], some[b], held[p]]) for p, (a, b) in enumerate(pairs)]
+        offset = builder.mul(k, whole(lanes))
+        some = [load(builder, start, offset, register, 4) for start in starts]
+        return [add(some[a], some[b], held[p]) for p, (a, b) in enumerate(pairs)]
 
-    zero = ir.Constant(_REGISTER, None)
+    zero = ir.Constant(register, None)
+    steps = builder.sdiv(n_elements, whole(lanes))
     values = repeat(builder, steps, [zero] * len(pairs), step)
-    values += [_UNDEFINED] * (SUMS - len(values))
-    width = SUMS
+    values += [undefined] * (lanes - len(values))
+    width = lanes
     while len(values) > 1:  # halves of the sums of two registers are added, and fill one
         half = width // 2
-        low = [p for p in range(2 * SUMS) if p % width < half]
+        low = [p for p in range(2 * lanes) if p % width < half]
         high = [p + half for p in low]
         values = [
-            _UNDEFINED
-            if a is b is _UNDEFINED
+            undefined
+            if a is b is undefined
             else builder.fadd(shuffle(builder, a, b, low), shuffle(builder, a, b, high))
             for a, b in zip(values[::2], values[1::2], strict=True)
         ]
@@ -76,13 +90,13 @@ def _block_in_registers(typing_context, first, i, second, j, out, r, c):
             for k in range(n)
         ]
         pairs = [(a, _ROWS + b) for a in range(_ROWS) for b in range(_COLUMNS)]
-        sums = _sums(builder, starts, pairs, builder.sdiv(of_a[1], whole(SUMS)))
-        some = ir.VectorType(_FLOAT, _COLUMNS)
+        sums = _sums(builder, _SINGLE, starts, pairs, of_a[1])
+        some = ir.VectorType(_SINGLE, _COLUMNS)
         for k in range(_ROWS):
             places = range(k * _COLUMNS, (k + 1) * _COLUMNS)
             row = builder.mul(builder.add(arguments[5], whole(k)), of_o[1])
             to = at(builder, o, builder.add(row, arguments[6]), some)
-            builder.store(shuffle(builder, sums, _UNDEFINED, places), to).align = 4
+            builder.store(shuffle(builder, sums, sums, places), to).align = 4
         return context.get_dummy_value()
 
     return types.void(first, types.intp, second, types.intp, out, types.intp, types.intp), generate
@@ -90,7 +104,7 @@ def _block_in_registers(typing_context, first, i, second, j, out, r, c):
 
 @intrinsic
 def _pairs_in_registers(typing_context, rows, codes, p, places, out):
-    """Write the products of _TOGETHER pairs from p on; arguments as in `take_reaching`; out: (_TOGETHER,) float32."""
+    """Write the products of _TOGETHER pairs from p on; arguments as in `take_reaching`; out: (_TOGETHER,) floats."""
 
     def generate(context, builder, signature, arguments):
         (x, shape), (of_pair, _), (o, _) = (data_of(context, builder, signature, arguments, k) for k in (0, 1, 4))
@@ -101,12 +115,34 @@ def _pairs_in_registers(typing_context, rows, codes, p, places, out):
             for row in (builder.ashr(code, arguments[3]), builder.and_(code, mask)):
                 starts.append(builder.gep(x, [builder.mul(row, shape[1])]))
         pairs = [(2 * k, 2 * k + 1) for k in range(_TOGETHER)]
-        sums = _sums(builder, starts, pairs, builder.sdiv(shape[1], whole(SUMS)))
-        some = shuffle(builder, sums, _UNDEFINED, range(_TOGETHER))
+        element = context.get_data_type(signature.args[0].dtype)
+        sums = _sums(builder, element, starts, pairs, shape[1])
+        some = shuffle(builder, sums, sums, range(_TOGETHER))
         builder.store(some, at(builder, o, whole(0), some.type)).align = 4
         return context.get_dummy_value()
 
     return types.void(rows, codes, types.intp, types.int64, out), generate
+
+
+@intrinsic
+def _row_in_registers(typing_context, first, i, second, columns, p, out):
+    """Write the products of row i of `first` with _TOGETHER rows of `second`, numbered in `columns` from p on."""
+
+    def generate(context, builder, signature, arguments):
+        (a, of_a), (b, _), (listed, _), (o, _) = (
+            data_of(context, builder, signature, arguments, k) for k in (0, 2, 3, 5)
+        )
+        starts = [builder.gep(a, [builder.mul(arguments[1], of_a[1])])]
+        for k in range(_TOGETHER):
+            row = builder.load(builder.gep(listed, [builder.add(arguments[4], whole(k))]))
+            starts.append(builder.gep(b, [builder.mul(row, of_a[1])]))
+        pairs = [(0, 1 + k) for k in range(_TOGETHER)]
+        sums = _sums(builder, context.get_data_type(signature.args[0].dtype), starts, pairs, of_a[1])
+        some = shuffle(builder, sums, sums, range(_TOGETHER))
+        builder.store(some, at(builder, o, arguments[4], some.type)).align = 4
+        return context.get_dummy_value()
+
+    return types.void(first, types.intp, second, columns, types.intp, out), generate
 
 
 def _multiply_add(a, b, c):
@@ -121,10 +157,12 @@ def _multiply_add(a, b, c):
 
 
 def products(first, second):
-    """Compute what the kernels do, in NumPy. first, second: (..., d) float32, of shapes that go together."""
-    sums = np.zeros((*np.broadcast_shapes(first.shape, second.shape)[:-1], SUMS), np.float32)
-    for k in range(0, first.shape[-1], SUMS):
-        sums = _multiply_add(first[..., k : k + SUMS], second[..., k : k + SUMS], sums)
+    """Compute what the kernels do, in NumPy. first, second: (..., d) floats, of shapes that go together."""
+    lanes = SUMS if first.dtype == np.float32 else SUMS // 2
+    sums = np.zeros((*np.broadcast_shapes(first.shape, second.shape)[:-1], lanes), first.dtype)
+    for k in range(0, first.shape[-1], lanes):
+        a, b = first[..., k : k + lanes], second[..., k : k + lanes]
+        sums = _multiply_add(a, b, sums) if first.dtype == np.float32 else sums + a * b
     while sums.shape[-1] > 1:
         half = sums.shape[-1] // 2
         sums = sums[..., :half] + sums[..., half:]
@@ -141,8 +179,13 @@ def _pairs_by_numpy(rows, codes, p, places, out):
     out[:] = products(rows[some >> places], rows[some & ((1 << places) - 1)])
 
 
+def _row_by_numpy(first, i, second, columns, p, out):
+    out[p : p + _TOGETHER] = products(first[i], second[columns[p : p + _TOGETHER]])
+
+
 _block: Any = _block_by_numpy if config.DISABLE_JIT else _block_in_registers
 _pairs: Any = _pairs_by_numpy if config.DISABLE_JIT else _pairs_in_registers
+_row: Any = _row_by_numpy if config.DISABLE_JIT else _row_in_registers
 
 
 @jit
@@ -162,14 +205,27 @@ def fill(first, second, out):
 
 
 @jit
+def of_row(first, i, second, columns, n, out):
+    """Compute the products of one row with some rows of another matrix.
+
+    first: (m, d) floats; i: the row; second: (rows, d) floats; columns: (at least n + 3,) int64, numbers of n rows of
+    `second`, behind which this writes one of them; out: (at least n + 3,) floats, out
+    """
+    for p in range(n, n + _TOGETHER - 1):
+        columns[p] = columns[0]
+    for p in range(0, n, _TOGETHER):
+        _row(first, i, second, columns, p, out)
+
+
+@jit
 def take_reaching(rows, codes, places, bound, found):
     """Keep the pairs of rows whose product reaches a bound, and return their number.
 
-    rows: (n, d) float32; codes: (pairs,) int64, the first row's number in the bits above the second's, and those kept,
-    out; places: bits of a row's number; bound: a float32; found: (pairs,) float32, the products of those kept, out
+    rows: (n, d) floats; codes: (pairs,) int64, the first row's number in the bits above the second's, and those kept,
+    out; places: bits of a row's number; bound: a float; found: (pairs,) floats, the products of those kept, out
     """
     count = np.int64(0)
-    some, last = empty(_TOGETHER, np.float32), empty(_TOGETHER, np.int64)
+    some, last = empty(_TOGETHER, rows.dtype), empty(_TOGETHER, np.int64)
     for start in range(0, codes.size, _TOGETHER):
         n = min(_TOGETHER, codes.size - start)
         if n == _TOGETHER:
@@ -189,9 +245,9 @@ def of_mated(rows, corner, size, columns, offset, places, mated):
     """Compute the products of the mated pairs of a panel.
 
     rows, places: as above; corner, size: the first row and column of the panel, and how many it has of each; columns:
-    (rows, 3) int64 and offset: (rows,) int64, as in `pairs.take_mated`; mated: (pairs,) float32, out
+    (rows, 3) int64 and offset: (rows,) int64, as in `pairs.take_mated`; mated: (pairs,) floats, out
     """
-    some, codes = empty(_TOGETHER, np.float32), empty(_TOGETHER, np.int64)
+    some, codes = empty(_TOGETHER, rows.dtype), empty(_TOGETHER, np.int64)
     first, second = corner
     for i in range(first, min(first + size, columns.shape[0])):
         begin, stop = columns[i, 1], min(columns[i, 2], second + size)

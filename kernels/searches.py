@@ -4,7 +4,20 @@ from __future__ import annotations
 
 import numpy as np
 
+from ._arrays import empty
 from ._jit import jit
+from .bit_masks import TOGETHER, lowest, reaching
+from .dot_products import of_row
+
+
+@jit
+def _insert(best, who, score, column):
+    """Put a score among the best, descending, behind those that equal it; the last leaves. best, who: (k,), out."""
+    p = best.size - 1
+    while p > 0 and best[p - 1] < score:
+        best[p], who[p] = best[p - 1], who[p - 1]
+        p -= 1
+    best[p], who[p] = score, column
 
 
 @jit
@@ -37,12 +50,97 @@ def keep_candidates(scores, mate, mate_score, rank, best, who):
             if score >= limit:
                 outranking += 1
             if score > worst:
-                p = k - 1
-                while p > 0 and best[s, p - 1] < score:
-                    best[s, p], who[s, p] = best[s, p - 1], who[s, p - 1]
-                    p -= 1
-                best[s, p], who[s, p] = score, j
+                _insert(best[s], who[s], score, j)
                 worst = best[s, k - 1]
                 cut = min(limit, worst)
         rank[s] = 1 + outranking if own >= 0 else 0
     return -1
+
+
+@jit
+def keep_by_products(scores, vectors, apart, mate, kept):
+    """Do what `keep_candidates` does, for scores of vectors, by products whose sums have one order.
+
+    scores: (searches, enrolled) float32 or float64, finite, products whose sums have any order; vectors: probes
+    (searches, d), templates (templates, d) sorted by person, and begin (enrolled + 1,) int64, where each person's
+    templates begin; apart: (searches,) float64, how far two products of the same vectors may be apart; mate: as in
+    `keep_candidates`; kept: the mate's score, rank, best and who, as there, out
+
+    Only scores that may be among the best, or as high as the mate's, are computed again: for all others any order of
+    sums gives the same rank and the same candidates.
+    """
+    (probes, templates, begin), (mate_score, rank, best, who) = vectors, kept
+    width, k = scores.shape[1], best.shape[1]
+    listed, bound = empty(width, np.int64), empty(1, scores.dtype)
+    chosen, product = empty(templates.shape[0] + 3, np.int64), empty(templates.shape[0] + 3, scores.dtype)
+    for s in range(scores.shape[0]):
+        row, own, slack = scores[s], mate[s], 2 * apart[s]
+        limit = np.inf
+        if own >= 0:
+            size = begin[own + 1] - begin[own]
+            for t in range(size):
+                chosen[t] = begin[own] + t
+            of_row(probes, s, templates, chosen, size, product)
+            limit = np.float64(_largest(product, 0, size))
+        mate_score[s] = limit if own >= 0 else -np.inf
+
+        # List who may be among the best, or outrank the mate.
+        best[s, :] = -np.inf
+        worst, n_listed, start = -np.inf, 0, 0
+        bound[0] = -np.inf
+        while start < width:
+            mask = np.int64(0)
+            if start + TOGETHER <= width:
+                mask = reaching(row, start, bound[0])
+            else:
+                for j in range(start, width):
+                    mask |= np.int64(row[j] >= bound[0]) << np.int64(j - start)
+            while mask != 0:  # hardly any, once the best are at hand
+                j = start + lowest(mask)
+                mask &= mask - 1  # without its lowest bit
+                if j == own:
+                    continue
+                listed[n_listed] = j
+                n_listed += 1
+                if row[j] > worst:
+                    _insert(best[s], who[s], np.float64(row[j]), j)
+                    worst = best[s, k - 1]
+                    bound[0] = min(limit, worst) - slack
+            start += TOGETHER
+
+        # Compute again what decides; of all others, count those above the mate.
+        n_deciding, n_chosen, outranking = 0, 0, 0
+        for p in range(n_listed):
+            j = listed[p]
+            score = np.float64(row[j])
+            if score >= worst - slack or abs(score - limit) <= slack:
+                listed[n_deciding] = j
+                n_deciding += 1
+                for t in range(begin[j], begin[j + 1]):
+                    chosen[n_chosen] = t
+                    n_chosen += 1
+            else:
+                outranking += np.int64(score > limit)
+        of_row(probes, s, templates, chosen, n_chosen, product)
+
+        best[s, :] = -np.inf
+        who[s, :] = -1
+        start = 0
+        for p in range(n_deciding):
+            j = listed[p]
+            stop = start + begin[j + 1] - begin[j]
+            score = np.float64(_largest(product, start, stop))
+            start = stop
+            outranking += np.int64(score >= limit)
+            if score > best[s, k - 1]:
+                _insert(best[s], who[s], score, j)
+        rank[s] = 1 + outranking if own >= 0 else 0
+
+
+@jit
+def _largest(values, start, stop):
+    """Return the largest of some values, at least one."""
+    largest = values[start]
+    for t in range(start + 1, stop):
+        largest = max(largest, values[t])
+    return largest

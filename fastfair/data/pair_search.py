@@ -1,10 +1,10 @@
 """Find the pairs of vectors that error rates of embeddings need: all mated and the most similar non-mated ones.
 
-Similarities are computed in panels, and only those of these pairs are kept. Sums over the elements of two float32
-vectors have one order of our own where the processor is quick at it, so that their similarity depends on nothing else;
-where few pairs are kept, it is computed for the pairs alone that a prefilter finds. Elsewhere a panel, which always has
-the same shape, padded at the edges, is one matrix product on one thread. So the similarity of two vectors has the same
-bits however the work is divided among threads.
+Similarities are computed in panels, and only those of these pairs are kept. What is kept is always computed by
+`kernels.dot_products`, whose sums have one order, so that the similarity of two vectors depends on nothing else: not on
+where they stand, nor on how the work is divided. Float32 panels are filled by it where the processor is quick at that.
+Elsewhere a matrix product, whose last bits depend on where a vector stands, or a prefilter finds the pairs that may
+reach the bound, and their similarity is computed again.
 """
 
 from __future__ import annotations
@@ -190,6 +190,31 @@ def float32_error(d: int) -> float:
     return roundings / (1 - roundings)
 
 
+def products_apart(vectors: Floats, length: Any) -> Any:
+    """Return how far two products of the same two vectors may be apart, whatever the orders of their sums.
+
+    Each lies within d roundings of the exact one; Higham (2002), as above, section 3.1. What is lost below the least
+    float comes besides.
+
+    Parameters
+    ----------
+    vectors : (m, d) ndarray of float
+        Of this type, and with so many elements.
+    length : float or ndarray
+        The length of one vector times that of the other.
+    """
+    kind, d = np.finfo(vectors.dtype), vectors.shape[1]
+    roundings = d * float(kind.eps) / 2
+    return 2 * roundings / (1 - roundings) * length * _ROUNDING + 2 * d * float(kind.smallest_subnormal)
+
+
+def lengths(vectors: Floats) -> NDArray[np.float64]:
+    """Return the length of each vector, summed in float64, some at a time."""
+    starts = range(0, len(vectors), _ROWS_AT_ONCE)
+    wide = (vectors[start : start + _ROWS_AT_ONCE].astype(np.float64) for start in starts)
+    return np.sqrt(np.concatenate([np.einsum("ij,ij->i", part, part) for part in wide]))
+
+
 _PANEL = 480  # rows and columns of a panel: its similarities are scanned before they leave the cache
 _PARTS = 96  # rows and columns of smaller ones are multiples of it
 _ELEMENTS = 16  # elements of vectors whose products have an order of their own are multiples of it
@@ -223,6 +248,17 @@ def ready_for_products(vectors: Floats, similarity: str) -> Floats:
     return wide.astype(dtype, copy=False)
 
 
+def _whole_steps(d: int) -> int:
+    """Return how many elements vectors of d elements have with zeros behind them, as products are summed in steps."""
+    return -(-d // _ELEMENTS) * _ELEMENTS
+
+
+def padded_for_products(vectors: Floats, similarity: str) -> Floats:
+    """Prepare vectors as `ready_for_products` does, with zeros behind them for `kernels.dot_products`."""
+    ready = ready_for_products(vectors, similarity)
+    return np.pad(ready, ((0, 0), (0, _whole_steps(ready.shape[1]) - ready.shape[1])))
+
+
 class PreparedVectors:
     """Vectors in the order in which pairs number them, padded with zeros to whole panels.
 
@@ -248,7 +284,7 @@ class PreparedVectors:
     euclidean : bool
         Whether distances are wanted.
     ordered : bool
-        Whether products are those of `kernels.dot_products`, whose sums have one order, and not those of NumPy.
+        Whether panels are filled by `kernels.dot_products`, and not by NumPy, whose products find pairs alone.
     """
 
     def __init__(self, vectors: Floats, similarity: str, order: NDArray[np.intp], n_threads: int | None) -> None:
@@ -260,9 +296,9 @@ class PreparedVectors:
         self.n_panels = -(-n // self.panel)
         self.euclidean = similarity == "negative_euclidean"
         self.ordered = not self.euclidean and vectors.dtype == np.float32 and dot_products.is_quick()
-        width = -(-d // _ELEMENTS) * _ELEMENTS if self.ordered or self.euclidean else d
         self.rows = _in_lines(
-            (self.n_panels * self.panel, width), np.dtype(np.float64) if self.euclidean else vectors.dtype
+            (self.n_panels * self.panel, _whole_steps(d)),
+            np.dtype(np.float64) if self.euclidean else vectors.dtype,
         )
         self.rows[n:] = 0
         self.rows[:, d:] = 0
@@ -277,6 +313,8 @@ class PreparedVectors:
             self.rows[:n] -= self.rows[:n].mean(axis=0)
             self.squares = np.einsum("ij,ij->i", self.rows, self.rows)
             self._rounding = 1e-12 * max(float(self.squares.max()), 1e-300)
+        elif not self.ordered:
+            self._rounding = products_apart(self.rows, lengths(self.rows).max() ** 2)
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave out what others make anew, as their processors do it in their own way."""
@@ -291,10 +329,12 @@ class PreparedVectors:
         return self._prefilter
 
     def lowest(self, bound: float) -> float:
-        """Return what products of pairs reach that reach a bound; for distances, negative squares up to rounding."""
-        if not self.euclidean or bound == -math.inf:
+        """Return what is reached in panels by pairs that reach a bound: their products, or negative squares."""
+        if self.ordered or bound == -math.inf:
             return bound
-        return -(bound * bound) * (1 + _FLOAT32_SQUARE) - self._rounding
+        if self.euclidean:
+            return -(bound * bound) * (1 + _FLOAT32_SQUARE) - self._rounding
+        return bound - self._rounding
 
     def reach(self, bound: float) -> tuple[float, NDArray[np.float64] | None]:
         """Return which products reach a bound, as `Prefilter.limits` takes them."""
@@ -325,7 +365,7 @@ class PreparedVectors:
 
     def may_be_filtered(self, values: Floats, bound: float) -> bool:
         """Whether there can be a prefilter of these vectors, and marks few where similarities are such as some are."""
-        if not (self.ordered or self.euclidean) or self.rows.shape[1] > MOST_ELEMENTS:
+        if self.rows.shape[1] > MOST_ELEMENTS:
             return False
         _, margin = choose_scale(self.rows[: self.n])  # by which whole numbers may be wrong
         lowest = -math.sqrt(bound * bound + 2 * margin) if self.euclidean else bound - margin
@@ -569,13 +609,15 @@ class PanelSearch:
 
     def __init__(self, finder: PairFinder, bound: float, store: PairStore, filtered: Filtered | None) -> None:
         self._finder, self._bound, self._store, self._filtered = finder, bound, store, filtered
-        size, dtype = finder.prepared.panel, finder.dtype
+        size, dtype, prepared = finder.prepared.panel, finder.dtype, finder.prepared
         if filtered is None:
             self._product = np.empty((size, size), dtype)
-            self._lowest = dtype.type(finder.prepared.lowest(bound))
+            self._lowest = dtype.type(prepared.lowest(bound))
         else:
             self._bits = np.empty((size, size // 8), np.uint8)
-            self._lowest = np.float32(bound)
+        self._least = dtype.type(bound)
+        # Whether panels do not have the similarities that are kept, but find pairs that may be.
+        self._only_found = not prepared.euclidean and not (prepared.ordered and filtered is None)
         self._kept = np.empty(size * size + 1, dtype), np.empty(size * size + 1, np.int64)
 
     def search(self, at: tuple[int, int], mated: Floats, mated_start: NDArray[np.int64]) -> None:
@@ -600,16 +642,16 @@ class PanelSearch:
             corner, n = (p * prepared.panel, q * prepared.panel), prepared.n
             if self._filtered is None:
                 prepared.fill(p, q, self._product)
-                if not prepared.euclidean:
+                if prepared.ordered:
                     pairs.take_mated(self._product, *corner, columns, mated_start, mated)
                 size = pairs.take_nonmated(self._product, *corner, columns, n, self._lowest, places, self._kept)
             else:
                 prefilter, limits = self._filtered
                 prefilter.mark(limits, corner, self._bits)
                 size = int8_products.list_marked(self._bits.view(np.uint32), corner, columns, n, places, codes)
-                if not prepared.euclidean:
-                    dot_products.of_mated(prepared.rows, corner, prepared.panel, columns, mated_start, places, mated)
-                    size = dot_products.take_reaching(prepared.rows, codes[:size], places, self._lowest, similarity)
+            if self._only_found:
+                dot_products.of_mated(prepared.rows, corner, prepared.panel, columns, mated_start, places, mated)
+                size = dot_products.take_reaching(prepared.rows, codes[:size], places, self._least, similarity)
             found, of = similarity[:size], codes[:size]
             if prepared.euclidean:  # these may reach the bound
                 found = finder.distances(of >> places, of & ((1 << places) - 1))

@@ -9,7 +9,7 @@ equal to the threshold makes a candidate, and another person with the mate's sco
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -25,17 +25,19 @@ from fastfair._lib.workers import Executor
 from fastfair.data import checks, group_labels
 from fastfair.data.checks import Similarity
 from fastfair.data.embeddings import Embeddings
-from fastfair.data.pair_search import ready_for_products
+from fastfair.data.pair_search import lengths, padded_for_products, products_apart
 from fastfair.data.sorted_scores import read_only
 from fastfair.errors import InputError
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int32]
+Kept = tuple[Floats, NDArray[np.int64], Floats, Codes]  # mates' scores and ranks, the best others' scores, and who
 Templates = Literal["refuse", "best"]
 GroupLabels = Labels | Mapping[str, Labels]
-_BLOCK = 2**25  # scores at a time, of each thread
-_MOST_ROWS = 1024
-_TASKS = 64  # of an executor
+# A tile is some searches of the whole gallery: its size depends on the gallery's alone, and tasks are whole tiles.
+_TILE_SCORES = 2**23  # which take 32 MB
+_TILE_ROWS = 512
+_TASKS = 64  # of an executor, at most
 
 
 class Searches(Shown):
@@ -306,7 +308,8 @@ class Searches(Shown):
         for side in sides:
             checks.require_usable(side, similarity)
         made = cls._prepared((len(sides[0]), len(sides[1])), probe, enrolled, group)
-        products = _Products(sides[0], ready_for_products(sides[1], similarity), similarity)
+        ready = padded_for_products(sides[1], similarity)
+        products = _Products(sides[0], ready, similarity, float(lengths(ready).max()))
         made._search(products, candidates, templates, n_threads, executor)
         return made
 
@@ -503,11 +506,15 @@ class Searches(Shown):
         column_of = np.full(self.labels.size, -1, np.int32)
         column_of[people] = np.arange(people.size)
         kept = max(1, min(candidates, self.n_enrolled))
-        work = _Search(scores, order, begin, column_of[self.subject], kept, max(1, min(_MOST_ROWS, _BLOCK // width)))
+        if order is not None:
+            scores = scores.sorted(order)
+        begin = np.append(begin, width)
+        n_rows = max(1, min(_TILE_ROWS, _TILE_SCORES // width))
+        work = _Search(scores, begin, column_of[self.subject], kept, n_rows)
         if executor is None:
             parts = [work.run((0, n), n_threads)]
         else:
-            step = max(1, -(-n // _TASKS))
+            step = -(-n // (_TASKS * n_rows)) * n_rows
             tasks = [(start, min(start + step, n)) for start in range(0, n, step)]
             done = dict(results(executor, work, tasks, n_threads or 1))
             parts = [done[task] for task in tasks]
@@ -541,26 +548,75 @@ class Searches(Shown):
 
 @dataclass(frozen=True)
 class _Matrix:
-    """The scores of a matrix."""
+    """The scores of a matrix; `order`: of templates, None where they stay where they are."""
 
     scores: NDArray[Any]
     dtype: Any
+    order: NDArray[np.intp] | None = None
 
-    def __call__(self, rows: slice) -> NDArray[Any]:
-        return self.scores[rows].astype(self.dtype, copy=False)
+    def sorted(self, order: NDArray[np.intp]) -> _Matrix:
+        """Return the same with templates in another order."""
+        return replace(self, order=order)
+
+    def keep(self, rows: slice, begin: NDArray[np.intp], mate: Codes, kept: Kept) -> None:
+        """Write what is kept of some searches; begin, mate: as in `_Search`.
+
+        Raises
+        ------
+        InputError
+            For scores that are NaN or infinite.
+        """
+        from fastfair.kernels.searches import keep_candidates
+
+        scores = self.scores[rows].astype(self.dtype, copy=False)
+        scores = _best_of_templates(scores if self.order is None else scores[:, self.order], begin)
+        wrong = keep_candidates(scores, mate[rows], *kept)
+        if wrong >= 0:
+            row = rows.start + int(wrong)
+            raise InputError(
+                f"search {row} (counted from 0) has a score that is NaN or infinite: leave searches and templates that "
+                "failed out, or give them the score -inf",
+                row=row,
+            )
 
 
 @dataclass(frozen=True)
 class _Products:
-    """The similarities of (searches, d) probes and (templates, d) templates, the latter ready for products."""
+    """The similarities of probes and templates.
+
+    probes: (searches, d), as given; templates: (templates, d), as `padded_for_products` makes them; longest: the
+    length of the longest template
+    """
 
     probes: NDArray[Any]
     templates: NDArray[Any]
     similarity: str
+    longest: float
 
-    def __call__(self, rows: slice) -> NDArray[Any]:
+    def sorted(self, order: NDArray[np.intp]) -> _Products:
+        """Return the same with templates in another order."""
+        return replace(self, templates=self.templates[order])
+
+    def keep(self, rows: slice, begin: NDArray[np.intp], mate: Codes, kept: Kept) -> None:
+        """Do the same as `_Matrix` does.
+
+        The last bits of a product of matrices depend on the processor and on where a template stands. So it only finds
+        the scores that decide, which are computed again.
+        """
+        from fastfair.kernels.searches import keep_by_products
+
+        probes = padded_for_products(self.probes[rows], self.similarity)
         with one_blas_thread():
-            return np.asarray(ready_for_products(self.probes[rows], self.similarity) @ self.templates.T)
+            scores = _best_of_templates(probes @ self.templates.T, begin)
+        apart = products_apart(probes, lengths(probes) * self.longest)
+        keep_by_products(scores, (probes, self.templates, begin), apart, mate[rows], kept)
+
+
+def _best_of_templates(scores: NDArray[Any], begin: NDArray[np.intp]) -> NDArray[Any]:
+    """Return (searches, enrolled) the highest score of each person's templates, which follow each other."""
+    if begin.size == scores.shape[1] + 1:
+        return validation.contiguous(scores)
+    return np.asarray(np.maximum.reduceat(scores, begin[:-1], axis=1))
 
 
 @dataclass(frozen=True)
@@ -569,45 +625,33 @@ class _Search:
 
     Attributes
     ----------
-    scores : callable
-        Returns the scores of some searches.
-    order, begin : (templates,) and (people,) ndarray
-        Templates sorted by person, and where each person's begin; order is None where everyone has one.
+    scores : _Matrix or _Products
+        The scores, with templates sorted by person.
+    begin : (enrolled + 1,) ndarray
+        Where each person's templates begin, and the number of all.
     mate : (searches,) ndarray of int32
         Whose column the mate's is, -1 for none.
     n_kept, n_rows : int
-        How many candidates are kept, and how many searches are looked at at a time.
+        How many candidates are kept, and how many searches a tile has.
     """
 
     scores: _Matrix | _Products
-    order: NDArray[np.intp] | None
     begin: NDArray[np.intp]
     mate: Codes
     n_kept: int
     n_rows: int
 
-    def run(self, task: tuple[int, int], n_threads: int | None, _: None = None) -> tuple[NDArray[Any], ...]:
-        """Return the mates' scores, ranks, best scores and their columns of the searches from start to stop."""
-        from fastfair.kernels.searches import keep_candidates
-
+    def run(self, task: tuple[int, int], n_threads: int | None, _: None = None) -> Kept:
+        """Return what is kept of the searches from start to stop."""
         start, stop = task
         n = stop - start
         made = np.empty(n), np.empty(n, np.int64), np.empty((n, self.n_kept)), np.empty((n, self.n_kept), np.int32)
 
         def work(first: int) -> None:
             rows = slice(first, min(first + self.n_rows, stop))
-            block = self.scores(rows)
-            if self.order is not None:
-                block = np.maximum.reduceat(block[:, self.order], self.begin, axis=1)
-            kept = [side[rows.start - start : rows.stop - start] for side in made]
-            wrong = keep_candidates(validation.contiguous(block), self.mate[rows], *kept)
-            if wrong >= 0:
-                row = rows.start + int(wrong)
-                raise InputError(
-                    f"search {row} (counted from 0) has a score that is NaN or infinite: leave searches and templates "
-                    "that failed out, or give them the score -inf",
-                    row=row,
-                )
+            here = slice(rows.start - start, rows.stop - start)
+            mate_score, rank, best, who = made
+            self.scores.keep(rows, self.begin, self.mate, (mate_score[here], rank[here], best[here], who[here]))
 
         run_blocks(work, range(start, stop, self.n_rows), n, self.n_rows, n_threads, None)
         return made

@@ -136,17 +136,17 @@ def filtered(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
 
 @pytest.mark.slow
 @pytest.mark.jit
-@pytest.mark.skipif(not dot_products.is_quick(), reason="products have no order of their own here")
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("similarity", ["cosine", "inner_product", "negative_euclidean"])
 @pytest.mark.parametrize("two_sets", [False, True])
 @pytest.mark.parametrize("d", [5, 64])
 def test_pairs_have_the_same_bits_with_every_way_and_without(
-    monkeypatch: pytest.MonkeyPatch, similarity: str, two_sets: bool, d: int
+    monkeypatch: pytest.MonkeyPatch, dtype: type, similarity: str, two_sets: bool, d: int
 ):
     used = filtered(monkeypatch)
     rng = np.random.default_rng(d)
     subject = rng.integers(0, 200, 1300)
-    vectors = (rng.normal(size=(200, d))[subject] + rng.normal(size=(1300, d))).astype(np.float32)
+    vectors = (rng.normal(size=(200, d))[subject] + rng.normal(size=(1300, d))).astype(dtype)
     vectors[rng.integers(0, 1300, 40)] = vectors[rng.integers(0, 1300, 40)]  # so that there are ties
     role = rng.choice(["reference", "probe"], 1300) if two_sets else None
     e = ff.Embeddings(vectors, subject, group=subject % 3, similarity=similarity, role=role)
@@ -168,7 +168,7 @@ def test_pairs_have_the_same_bits_with_every_way_and_without(
 @pytest.mark.slow
 @pytest.mark.jit
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_many_pairs_wide_floats_and_many_mated_pairs_have_no_prefilter(monkeypatch: pytest.MonkeyPatch, dtype: type):
+def test_many_pairs_and_many_mated_pairs_have_no_prefilter(monkeypatch: pytest.MonkeyPatch, dtype: type):
     used = filtered(monkeypatch)
     monkeypatch.setattr(pair_search, "_MOST_MARKED", 0.1)
     rng = np.random.default_rng(0)
@@ -179,7 +179,7 @@ def test_many_pairs_wide_floats_and_many_mated_pairs_have_no_prefilter(monkeypat
         PairFinder(some.vectors, some.similarity, some.pairing).find(share)
         return used[0]
 
-    assert is_used(e, 0.01) == (dtype == np.float32 and bool(WAYS))
+    assert is_used(e, 0.01) == bool(WAYS)
     assert not is_used(e, 0.2)
     assert not is_used(e, 1.0)
     assert not is_used(ff.Embeddings(e.vectors, np.arange(400) // 100), 0.01)

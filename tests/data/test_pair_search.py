@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
-from fastfair.kernels import pairs
+from fastfair.kernels import dot_products, pairs
 from helpers import flat
 from helpers.each import each
 from helpers.parting import parted_if
@@ -51,6 +51,37 @@ def test_a_vector_and_its_copy_are_at_distance_zero():
     vectors[1] = vectors[0]
     e = ff.Embeddings(vectors, list("aabbcc"), similarity="negative_euclidean")
     assert score_keys.decode(pair_search.PairFinder(e.vectors, e.similarity, e.pairing).find(1.0)[0].keys)[-1] == 0
+
+
+@each("is_quick", [True, False])
+@each("dtype", [np.float32, np.float64])
+@each("d", [5, 64])
+def test_a_similarity_depends_on_the_two_vectors_alone(dtype: type, is_quick: bool, d: int):
+    rng = np.random.default_rng(d)
+    vectors = rng.normal(size=(130, d)).astype(dtype)
+    copies = rng.integers(0, 130, 20)
+    vectors[copies] = vectors[rng.integers(0, 130, 20)]
+    subject = rng.permutation(130) // 2
+    order = rng.permutation(130)
+    with pytest.MonkeyPatch.context() as patch:
+        if not is_quick:  # as on processors that are not
+            patch.setattr(dot_products, "is_quick", lambda: False)
+        some, others = (
+            ff.Embeddings(vectors[rows], subject[rows], similarity="inner_product") for rows in (np.arange(130), order)
+        )
+        matrix, moved = matrix_of(some), matrix_of(others)
+        # A part of the pairs, found above a bound, has the same similarities.
+        patch.setattr(pair_search, "_FEW", 0)
+        part = pair_search.PairFinder(some.vectors, some.similarity, some.pairing).find(0.05)[1]
+    padded = np.pad(vectors, ((0, 0), (0, -d % 16)))
+    wanted = dot_products.products(padded[:, None], padded)
+    off_diagonal = ~np.eye(130, dtype=bool)
+    assert np.array_equal(matrix[off_diagonal], wanted[off_diagonal])
+    assert np.array_equal(moved[off_diagonal], wanted[order][:, order][off_diagonal])
+    whole = np.sort(wanted[(subject[:, None] < subject)])
+    similarities = score_keys.decode(~part.keys)
+    assert np.array_equal(similarities[::-1], whole[-similarities.size :])
+    assert 0.03 < similarities.size / whole.size < 0.08
 
 
 @pytest.mark.jit

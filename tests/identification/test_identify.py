@@ -7,6 +7,7 @@ from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 
 import numpy as np
 import pytest
+from fastfair.kernels.dot_products import products
 from helpers.each import each
 from helpers.refusals import refused
 from hypothesis import given
@@ -15,6 +16,7 @@ from oracles import identification as oracle
 
 import fastfair as ff
 from fastfair.errors import InputError
+from fastfair.identification import searches
 from fastfair.identification.identify import (
     FAIRNESS,
     candidates,
@@ -26,6 +28,8 @@ from fastfair.identification.identify import (
 )
 from fastfair.identification.searches import Searches
 from fastfair.measures import MEASURES
+
+KEPT = ("mate_score", "rank", "best", "candidate", "reach")
 
 
 @st.composite
@@ -228,17 +232,55 @@ def test_counts_of_people_are_tested_as_others_are():
         assert name.upper() in ff.fnmr_test(counts, n_resamples=99, rng=0).summary()
 
 
-def test_workers_find_what_threads_find():
+def test_workers_find_what_threads_find(monkeypatch):
     rng = np.random.default_rng(0)
     probes, templates = (rng.normal(size=(n, 16)).astype(np.float32) for n in (300, 200))
     a = Searches.from_vectors(probes, range(300), templates, range(100, 300))
+    monkeypatch.setattr(searches, "_TILE_ROWS", 7)
     with ProcessPoolExecutor(2) as executor:
         b = Searches.from_vectors(probes, range(300), templates, range(100, 300), executor=executor)
-    for name in ("mate_score", "rank", "best", "candidate", "reach"):
+    for name in KEPT:
         np.testing.assert_array_equal(getattr(a, name), getattr(b, name), name)
     with ThreadPoolExecutor(1) as executor:
         matrix = [[1.0, 2.0], [3.0, np.nan]]
         refused("search 1 .* has a score that is NaN", Searches.from_matrix, matrix, [1, 2], [1, 3], executor=executor)
+
+
+@given(
+    seed=st.integers(0, 10**6), dtype=st.sampled_from([np.float32, np.float64]), n_enrolled=st.integers(2, 150),
+    n_more=st.integers(0, 30), n_kept=st.integers(2, 30), spread=st.sampled_from([0.01, 0.5]),
+)  # fmt: skip
+def test_searches_of_vectors_are_those_of_products_with_one_order(seed, dtype, n_enrolled, n_more, n_kept, spread):
+    # Many templates are the same, or nearly so, and stand at several places.
+    rng = np.random.default_rng(seed)
+    kinds = rng.normal(size=(max(1, n_enrolled // 4), 24))
+    templates = kinds[rng.integers(0, len(kinds), n_enrolled + n_more)]
+    templates = (
+        templates + rng.choice([0, 1e-7, spread], (len(templates), 1)) * rng.normal(size=templates.shape)
+    ).astype(dtype)
+    enrolled = np.append(np.arange(n_enrolled), rng.integers(0, n_enrolled, n_more))
+    probes = (kinds[rng.integers(0, len(kinds), 40)] + spread * rng.normal(size=(40, 24))).astype(dtype)
+    who = rng.integers(0, n_enrolled + 3, 40)
+    some = {"templates": "best", "candidates": n_kept}
+    a = Searches.from_vectors(probes, who, templates, enrolled, similarity="inner_product", n_threads=1, **some)
+    padded = [np.pad(side, ((0, 0), (0, 8))) for side in (probes, templates)]
+    b = Searches.from_matrix(products(padded[0][:, None], padded[1]), who, enrolled, **some)
+    for name in KEPT:
+        np.testing.assert_array_equal(getattr(a, name), getattr(b, name), name)
+
+
+@each("dtype", [np.float32, np.float64])
+def test_people_with_the_same_template_tie_wherever_they_stand(dtype):
+    for people in (9, 50, 301):
+        rng = np.random.default_rng(people)
+        templates = rng.normal(size=(people, 128)).astype(dtype)
+        for twin in (1, people // 2, people - 1):
+            same = templates.copy()
+            same[twin] = same[0]
+            probes = (same[0] + 0.3 * rng.normal(size=(40, 128))).astype(dtype)
+            made = Searches.from_vectors(probes, np.zeros(40, int), same, np.arange(people))
+            assert np.array_equal(made.best[:, 0], made.mate_score)
+            assert ff.identify(made, ff.at_rank(1)).of("fnir").estimate == 1
 
 
 def test_shares_of_those_returned_add_up_to_the_rate():

@@ -60,6 +60,25 @@ def test_a_product_is_the_same_in_a_block_and_alone(d: int, size: int):
     assert codes[:n].tolist() == ((first << 8) + second + size)[reached].tolist()
 
 
+@given(seed=st.integers(0, 10**6), steps=st.integers(1, 4), spread=st.sampled_from([0, 3, 60]))
+def test_products_of_wide_floats_have_eight_sums(seed: int, steps: int, spread: int):
+    x = some_vectors(seed, 5, 16 * steps, spread).astype(np.float64) * np.pi
+    wanted = [[slow.wide_dot(a, b) for b in x] for a in x]
+    assert kernels.products(x[:, None], x).tolist() == wanted
+    codes, found = np.arange(25) // 5 * 8 + np.arange(25) % 5, np.empty(25)
+    assert kernels.take_reaching(x, codes, 3, -np.inf, found) == 25
+    assert found.reshape(5, 5).tolist() == wanted
+
+
+@each("dtype", [np.float32, np.float64])
+def test_products_of_a_row_are_those_of_pairs(dtype: type):
+    x = some_vectors(3, 20, 48, 3).astype(dtype)
+    for n in (1, 4, 6, 20):
+        columns, found = np.random.default_rng(n).integers(0, 20, n + 3), np.empty(n + 3, dtype)
+        kernels.of_row(x, 7, x, columns, n, found)
+        assert found[:n].tolist() == kernels.products(x[7], x[columns[:n]]).tolist()
+
+
 def test_mated_pairs_have_the_products_of_the_panel():
     x = some_vectors(1, 96, 32, 1)
     panel = np.empty((48, 48), np.float32)

@@ -30,6 +30,17 @@ def dot(x: Sequence[float], y: Sequence[float]) -> np.float32:
     return np.float32(float(sums[0]))
 
 
+def wide_dot(x: Sequence[float], y: Sequence[float]) -> float:
+    """Of float64: eight sums, each of every eighth product; all is rounded, and halves are added."""
+    sums = [0.0] * 8
+    for k, (a, b) in enumerate(zip(x, y, strict=True)):
+        sums[k % 8] += float(a) * float(b)
+    while len(sums) > 1:
+        half = len(sums) // 2
+        sums = [sums[k] + sums[k + half] for k in range(half)]
+    return sums[0]
+
+
 def exact(x: Sequence[float], y: Sequence[float]) -> Fraction:
     """The product without rounding."""
     return sum((Fraction(float(a)) * Fraction(float(b)) for a, b in zip(x, y, strict=True)), Fraction(0))
