@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from fastfair._lib.arguments import checked
 from fastfair._lib.label_codes import encode_together
-from fastfair.errors import InputError
+from fastfair._lib.warnings import warn
+from fastfair.errors import InputError, SharedSubjectsWarning
 
 from . import score_keys
 from .checks import LOG_LIKELIHOOD_RATIO
@@ -286,6 +287,27 @@ def _require_other_people(
             f"cohort has non-mated comparisons of {shared.size} pairs of subjects that comparisons have, such as "
             f"{one!r} and {other!r}: give one in which these subjects are compared with other people"
         )
+
+
+def overlap(comparisons: Comparisons, development: Comparisons) -> str:
+    """Say what two sets of comparisons share that should be of different people; empty where nothing is known to be.
+
+    Where names tell nothing, as those of people may differ between files, equal scores do.
+    """
+    sides = (comparisons.mated, development.mated), (comparisons.nonmated, development.nonmated)
+    if all(np.array_equal(one.keys, other.keys) for one, other in sides):
+        return "both data sets have the very same scores"
+    if comparisons.subjects is None or development.subjects is None:
+        return ""
+    who, others = (set(map(str, one.subjects.tolist())) for one in (comparisons, development))
+    n = len(who & others)
+    return f"{n:,} of {len(who):,} subjects are in both data sets" if n else ""
+
+
+def warn_of_overlap(shared: str, consequence: str) -> None:
+    """Warn of what `overlap` says, where it says anything."""
+    if shared:
+        warn(f"{shared}, and {consequence}: take development data of other people", SharedSubjectsWarning)
 
 
 _GROUPS = "reference_group", "probe_group"
