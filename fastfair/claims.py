@@ -80,7 +80,7 @@ def doubts_about(row: Any, within: Callable[[float], bool]) -> str:
     blocking = (NARROW, BELOW_RESOLUTION, *(() if row.name == "fmr" else (UNKNOWN_CONCENTRATION,)))
     reasons = [row.note] if has_flag(row, *blocking) else []
     why = "elsewhere few people may cause most errors" if has_flag(row, LEAVES_ROOM) else ""
-    if room_for(row.name, row.n_errors or 0) > 1:
+    if room_for(row) > 1:
         why = f"with fewer than {ENOUGH_ERRORS} false matches it is not known whether few subjects cause most of them"
     if why and not within(ROOM):
         reasons.append(f"{why}, so the bound has to leave room for {ROOM:g} times the limit")
@@ -147,7 +147,7 @@ class Evidence:
         error = math.nan if quantity.standard_error is None else quantity.standard_error
         return cls(
             quantity.estimate, error, freedom, float(sizes.effective[row]), max(1.0, subjects - freedom),
-            float(sizes.raised[row]), lambda times: room_for(quantity.name, (quantity.n_errors or 0) * times),
+            float(sizes.raised[row]), lambda times: room_for(quantity, times),
         )  # fmt: skip
 
     def pvalue(self, claimed: float) -> float:
@@ -453,9 +453,10 @@ def claim(
     and Clopper and Pearson's for the effective sample size where there are no errors. A claim is supported where the
     upper limit is at most what is claimed and nothing puts it in doubt, and contradicted where the lower limit is above
     it. In doubt are limits that are likely too narrow, FNMRs at an FMR below the resolution of the data, and FMRs with
-    fewer than 30 false matches, unless four times the limit is within the claim: few subjects may cause most of them.
-    All groups are supported where all unadjusted limits allow it, as each of them has to pass; otherwise p-values of
-    groups are adjusted for being several by Holm's procedure. `check` judges by the same rule.
+    fewer than 30 false matches, unless four times the limit is within the claim: few subjects may cause most of them,
+    but not where nobody is in two comparisons. All groups are supported where all unadjusted limits allow it, as each
+    of them has to pass; otherwise p-values of groups are adjusted for being several by Holm's procedure. `check` judges
+    by the same rule.
 
     References
     ----------
@@ -993,11 +994,11 @@ def check(
     the limit satisfies it, but is in doubt: its flags say that the interval is too narrow, or that the operating point
     is below the resolution of the data, or a measure rests on fewer than 30 false matches. An FMR with fewer than 30
     false matches is met where the bound is four times the limit, as it is not known then whether few subjects cause
-    most of them. All requirements, and all groups of "*", have to be met, so that a system which
-    violates one of them passes with a probability of at most 1 minus the level, without an adjustment (an
-    intersection-union test [1]_). Where not all groups of "*" are met, each is judged by Holm's procedure. The opposite
-    limits have a level adjusted for their number by Bonferroni's inequality: with at most this probability is any
-    requirement called not met although it is.
+    most of them; or where nobody is in two comparisons. All requirements, and all groups of "*", have to be met, so
+    that a system which violates one of them passes with a probability of at most 1 minus the level, without an
+    adjustment (an intersection-union test [1]_). Where not all groups of "*" are met, each is judged by Holm's
+    procedure. The opposite limits have a level adjusted for their number by Bonferroni's inequality: with at most this
+    probability is any requirement called not met although it is.
 
     References
     ----------

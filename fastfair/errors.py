@@ -120,6 +120,10 @@ class ContradictingStrataWarning(FastfairWarning):
     """Rates of groups say one thing overall, and another within strata of another attribute."""
 
 
+class SharedSubjectsWarning(FastfairWarning):
+    """Data that should be of other people than those judged are of some of the same, or are the same data."""
+
+
 class DependentGroupsWarning(FastfairWarning):
     """Groups share subjects, although the method takes the groups to be independent."""
 

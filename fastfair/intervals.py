@@ -165,7 +165,8 @@ def confidence_interval(
         if v_statistic is None:
             raise InputError('method="recentered" needs the V-statistic about which the replicates vary')
         more["v_statistic"] = one_for_each("v_statistic", v_statistic, values)
-    return (METHODS_FOR_ANYTHING | METHODS_FOR_SOME)[method](values, center, tail, **more)
+    # A method that works in place changes copies: replicates are shared by all methods.
+    return (METHODS_FOR_ANYTHING | METHODS_FOR_SOME)[method](values.copy(), center.copy(), tail, **more)
 
 
 def _percentile(values: Floats, center: Floats, tail: float, **_: Any) -> Ends:

@@ -31,7 +31,7 @@ from fastfair._lib.text import per_cent, rate_with_interval, typed
 from fastfair._lib.warnings import held
 from fastfair.data import score_keys
 from fastfair.data.comparisons import Comparisons, keys_of
-from fastfair.data.derived import shifted
+from fastfair.data.derived import overlap, shifted, warn_of_overlap
 from fastfair.error_rates.operating_points import (
     HeldThreshold,
     OperatingPoint,
@@ -647,7 +647,7 @@ def expected_performance_curve(
     comparisons : Comparisons
         The evaluation data, with or without groups and subjects.
     development : Comparisons
-        The development data.
+        The development data, of other people.
     weights : float or (w,) array_like, default 0.05, 0.1, ..., 0.95
         Weights of false matches, in (0, 1).
     confidence_level : float, default 0.95
@@ -666,6 +666,8 @@ def expected_performance_curve(
     -----
     NarrowIntervalsWarning
         Where intervals are likely too narrow.
+    SharedSubjectsWarning
+        Where some of the people are in both sets, or the scores are the very same.
 
     Notes
     -----
@@ -693,6 +695,7 @@ def expected_performance_curve(
     if not ((given > 0) & (given < 1)).all():
         raise InputError(f"weights must be in (0, 1), not {given[~((given > 0) & (given < 1))][0]:g}")
     require_same_scores(comparisons, development)
+    warn_of_overlap(overlap(comparisons, development), "thresholds look better than they are for other people")
     keys = keys_of(development)
     costs = [least_cost(Costs(1 - float(weight)), keys) for weight in given]
     thresholds = [development.to_threshold(key) for _, key in costs]

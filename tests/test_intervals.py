@@ -142,3 +142,16 @@ def test_standard_errors_of_very_large_replicates_do_not_overflow():
     large = intervals.standard_error(small * 1e200)
     np.testing.assert_allclose(large, intervals.standard_error(small) * 1e200)
     assert intervals.standard_error([1.7e308, -1.7e308]) == np.inf
+
+
+def test_a_method_that_works_in_place_changes_no_replicates(monkeypatch):
+    def middle(values, center, tail, **_):
+        values.sort(axis=-1)
+        center -= 1
+        return values[..., 1], values[..., -2]
+
+    monkeypatch.setitem(intervals.METHODS_FOR_ANYTHING, "middle", middle)
+    replicates, estimate = np.array([3.0, 1.0, 4.0, 2.0]), np.array(2.5)
+    assert [float(end) for end in intervals.confidence_interval(replicates, estimate, method="middle")] == [2.0, 3.0]
+    assert replicates.tolist() == [3.0, 1.0, 4.0, 2.0]
+    assert estimate == 2.5

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 Backend = Literal["pandas", "polars", "pyarrow"]
 BACKENDS: tuple[Backend, ...] = get_args(Backend)
+_NARROW = (nw.Float16, nw.Float32)  # which stay as they are
 _WIDE = (nw.Int128, nw.UInt128)  # NumPy lacks these
 
 
@@ -71,7 +72,7 @@ class FrameColumns:
                     return series.cast(nw.Int64).to_numpy()
                 if dtype.is_integer() or dtype == nw.Decimal:
                     return series.to_numpy()
-            return series.cast(nw.Float32 if dtype == nw.Float32 else nw.Float64).to_numpy()
+            return series.cast(dtype if dtype in _NARROW else nw.Float64).to_numpy()
 
     def values(self, name: str) -> Any:
         """Return a column of truth values or numbers, or a column of text as codes."""

@@ -20,7 +20,7 @@ from fastfair._lib.plots import GREY, axes_or_new, legend_below, line_style
 from fastfair._lib.text import drawn
 from fastfair.data import score_keys
 from fastfair.data.comparisons import Comparisons
-from fastfair.data.derived import with_ratios
+from fastfair.data.derived import overlap, warn_of_overlap, with_ratios
 from fastfair.errors import InputError
 from fastfair.results.result import Result
 from fastfair.results.written import UNWRITTEN
@@ -266,6 +266,7 @@ class CalibratedScores(Result):
     """
 
     comparisons: Comparisons = field(default=None, repr=False, kw_only=True, metadata=UNWRITTEN)  # type: ignore[assignment]  # None in what was read
+    _source: Comparisons | None = field(default=None, repr=False, kw_only=True, metadata=UNWRITTEN)  # trained on
     transforms: tuple[TrainedTransform, ...]
     settings: dict[str, Any]
 
@@ -295,8 +296,15 @@ class CalibratedScores(Result):
         InputError
             For distances where similarities were trained on, and the other way round; and for groups that the training
             had not.
+
+        Warns
+        -----
+        SharedSubjectsWarning
+            Where some of the people are those of the training.
         """
         _require_direction(comparisons, self.settings["score_kind"])
+        if self._source is not None:
+            warn_of_overlap(overlap(comparisons, self._source), _TOO_GOOD)
         return with_ratios(comparisons, *(ratios_of(self._for_others, comparisons, mated) for mated in (True, False)))
 
     @property
@@ -312,6 +320,8 @@ class CalibratedScores(Result):
         score = "-score" if settings["score_kind"] == "distance" else "score"
         if "development" in settings:
             trained = f"Trained on {settings['development']}."
+            if settings.get("shared"):
+                trained += f" {settings['shared'].capitalize()}: {_TOO_GOOD}."
         else:
             trained = "Each comparison by a transform that was trained without its folds: "
             trained += f"{settings['n_folds']} folds of subjects."
@@ -357,6 +367,7 @@ class CalibratedScores(Result):
 
 
 _Method = Literal["logistic", "pav"]
+_TOO_GOOD = "ratios look better than they are for other people"
 
 
 def _require_direction(comparisons: Comparisons, trained_on: str) -> None:
@@ -387,7 +398,7 @@ def calibrate(
         "logistic": a straight line over the scores, by logistic regression weighted for the prior. "pav": rising steps,
         by pooling adjacent violators, which is the same for every prior.
     development : Comparisons, optional
-        Other comparisons, with scores of the same system, to train on; by default there are folds.
+        Comparisons of other people, with scores of the same system, to train on; by default there are folds.
     p_target : float, default 0.5
         Prior probability of a mated comparison for which the line is to be the best, in (0, 1).
     n_folds : int, default 5
@@ -409,6 +420,11 @@ def calibrate(
     InputError
         For comparisons without subjects, fewer folds than 3, folds that leave too few comparisons to train on, scores
         that separate the classes ("logistic"), and mated comparisons that score lower than non-mated ones.
+
+    Warns
+    -----
+    SharedSubjectsWarning
+        Where some of the people are in `development`, too, or its scores are the very same.
 
     Notes
     -----
@@ -443,7 +459,9 @@ def calibrate(
         settings |= {"n_folds": n_folds, "rng": seed if isinstance(seed, int) else str(seed)}
         parts += parts_of(comparisons, n_folds, np.random.default_rng(seed))
     else:
-        settings |= {"development": repr(development)}
+        shared = overlap(comparisons, development)
+        warn_of_overlap(shared, _TOO_GOOD)
+        settings |= {"development": repr(development), "shared": shared}
     trained = _trained(source, everything, ALL_FOLDS, *how)
     ratios = [ratios_of(trained, comparisons, mated) for mated in (True, False)]
     for name, tested, used in parts:
@@ -451,7 +469,8 @@ def calibrate(
         for of_class, mated, rows in zip(ratios, (True, False), tested, strict=True):
             of_class[rows] = ratios_of(own, comparisons, mated, rows)
         trained += own
-    return CalibratedScores(tuple(trained), settings, comparisons=with_ratios(comparisons, *ratios))
+    rescored = with_ratios(comparisons, *ratios)
+    return CalibratedScores(tuple(trained), settings, comparisons=rescored, _source=source)
 
 
 def _trained(

@@ -22,7 +22,7 @@ from fastfair._lib import seeds, validation
 from fastfair._lib.arguments import ManyResamples, checked
 from fastfair._lib.plots import COLORS, GREY, STANDS_OUT, USUAL, Bar, Line, axes_or_new, draw_rows, explain
 from fastfair._lib.tables import columns_of
-from fastfair._lib.text import p_in_words
+from fastfair._lib.text import p_in_words, typed
 from fastfair._lib.workers import Workers
 from fastfair.data import score_keys
 from fastfair.data.comparisons import Comparisons, keys_of
@@ -176,7 +176,7 @@ def bayes_error(comparisons: Comparisons, prior_log_odds: ArrayLike = PRIOR_LOG_
     log_odds = np.atleast_1d(validation.numbers_of("prior_log_odds", prior_log_odds))
     if log_odds.ndim > 1 or not np.isfinite(log_odds).all():
         raise InputError("prior_log_odds must be finite numbers, in one dimension")
-    return bayes_error_of(keys_of(comparisons), log_odds)
+    return bayes_error_of(keys_of(comparisons), comparisons.score_dtype, log_odds)
 
 
 @checked
@@ -210,12 +210,12 @@ def tippett(comparisons: Comparisons) -> Tippett:
     return tippett_of(keys_of(comparisons))
 
 
-def bayes_error_of(keys: ClassKeys, log_odds: Floats = PRIOR_LOG_ODDS) -> BayesError:
+def bayes_error_of(keys: ClassKeys, dtype: np.dtype[Any], log_odds: Floats = PRIOR_LOG_ODDS) -> BayesError:
     """Compute the probability of error of sorted keys of both classes over prior log odds."""
     from fastfair.kernels import curves as kernels
 
     m, n = keys.sizes
-    thresholds = score_keys.first_keys_at_least(-log_odds, keys.mated)
+    thresholds = score_keys.first_keys_at_least(score_keys.given_similarities(-log_odds, dtype), keys.mated)
     fnmr = np.searchsorted(keys.mated, thresholds) / m
     fmr = (n - np.searchsorted(keys.nonmated, thresholds)) / n
     priors = np.exp(-np.logaddexp(0, -log_odds)), np.exp(-np.logaddexp(0, log_odds))
@@ -686,7 +686,7 @@ def _columns_of(rows: Sequence[Any]) -> dict[str, list[Any]]:
 def _sentence(row: ApplicationCost) -> str:
     known = not math.isnan(row.actual_low)
     brackets = f" [{row.actual_low:.3g}, {row.actual_high:.3g}]" if known else ""
-    cost = f"with the Bayes threshold {row.threshold:.4g}, decisions cost {row.actual:.3g}{brackets}"
+    cost = f"with the Bayes threshold {typed(row.threshold)}, decisions cost {row.actual:.3g}{brackets}"
     told = {
         "": "; there is no test of whether that is by chance",
         MISCALIBRATED: f": the ratios are miscalibrated ({p_in_words(row.pvalue)})",
@@ -998,7 +998,7 @@ def evaluate_calibration(
     }  # fmt: skip
     return Calibration(
         tuple(costs), _ratio_costs(evaluation), tuple(differences), tuple(measures),
-        {group: bayes_error_of(one) for group, one in zip(groups, keys, strict=True)},
+        {group: bayes_error_of(one, comparisons.score_dtype) for group, one in zip(groups, keys, strict=True)},
         {group: tippett_of(one) for group, one in zip(groups, keys, strict=True)},
         sizes_in_words(*sizes, evaluation.n_subjects, len(comparisons.groups)), settings,
     )  # fmt: skip

@@ -189,7 +189,7 @@ VERBS: dict[str, Verb] = {
     ),
     "check": Verb(
         "Pass or fail requirements, by confidence limits; for CI. Exit codes: 0 if all are met, 1 if one is not, 3 "
-        "if the data do not decide, 2 for wrong options and files.",
+        "if the data do not decide (0 with --allow-undecided), 2 for wrong options and files.",
         """fastfair check scores.csv --require "fnmr@fmr=0.001 <= 0.05" --require "fnmr[*] <= 8 %" --group sex
         fastfair check scores.csv --require "max_geomean_ratio(fnmr) <= 1.5" --group sex --junit junit.xml""",
         "requirements groups at allow_undecided worst rng output report junit",

@@ -50,14 +50,15 @@ def same_length(columns: Mapping[str, int], entry: str = "comparison") -> None:
 
 
 def scores(values: ArrayLike) -> NDArray[np.floating[Any]]:
-    """Convert scores to a contiguous float32 or float64 array; NaN and infinity are refused after the sort."""
+    """Convert scores to a contiguous array of floats; NaN and infinity are refused after the sort."""
     if isinstance(values, list | tuple) or (isinstance(values, np.ndarray) and values.dtype == object):
         values = [math.nan if value is None else value for value in values]  # of a comparison that failed
     array = validation.one_dimensional("scores", validation.numbers_in("scores", values))
     if array.size == 0:
         raise InputError("scores is empty: there is nothing to evaluate")
-    if array.dtype in (np.float32, np.float16):
-        return validation.contiguous(array, np.float32)
+    kind = array.dtype.newbyteorder("=")
+    if kind in (np.float32, np.float16):
+        return validation.contiguous(array, kind)
     return validation.contiguous(validation.floats("scores", array))
 
 

@@ -52,7 +52,8 @@ class Comparisons:
     Parameters
     ----------
     scores : (n,) array_like of float
-        The score of each comparison, in any order. float32 stays float32.
+        The score of each comparison, in any order. float32 stays float32, and thresholds are rounded to the type of the
+        scores.
     mated : (n,) array_like, or None
         Whether each comparison is mated, its two samples being of the same subject: True/False, 1/0, 1/-1 or one of
         the usual pairs of words. With None, comparisons of a subject with itself are mated; `reference` and `probe`
@@ -92,6 +93,8 @@ class Comparisons:
         The attributes that the groups are made of.
     score_kind : str
         "similarity", "distance" or "log-likelihood-ratio", as given.
+    score_dtype : dtype
+        The type in which scores were given, float16, float32 or float64: thresholds are rounded to it.
     left_out : tuple of str
         What was left out of the data, how much and why, as warnings said it.
     failed : FailedComparisons or None
@@ -138,6 +141,7 @@ class Comparisons:
     groups: tuple[str, ...]
     grouping: tuple[str, ...]
     score_kind: str
+    score_dtype: np.dtype[Any]
     left_out: tuple[str, ...] = ()
     failed: FailedComparisons | None = None
     quality: NDArray[Any] | tuple[NDArray[Any], NDArray[Any]] | None = None
@@ -146,8 +150,8 @@ class Comparisons:
     lacks: Mapping[str, str] = MappingProxyType({})  # what this kind of data cannot do, and why
     may_keep_more = False  # whether whoever asks scans again where too few are kept, so that no limit need be wider
     _parts: tuple[str, ...] = (
-        "mated", "nonmated", "score_kind", "subjects", "samples", "sample_subject", "attributes", "grouping",
-        "left_out", "failed", "quality", "origin", "pairing",
+        "mated", "nonmated", "score_kind", "score_dtype", "subjects", "samples", "sample_subject", "attributes",
+        "grouping", "left_out", "failed", "quality", "origin", "pairing",
     )  # fmt: skip
 
     @checked
@@ -183,6 +187,7 @@ class Comparisons:
     def _sort(self, columns: CheckedColumns, failures: str) -> None:
         columns.require_both_classes()
         self.score_kind, self.left_out = columns.score_kind, columns.left_out
+        self.score_dtype = columns.values.dtype
         subjects, samples, attributes = columns.subjects, columns.samples, columns.attributes
         self.subjects = None if subjects is None else read_only(subjects[0])
         self.samples = None if samples is None else read_only(samples[0])
@@ -494,7 +499,7 @@ class Comparisons:
             return None if key is None else float(score_keys.decode(np.array([key], self.mated.keys.dtype))[0])
 
         rejected, accepted = map(similarity, self._beside(int(key)))
-        return self.to_scale(typed_threshold(rejected, accepted, score_keys.float_type(self.mated.keys).type))
+        return self.to_scale(typed_threshold(rejected, accepted, self.score_dtype.type))
 
     def _beside(self, key: int) -> tuple[int | None, int | None]:
         """Return the keys of the highest score below a key and of the lowest from it on, as far as they are kept."""
@@ -516,9 +521,10 @@ class Comparisons:
 
     @checked
     def to_key(self, threshold: AnyNumber) -> np.signedinteger[Any]:
-        """Turn a threshold on the scale of the scores into the lowest key that it accepts."""
+        """Turn a threshold on the scale of the scores into the lowest key that it accepts, rounded to their type."""
         similarity = -threshold if self.score_kind == "distance" else threshold
-        return score_keys.first_key_at_least(similarity, self.mated.keys)
+        given = score_keys.given_similarities(np.array([similarity], np.float64), self.score_dtype)
+        return score_keys.first_keys_at_least(given, self.mated.keys)[0]
 
     def __repr__(self) -> str:
         parts = [f"{len(self.mated)} mated", f"{len(self.nonmated)} non-mated", self.score_kind]

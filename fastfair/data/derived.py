@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from fastfair._lib.arguments import checked
 from fastfair._lib.label_codes import encode_together
-from fastfair.errors import InputError
+from fastfair._lib.warnings import warn
+from fastfair.errors import InputError, SharedSubjectsWarning
 
 from . import score_keys
 from .checks import LOG_LIKELIHOOD_RATIO
@@ -47,9 +48,12 @@ def subset(
     })  # fmt: skip
 
 
+_RESCORED = np.dtype(np.float64)  # the type of scores that are computed here
+
+
 def _rescored(side: SortedSide, scores: NDArray[np.floating[Any]]) -> SortedSide:
     """Return the comparisons with other scores, which are similarities, sorted by these."""
-    keys = score_keys.encode(np.ascontiguousarray(scores, np.float64))
+    keys = score_keys.encode(np.ascontiguousarray(scores, _RESCORED))
     order = np.argsort(keys, kind="stable")
     return side.take(order, keys[order])
 
@@ -72,7 +76,7 @@ def with_ratios(comparisons: Comparisons, mated: NDArray[Any], nonmated: NDArray
     """
     return comparisons._with_parts(
         mated=_rescored(comparisons.mated, mated), nonmated=_rescored(comparisons.nonmated, nonmated),
-        score_kind=LOG_LIKELIHOOD_RATIO, failed=None,
+        score_kind=LOG_LIKELIHOOD_RATIO, score_dtype=_RESCORED, failed=None,
     )  # fmt: skip
 
 
@@ -94,8 +98,9 @@ def shifted(comparisons: Comparisons, thresholds: NDArray[np.float64], *, of_pro
         A score is accepted at the threshold 0 exactly where it was at the group's own. Scores are of float64, and no
         longer logarithms of likelihood ratios.
     """
-    similar = np.negative(thresholds) if comparisons.score_kind == "distance" else thresholds
-    parts: dict[str, Any] = {}
+    given = np.negative(thresholds) if comparisons.score_kind == "distance" else thresholds
+    similar = score_keys.given_similarities(given, comparisons.score_dtype)
+    parts: dict[str, Any] = {"score_dtype": _RESCORED}
     for name, by_group in (("mated", comparisons.mated_by_group), ("nonmated", comparisons.nonmated_by_group)):
         group = by_group.probe_group if of_probe else by_group.reference_group
         parts[name] = _rescored(by_group.side, by_group.side.similarities.astype(np.float64) - similar[group])
@@ -235,7 +240,7 @@ def normalize_scores(
         mean = np.bincount(unit, scores, len(names)) / n
         spread = np.sqrt(np.bincount(unit, (scores - mean[unit]) ** 2, len(names)) / (n - 1))
     lacking = (n < _LEAST) | ~(spread > _NO_SPREAD * (scores.std() if scores.size else 0))
-    parts: dict[str, Any] = {"score_kind": "similarity"}
+    parts: dict[str, Any] = {"score_kind": "similarity", "score_dtype": _RESCORED}
     for name in ("mated", "nonmated"):
         side, both = getattr(comparisons, name), _units(comparisons, name, by, own)
         used = {"z": both[:1], "t": both[1:], "s": both}[method]
@@ -282,6 +287,27 @@ def _require_other_people(
             f"cohort has non-mated comparisons of {shared.size} pairs of subjects that comparisons have, such as "
             f"{one!r} and {other!r}: give one in which these subjects are compared with other people"
         )
+
+
+def overlap(comparisons: Comparisons, development: Comparisons) -> str:
+    """Say what two sets of comparisons share that should be of different people; empty where nothing is known to be.
+
+    Where names tell nothing, as those of people may differ between files, equal scores do.
+    """
+    sides = (comparisons.mated, development.mated), (comparisons.nonmated, development.nonmated)
+    if all(np.array_equal(one.keys, other.keys) for one, other in sides):
+        return "both data sets have the very same scores"
+    if comparisons.subjects is None or development.subjects is None:
+        return ""
+    who, others = (set(map(str, one.subjects.tolist())) for one in (comparisons, development))
+    n = len(who & others)
+    return f"{n:,} of {len(who):,} subjects are in both data sets" if n else ""
+
+
+def warn_of_overlap(shared: str, consequence: str) -> None:
+    """Warn of what `overlap` says, where it says anything."""
+    if shared:
+        warn(f"{shared}, and {consequence}: take development data of other people", SharedSubjectsWarning)
 
 
 _GROUPS = "reference_group", "probe_group"

@@ -17,7 +17,7 @@ from fastfair._lib.warnings import gathered, warn
 from fastfair._lib.workers import Workers, reporting
 from fastfair.errors import DroppedWarning, InputError
 
-from . import checks, group_labels
+from . import checks, group_labels, score_keys
 from .checks import Similarity
 from .comparisons import Comparisons
 from .pair_search import PairFinder, Pairs, ready_for_products
@@ -398,7 +398,8 @@ class Embeddings:
         mated, nonmated = self._finder(workers).find(1.0)
         of_mated, of_nonmated = self._side_of(mated, mated=True), self._side_of(nonmated, mated=False)
         return Comparisons._of_parts(
-            mated=of_mated, nonmated=of_nonmated, score_kind="similarity", subjects=self.subjects,
+            mated=of_mated, nonmated=of_nonmated, score_kind="similarity",
+            score_dtype=score_keys.float_type(of_mated.keys), subjects=self.subjects,
             samples=np.arange(self.subject.size), sample_subject=self.subject, attributes=self.attributes,
             grouping=self.grouping, left_out=self.left_out, pairing=self.pairing,
         )  # fmt: skip
@@ -456,7 +457,8 @@ class Embeddings:
         numbers = np.arange(self.subjects.size, dtype=np.int32)
         kept = KeptComparisons._of_parts(
             mated=sides[0], nonmated=sides[1], subjects=self.subjects, numbers=numbers, attributes=self.attributes,
-            grouping=self.grouping, score_kind="similarity", pairs=self.pairs, left_out=self.left_out,
+            grouping=self.grouping, score_kind="similarity", score_dtype=score_keys.float_type(sides[0].keys),
+            pairs=self.pairs, left_out=self.left_out,
         )  # fmt: skip
         return ScannedComparisons(kept)
 

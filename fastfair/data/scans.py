@@ -20,7 +20,15 @@ from fastfair.errors import InputError
 
 from . import checks, group_labels, score_keys
 from .comparisons import Comparisons
-from .sorted_scores import CheckedColumns, GroupedSide, NotKept, SortedSide, order_of_keys, read_only
+from .sorted_scores import (
+    CheckedColumns,
+    GroupedSide,
+    NotKept,
+    SortedSide,
+    at_least_float32,
+    order_of_keys,
+    read_only,
+)
 from .temporary_files import ArrayFile, Folder
 from .vector_pairs import NO_COSTS, subjects_by_group
 
@@ -422,6 +430,7 @@ class DividedPart(NamedTuple):
     keys: score_keys.Keys  # of those
     subjects: NDArray[Any]  # the labels of subjects, sorted
     labels: dict[str, tuple[NDArray[Any], NDArray[np.uint16]]]  # of each attribute, sorted, and that of each subject
+    score_dtype: np.dtype[Any]
 
 
 Limits = tuple[Limit, Limit]  # of the mated, and of the non-mated, scores that may be kept
@@ -460,7 +469,7 @@ def divided(columns: CheckedColumns, cllr: bool, limits: Limits) -> DividedPart:
     if cllr:
         limits = None, None
     close = np.where(columns.flags, near(keys, True, limits[0]), near(keys, False, limits[1]))
-    return DividedPart(reference, probe, columns.flags, close, keys[close], subjects, own)
+    return DividedPart(reference, probe, columns.flags, close, keys[close], subjects, own, columns.values.dtype)
 
 
 class Scan:
@@ -492,6 +501,7 @@ class Scan:
         self._pairs = mated, nonmated
         self._tails = ScoreTail(True), ScoreTail(False)
         self._dtype: np.dtype[Any] | None = None
+        self._score_dtype: np.dtype[Any] = np.dtype(np.float16)  # the widest of all parts
         self._subjects = _Labels("subjects")
         self._attributes: dict[str, _Labels] | None = None
         self._of_subject: dict[str, NDArray[np.uint16]] = {}
@@ -515,6 +525,7 @@ class Scan:
         numbers = self._subjects.number(part.subjects, [own for _, own in part.labels.values()])
         self._take_attributes(part, numbers)
         keys = self._of_one_type(part.keys)
+        self._score_dtype = np.promote_types(self._score_dtype, part.score_dtype)
         near = np.flatnonzero(part.near)
         mated, n_mated = part.flags[near], int(np.count_nonzero(part.flags))
         all_keys = keys if self._pairs[0].has_keys else None
@@ -561,8 +572,8 @@ class Scan:
             sides.append(SortedSide(keys, None, reference, probe, of_subject=of_subject, not_kept=left))
         kept = KeptComparisons._of_parts(
             mated=sides[0], nonmated=sides[1], subjects=read_only(self._subjects.labels), numbers=numbers,
-            attributes=attributes, grouping=tuple(attributes), score_kind=self._score_kind, pairs=self._pairs,
-            left_out=tuple(self.left_out),
+            attributes=attributes, grouping=tuple(attributes), score_kind=self._score_kind,
+            score_dtype=self._score_dtype, pairs=self._pairs, left_out=tuple(self.left_out),
         )  # fmt: skip
         return ScannedComparisons(kept)
 
@@ -598,7 +609,7 @@ class Scan:
 
 
 def _keys(columns: CheckedColumns) -> score_keys.Keys:
-    values = columns.values
+    values = at_least_float32(columns.values)
     largest = values.dtype.type(min(float(np.finfo(values.dtype).max), validation.LARGEST))
     if not (np.abs(values) <= largest).all():  # NaN is not
         raise checks.not_usable(values)

@@ -61,7 +61,7 @@ def count_failed(keys: Keys) -> int:
 
 
 def first_key_at_least(threshold: float, keys: Keys) -> np.signedinteger[Any]:
-    """Return the lowest key of scores >= threshold, in the type of `keys`."""
+    """Return the lowest key of scores >= a threshold, in the type of `keys`."""
     return first_keys_at_least(np.array([threshold]), keys)[0]
 
 
@@ -71,6 +71,16 @@ def first_keys_at_least(thresholds: NDArray[np.float64], keys: Keys) -> Keys:
     with np.errstate(over="ignore"):
         rounded = thresholds.astype(kind)
     return encode(np.where(rounded < thresholds, np.nextafter(rounded, kind(np.inf)), rounded))
+
+
+def given_similarities(thresholds: NDArray[np.float64], dtype: np.dtype[Any]) -> NDArray[np.float64]:
+    """Round thresholds that somebody gives to the type of the scores, as NumPy does where it compares them.
+
+    A score of 0.7 that is kept as float32 is the number next to 0.7 there, which a threshold of 0.7 is meant to accept.
+    """
+    with np.errstate(over="ignore"):
+        rounded = thresholds.astype(dtype)
+    return np.maximum(rounded, np.finfo(dtype).min).astype(np.float64)  # -inf would accept comparisons that failed
 
 
 def count_below(keys: Keys, key: int) -> int:
@@ -115,7 +125,7 @@ def typed_threshold(rejected: float | None, accepted: float | None, kind: Any = 
     """
     if accepted is None:
         assert rejected is not None
-        if rejected.is_integer() and rejected + 1 > rejected:
+        if rejected.is_integer() and float(kind(rejected + 1)) > rejected:
             return rejected + 1
         return _above(rejected, kind)
     n_digits = len(Decimal(repr(accepted)).normalize().as_tuple().digits)

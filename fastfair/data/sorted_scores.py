@@ -258,7 +258,7 @@ class CheckedColumns:
 
     Attributes
     ----------
-    values : (n,) ndarray of float32 or float64
+    values : (n,) ndarray of float16, float32 or float64
         Scores, which may not be finite; those of failed comparisons are the infinity that no threshold accepts.
     flags : (n,) ndarray of bool
         Whether each comparison is mated.
@@ -300,6 +300,11 @@ class CheckedColumns:
             )
 
 
+def at_least_float32(values: score_keys.Floats) -> score_keys.Floats:
+    """Return scores in a type that keys have."""
+    return values.astype(np.float32) if values.dtype == np.float16 else values
+
+
 def sort_sides(columns: CheckedColumns, of_subject: Labels) -> list[SortedSide]:
     """Split scores into mated and non-mated comparisons, each sorted once, with subjects and groups where given.
 
@@ -315,7 +320,7 @@ def sort_sides(columns: CheckedColumns, of_subject: Labels) -> list[SortedSide]:
     list of SortedSide
         The mated and the non-mated comparisons.
     """
-    values, flags = columns.values, columns.flags
+    values, flags = at_least_float32(columns.values), columns.flags
     need_rows = bool(columns.subjects or columns.attributes)
     given = _narrowed(values) if need_rows else values
     bits = given.view(score_keys.integer_type(given.dtype))

@@ -385,7 +385,8 @@ def at_threshold(threshold: float) -> OperatingPoint:
     Parameters
     ----------
     threshold : float
-        Similarities >= it, or distances <= it, are accepted.
+        Similarities >= it, or distances <= it, are accepted. It is rounded to the type of the scores, so that 0.7
+        accepts a score of 0.7 that is kept as float32.
 
     Returns
     -------

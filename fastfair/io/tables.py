@@ -291,8 +291,7 @@ def _frame(found: Mapping[str, Array]) -> pl.DataFrame:
             raise FileFormatError(f"array {name!r} must hold numbers or text, but its type is {array.dtype}")
         with told_as(FileFormatError, f"array {name!r} holds bytes that are not UTF-8 text"):
             array = np.char.decode(array, "utf-8") if array.dtype.kind == "S" else array
-        wide = array.astype(np.float32) if array.dtype == np.float16 else array
-        columns[name] = array.tolist() if array.dtype.kind == "U" else wide
+        columns[name] = array.tolist() if array.dtype.kind == "U" else array
     checks.same_length({name: len(column) for name, column in columns.items()})
     return pl.DataFrame([pl.Series(name, column) for name, column in columns.items()])
 

@@ -11,7 +11,7 @@ import keyword
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, wraps
 from typing import Annotated, Any, Literal, TypeVar
 
 import numpy as np
@@ -316,7 +316,7 @@ def compute(measure: Estimand, rates: Sequence[Any], averages: Sequence[Any] = (
     rates: arrays, or for a measure of `_fairness.py` what its function makes of them, which need no check.
     """
     weight = {"alpha": alpha} if measure.takes_alpha else {}
-    function = measure.function if isinstance(rates[0], np.ndarray) else measure.function.__wrapped__
+    function = measure.function if isinstance(rates[0], np.ndarray) else inspect.unwrap(measure.function)
     with np.errstate(all="ignore"):  # x / 0 is infinite, and 0 / 0 is NaN
         value = function(*rates, *(averages if measure.global_reference else ()), **weight)
     return np.asarray(value, np.float64)[()]
@@ -394,6 +394,8 @@ def measure(
     - Values stay in the range, or are NaN.
     - More unequal rates are not nearer to the fair value, and the most unequal ones are away from it.
 
+    It is given copies, so it may work in place.
+
     In a notebook, a cell that runs again replaces its measure.
 
     Examples
@@ -415,7 +417,7 @@ def measure(
             name=called, title=called if title is None else title, long_title=long_title, question=question,
             aliases=_several(aliases), of=() if of_both else _several(of), range=tuple(range),  # type: ignore[arg-type]
             fair_value=fair_value, families=_several(families), source=source, own_threshold=own_threshold,
-            function=function,
+            function=_on_copies(called, function),
         )  # fmt: skip
         _require_free_names(record)
         _require_possible(record, of_both)
@@ -430,6 +432,29 @@ def measure(
         return function
 
     return registered
+
+
+def _on_copies(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function that cannot change what it is given, nor later what it returned, and whose errors are ours.
+
+    Rates of replicates are shared by all measures: one that works in place would change the others.
+    """
+
+    @wraps(function)
+    def on_copies(*rates: Any, **more: Any) -> Floats:
+        given = [one.copy() if isinstance(one, np.ndarray) else one for one in rates]
+        try:
+            value = np.array(function(*given, **more), np.float64)
+        except InputError:
+            raise
+        except Exception as error:
+            raise InputError(
+                f"measure {name!r} raises {type(error).__name__} on rates of shape {np.shape(rates[0])} ({error}); "
+                "see fastfair.measures.measure"
+            ) from error
+        return value[()]
+
+    return on_copies
 
 
 def _several(texts: str | Sequence[str]) -> tuple[str, ...]:
@@ -503,11 +528,7 @@ def _on_samples(record: Estimand) -> Estimand:
 
     def values(*rates: Floats) -> Floats:
         given = [np.array(rates[min(k, len(rates) - 1)]) for k in (0, 1)[:n_rates]]
-        averages = [x.mean(axis=-1) for x in given]
-        try:
-            return np.asarray(compute(record, given, averages))
-        except Exception as error:
-            raise broken(f"it raises {type(error).__name__} on rates of shape {given[0].shape} ({error})") from error
+        return np.asarray(compute(record, given, [x.mean(axis=-1) for x in given]))
 
     found = values(_SAMPLES)
     per_group = found.shape == _SAMPLES.shape

@@ -138,15 +138,28 @@ def are_of_few(n_errors: int, n_subjects: int, concentration: float) -> bool:
     return known and concentration >= CONCENTRATED
 
 
+def may_be_of_few(quantity: Any, times: float = 1.0) -> bool:
+    """Return whether an FMR has too few errors to see whether a few subjects cause most of them.
+
+    Where nobody is in two comparisons, nobody can cause several errors. times: how many times as many errors there are.
+    """
+    if quantity.name not in ("fmr", "fmr_matrix") or (quantity.n_errors or 0) * times >= ENOUGH_ERRORS:
+        return False
+    return quantity.n_subjects is None or quantity.n_subjects < 2 * (quantity.n_comparisons or 0)
+
+
 def has_few_false_matches(quantity: Quantity) -> bool:
-    """Return whether an FMR has errors, but too few to see whether a few subjects cause most of them."""
-    is_known = quantity.name in ("fmr", "fmr_matrix") and HELD not in quantity.note and quantity.n_subjects is not None
-    return is_known and 0 < (quantity.n_errors or 0) < ENOUGH_ERRORS
+    """Return whether an FMR has errors, but too few to see whether a few of its known subjects cause most of them."""
+    is_known = HELD not in quantity.note and quantity.n_subjects is not None
+    return is_known and bool(quantity.n_errors) and may_be_of_few(quantity)
 
 
-def room_for(name: str, n_errors: float) -> float:
-    """Return how many times too low the limit of a quantity with so many errors may be, which a bound has to allow."""
-    return ROOM if name == "fmr" and n_errors < ENOUGH_ERRORS else 1.0
+def room_for(quantity: Any, times: float = 1.0) -> float:
+    """Return how many times too low the limit of a quantity may be, which a bound has to allow.
+
+    times: how many times as many errors as its own there are.
+    """
+    return ROOM if quantity.name == "fmr" and may_be_of_few(quantity, times) else 1.0
 
 
 Floats = NDArray[np.float64]

@@ -7,6 +7,7 @@ import json
 import numpy as np
 import pytest
 from helpers.data_sets import columns
+from helpers.quiet import quietly
 from helpers.refusals import refused
 from hypothesis import given
 from hypothesis import strategies as st
@@ -15,7 +16,7 @@ from oracles.strategies import TIED
 
 import fastfair as ff
 from fastfair.calibration.calibrate import ALL_FOLDS, fit_logistic, fit_pav, parts_of
-from fastfair.errors import InputError
+from fastfair.errors import InputError, SharedSubjectsWarning
 
 SCORES = st.lists(st.one_of(TIED, st.floats(-9, 9, width=32)), min_size=1, max_size=15)
 PRIORS = st.sampled_from([0.5, 0.01, 0.9])
@@ -139,7 +140,7 @@ def test_a_seed_makes_the_folds(comparisons):
 
 
 def test_rates_by_group_stay_with_their_comparisons(comparisons):
-    found = ff.calibrate(comparisons, rng=0).apply(comparisons)
+    found = quietly()(ff.calibrate(comparisons, rng=0).apply)(comparisons)
     at = ff.at_fmr(0.01)
     before, after = ff.rates(comparisons, at), ff.rates(found, at)
     assert before.group_fnmr.tolist() == after.group_fnmr.tolist()
@@ -157,13 +158,34 @@ def test_distances_become_ratios():
 
 
 def test_development_data_train(comparisons):
-    other = ff.Comparisons(**columns(seed=5))
+    given = columns(seed=5)
+    other = ff.Comparisons(**given | {side: given[side] + 1000 for side in ("reference", "probe")})
     found = ff.calibrate(comparisons, development=other)
     assert [one.folds for one in found.transforms] == [ALL_FOLDS]
     transform = fit_logistic(other.mated.similarities, other.nonmated.similarities, 0.5)
     assert found.transform == transform
     assert found.comparisons.mated.similarities.tolist() == transform.ratios_of(comparisons.mated.similarities).tolist()
     assert "Trained on Comparisons(" in found.summary()
+    assert "both" not in found.summary()
+
+
+def test_training_on_the_same_people_is_told(comparisons):
+    given = columns()
+    renamed = ff.Comparisons(**given | {side: given[side] + 1000 for side in ("reference", "probe")})
+    unnamed = ff.Comparisons(given["scores"], given["mated"])
+    same_scores, same_people = "the very same scores", "60 of 60 subjects are in both data sets"
+    others = ff.Comparisons(**columns(seed=5))
+    for development, says in (
+        (comparisons, same_scores), (renamed, same_scores), (unnamed, same_scores), (others, same_people)
+    ):  # fmt: skip
+        with pytest.warns(SharedSubjectsWarning, match=says):
+            found = ff.calibrate(comparisons, development=development)
+        assert says in found.summary()
+        assert says in found.to_json()
+        with pytest.warns(SharedSubjectsWarning, match=says):
+            found.apply(comparisons)
+        with pytest.warns(SharedSubjectsWarning, match=says):
+            ff.thresholds.expected_performance_curve(comparisons, development, 0.5)
 
 
 def test_groups_have_transforms_of_their_own():
@@ -177,12 +199,13 @@ def test_groups_have_transforms_of_their_own():
     # Between groups, the transform of all.
     by_group = c.nonmated_by_group
     apart = by_group.reference_group != by_group.probe_group
-    assert own.apply(c).nonmated.similarities.size == apart.size
+    applied = quietly()(own.apply)(c).nonmated.similarities
+    assert applied.size == apart.size
     expected = own.transform.ratios_of(c.nonmated.similarities[apart])
-    assert set(expected.tolist()) <= set(own.apply(c).nonmated.similarities.tolist())
+    assert set(expected.tolist()) <= set(applied.tolist())
     of_f = (given["reference_group"] == "f") & (given["probe_group"] == "f")
     train = ff.Comparisons(**{name: values[of_f] for name, values in given.items()})
-    refused("no transform of group 'm'", ff.calibrate, c, development=train, group_wise=True)
+    refused("no transform of group 'm'", quietly()(ff.calibrate), c, development=train, group_wise=True)
 
 
 def test_what_cannot_be_calibrated_says_why(comparisons):
@@ -197,8 +220,8 @@ def test_what_cannot_be_calibrated_says_why(comparisons):
         ff.Comparisons(-given["scores"], given["mated"]),
     )
     with pytest.raises(InputError, match="separates the mated"):
-        ff.calibrate(apart, development=apart)
-    refused("do not score higher", ff.calibrate, reversed_, development=reversed_)
+        quietly()(ff.calibrate)(apart, development=apart)
+    refused("do not score higher", quietly()(ff.calibrate), reversed_, development=reversed_)
     few = ff.Comparisons([2.0, 1.0, 0.5], [1, 1, 0], list("abc"), list("abd"))
     refused("non-mated comparisons outside folds", ff.calibrate, few, "pav", n_folds=3, rng=0)
     refused("method", ff.calibrate, comparisons, method="platt")

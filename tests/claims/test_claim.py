@@ -163,13 +163,37 @@ def test_a_claim_stays_open_where_few_subjects_cause_most_errors():
 
 
 def test_with_few_false_matches_a_claim_needs_room_as_in_check():
-    data = comparisons(20, 1000)
+    reference, probe = np.r_[2 * np.arange(1000), -1], np.r_[2 * np.arange(1000) + 1, -1]
+    probe[5] = 0  # one person is in two comparisons
+    scores = np.r_[np.where(np.arange(1000) < 20, 0.9, 0.1), 0.9]
+    data = ff.Comparisons(scores, None, reference, probe)
     limit = ff.claim(data, "fmr <= 0.1", AT, rng=0).overall.limit
     for room, verdict in ((3.9, "undecided"), (4.1, "supported")):
         found = ff.claim(data, f"fmr <= {room * limit!r}", AT, rng=0).overall
         checked = ff.check(data, f"fmr <= {room * limit!r}", AT, rng=0).rows[0]
         assert (found.verdict == "supported") == (checked.verdict == "met") == (verdict == "supported")
         assert ("leave room for" in found.doubt) == (verdict == "undecided")
+
+
+@pytest.mark.parametrize("n_errors", [0, 1, 3])
+def test_errors_of_people_in_one_comparison_each_need_no_room(n_errors):
+    n = 600
+    mated = np.repeat([True, False], n)
+    scores = np.where(mated, 0.9, 0.0)
+    scores[-n_errors or len(scores) :] = 0.8
+    reference = np.r_[np.arange(n), 2 * np.arange(n) + 10_000]
+    probe = np.r_[np.arange(n), 2 * np.arange(n) + 10_001]
+    bound = f"fmr <= {1.5 * binomtest(n_errors, n).proportion_ci(0.9).high!r}"
+    apart = ff.Comparisons(scores, mated, reference, probe)
+    probe[n + 1] = reference[n]  # now one person is in two comparisons
+    together = ff.Comparisons(scores, mated, reference, probe)
+    for c, verdict, met in ((apart, "supported", "met"), (together, "undecided", "undecided")):
+        found = ff.claim(c, bound, ff.at_threshold(0.5), rng=0).overall
+        assert found.verdict == verdict
+        assert ("few subjects" in found.doubt) == (verdict == "undecided")
+        assert ff.check(c, bound, ff.at_threshold(0.5), rng=0).verdict == met
+    quantity = ff.evaluate(apart, ff.at_threshold(0.5), rng=0, n_resamples=100).quantity("fmr")
+    assert "few subjects" not in quantity.note
 
 
 def test_all_groups_are_supported_together_or_judged_by_holm():

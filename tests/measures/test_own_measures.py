@@ -65,8 +65,8 @@ def test_a_registered_measure_is_its_function(rates, power):
 
 
 BROKEN = {
-    "it raises ZeroDivisionError on rates of shape": lambda x: 1 / 0,
-    "it raises ValueError": lambda x: "much",
+    "'own' raises ZeroDivisionError on rates of shape": lambda x: 1 / 0,
+    "'own' raises ValueError": lambda x: "much",
     r"it returns \(\), and not a value for each set": lambda x: x.max() - x.min(),
     "other values than each alone": lambda x: np.abs(np.diff(x, axis=-1)).sum(axis=-1) / x.size,
     "equal rates give 1, not the fair value 0": lambda x: x.min(axis=-1) / x.max(axis=-1),
@@ -131,3 +131,52 @@ def test_what_cannot_be_is_refused():
     refused("must be a function", measure(**FAIR, name="own", own_threshold=True), gap)
     refused("a function", measure(**FAIR, name="own"), 3)
     refused("the name of a measure or its function", ff.fairness_band, ff.Comparisons([1, 0], [1, 0]), measure=np.ptp)
+
+
+def test_a_measure_that_works_in_place_changes_no_other():
+    rng = np.random.default_rng(9)
+    n = 900
+    reference = rng.integers(0, 60, n)
+    probe = np.where(rng.random(n) < 0.5, reference, (reference + 3 * rng.integers(1, 20, n)) % 60)
+    groups, mated = np.array(["a", "b", "c"])[np.arange(60) % 3], reference == probe
+    c = ff.Comparisons(mated * 3 + rng.normal(size=n), mated, reference, probe, groups[reference], groups[probe])
+    before = ff.evaluate(c, ff.at_fmr(0.05), ["garbe", "std", "gini"], rng=0, n_resamples=100)
+
+    @measure(of=("fmr", "fnmr"), range=(0, 1), fair_value=0)
+    def worst_deviation(x):
+        x -= x.mean(axis=-1, keepdims=True)
+        return np.abs(x, out=x).max(axis=-1)
+
+    after = ff.evaluate(c, ff.at_fmr(0.05), ["worst_deviation", "garbe", "std", "gini"], rng=0, n_resamples=100)
+    for name in ("garbe", "STD of FMR", "STD of FNMR", "Gini of FMR", "fmr", "fnmr"):
+        assert (before.value(name), before.interval(name)) == (after.value(name), after.interval(name))
+    rates = before.rates[0].group_fnmr
+    assert after.value("worst_deviation of FNMR") == pytest.approx(np.abs(rates - rates.mean()).max())
+    told = ff.check(
+        c, ["worst_deviation of FNMR <= 0.9", "std of FNMR <= 0.4"], ff.at_fmr(0.05), rng=0, n_resamples=100
+    )
+    assert [row.estimate for row in told.rows] == [
+        after.value("worst_deviation of FNMR"), before.value("STD of FNMR")
+    ]  # fmt: skip
+
+
+def test_what_a_measure_returned_does_not_change_later():
+    kept = np.empty(50_000)
+
+    @measure(**FAIR)
+    def into_one_buffer(x):
+        out = kept[: x[..., 0].size].reshape(x.shape[:-1])
+        return np.subtract(x.max(axis=-1), x.min(axis=-1), out=out)
+
+    first = compute(MEASURES["into_one_buffer"], [np.array([[0.1, 0.3]])])
+    compute(MEASURES["into_one_buffer"], [np.array([[0.0, 0.9]])])
+    assert first == pytest.approx(0.2)
+
+
+def test_an_error_of_a_measure_names_it_and_its_rates():
+    @measure(**FAIR, name="of_four")
+    def of_four(x):
+        return np.maximum(x[..., 3], x.max(axis=-1)) - x.min(axis=-1)
+
+    c = ff.Comparisons([0.9, 0.4, 0.7, 0.8, 0.1, 0.6], [1, 1, 1, 1, 0, 0], reference_group=list("ffmmfm"))
+    refused("measure 'of_four' raises IndexError", ff.evaluate, c, ff.at_threshold(0.5), [of_four], n_resamples=0)

@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 import numpy as np
+from helpers.quiet import quietly
 from scipy.optimize import brentq
 
 import fastfair as ff
@@ -98,7 +99,7 @@ SETTINGS = {
 def _expected(setting: Setting, seed: int) -> Held:
     """Judge half total error rates at thresholds that cost least on development data, as they are."""
     population = setting.population
-    for row in ff.thresholds.expected_performance_curve(*setting.draw(seed), HALF_TOTAL).errors:
+    for row in quietly()(ff.thresholds.expected_performance_curve)(*setting.draw(seed), HALF_TOTAL).errors:
         if row.group is None:
             rates = [population.overall(rate, row.threshold) for rate in ("fmr", "fnmr")]
         else:

@@ -31,8 +31,8 @@ def test_decisions_are_those_at_the_own_threshold(seed, kind, side, digits, sing
     found = quietly()(ff.rates)(ff.thresholds.with_own_thresholds(c, thresholds, side=side), ff.at_threshold(0))
     accepted = []
     for k in range(n):
-        own = thresholds[str(groups[side][k])]
-        accepted.append(float(scores[k]) <= own if kind == "distance" else float(scores[k]) >= own)
+        own = scores.dtype.type(thresholds[str(groups[side][k])])  # a threshold is rounded to the type of the scores
+        accepted.append(scores[k] <= own if kind == "distance" else scores[k] >= own)
     accepted = np.array(accepted)
     assert found.counts.false_matches == np.count_nonzero(accepted & ~mated)
     assert found.counts.false_nonmatches == np.count_nonzero(~accepted & mated)
