@@ -375,3 +375,60 @@ def test_no_sentence_says_nan():
     check = ff.check(c, ["fnmr[*] <= 0.2", "eer <= 0.5"], n_resamples=60, rng=0)
     for text in (repr(ff.rates(c, "fmr=0.1")), evaluation.summary(), claim.summary(), check.summary()):
         assert not re.search(r"\b(nan|inf)\b", text), text
+
+
+def labelled(*rows: str) -> str:
+    """Return a list of trials with scores, one in ten."""
+    return "".join(f"{row} 0.{k + 1}\n" for k, row in enumerate(rows))
+
+
+@each(
+    ("rows", "pattern"),
+    [
+        (("1 wav/id1/a.wav wav/id1/b.wav", "0 wav/id1/a.wav wav/id2/a.wav"), "^[^/]+/([^/]+)/"),
+        (("1 ./id1/a.wav ./id1/b.wav", "0 ./id1/a.wav ./id2/a.wav"), "^[^/]+/([^/]+)/"),
+        (("1 v/x/y/id1/a v/x/y/id1/b", "0 v/x/y/id1/a v/x/y/id2/a"), "^(?:[^/]+/){3}([^/]+)/"),
+        (("1 d/a_01.png d/a_02.png", "0 d/a_01.png d/b_01.png"), r"([^/]+)_\d+[^/]*$"),
+        (("1 d/e/a/1 d/a/2", "0 d/e/a/1 d/b/1"), "([^/]+)/[^/]+$"),
+    ],
+)
+def test_everybody_being_one_subject_names_the_pattern_that_does(write, rows, pattern):
+    file = write("t.txt", labelled(*rows))
+    said = str(refused("subject_pattern=, here perhaps '", read_comparisons, file))
+    proposed = re.search("perhaps '([^']+)'", said)[1]
+    assert proposed == pattern
+    assert len(read_comparisons(file, subject_pattern=proposed).subjects) == 2
+
+
+@each(
+    "names",
+    [
+        ["m.a_0001.jpg", "m.a_0002.jpg", "m.b_0001.jpg"],
+        ["a-1", "a-2", "b-1"],
+        ["a\\1.png", "a\\2.png", "b\\1.png"],
+        ["/d/a/1.png", "/d/a/2.png", "/d/b/1.png"],
+        ["x/d/a.1.png", "x/d/a.2.png", "x/d/b.1.png"],
+        ["S1_front.wav", "S1_left.wav", "S2_left.wav"],
+    ],
+)
+def test_proposed_patterns_find_subjects(write, names):
+    a, b, c = names
+    file = write("s.csv", f"reference,probe,score\n{a},{b},0.9\n{a},{c},0.2\n")
+    said = str(refused("perhaps", read_comparisons, file))
+    c = read_comparisons(file, subject_pattern=re.search("perhaps '([^']+)'", said)[1])
+    assert (len(c.mated), len(c.nonmated)) == (1, 1)
+
+
+@pytest.mark.slow
+def test_a_proposed_pattern_can_be_pasted_into_a_shell(write):
+    file = write("s.csv", "a,b,score\nm.a_01.jpg,m.a_02.jpg,0.9\nm.a_01.jpg,m.b_01.jpg,0.1\n")
+    options = ["--reference", "a", "--probe", "b", "--at", "eer", "--n-resamples", 0]
+    said = " ".join(run_program("evaluate", file, *options).stderr.split())
+    proposed = re.search("--subject-pattern, here perhaps '([^']+)'", said)[1]
+    assert run_program("evaluate", file, *options, "--subject-pattern", proposed).returncode == 0
+
+
+def test_metadata_of_subjects_chooses_the_proposed_pattern(write):
+    file = write("s.csv", "reference,probe,score,mated\nx/ann/1,x/ann/2,0.9,1\nx/ann/1,x/bob/1,0.2,0\n")
+    who = write("w.csv", "id,sex\nann,f\nbob,m\n")
+    refused(r"perhaps '\^\[\^/\]\+/\(\[\^/\]\+\)/'", read_comparisons, file, metadata=who, groups="sex")
