@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import math
-import re
 from collections.abc import Iterable, Iterator, Mapping
-from itertools import islice
 from typing import Any, Literal
 
 import numpy as np
@@ -32,14 +30,6 @@ _MATED_PAIRS = (
     ("no", "yes"), ("n", "y"), ("different", "same"), ("diff", "same"), ("non-match", "match"),
     ("nonmatch", "match"), ("negative", "positive"), ("neg", "pos"), ("0", "1"), ("-1", "1"),
 )  # fmt: skip
-
-_LOOKED_AT = 100
-# Files, and numbered samples: a/1, ann.wav, ann_0001 and ann-1.png, but not 2024_1.
-_SAMPLE = re.compile(
-    r".*[/\\].*|.*\.(jpe?g|png|bmp|gif|tiff?|pgm|ppm|webp|wsq|jp2|wav|flac|mp3|m4a|ogg|sph|npy|mat|iso|fmr)"
-    r"|.*[^\W\d_].*[_-]\d+(\.\w+)?",
-    re.IGNORECASE,
-)
 
 
 def same_length(columns: Mapping[str, int], entry: str = "comparison") -> None:
@@ -197,19 +187,3 @@ def mated_pair(words: Iterable[str]) -> tuple[str, str] | None:
 
 def _listed(values: list[Any]) -> str:
     return ", ".join(map(repr, values[:5])) + (", ..." if len(values) > 5 else "")
-
-
-def advice_on_samples(ids: Iterable[object]) -> str:
-    """Return what to do where ids of subjects look like names of samples, or "" where they do not.
-
-    Examples
-    --------
-    >>> from fastfair.data.checks import advice_on_samples
-    >>> print(advice_on_samples(["ann/1.jpg", "ann/2.jpg"])[:48])
-    The ids look like names of samples, such as 'ann
-    """
-    names = [str(name) for name in islice(ids, _LOOKED_AT)]
-    found = list(filter(_SAMPLE.fullmatch, names))
-    if not found or 2 * len(found) < len(names):
-        return ""
-    return f"The ids look like names of samples, such as {found[0]!r}: cut the subjects out with subject_pattern="

@@ -17,7 +17,7 @@ from fastfair._lib.label_codes import Coded, Labels, encode, encode_together
 from fastfair._lib.warnings import gathered, warn
 from fastfair.errors import DroppedWarning, InputError, LookAlikeWarning
 
-from . import checks, group_labels
+from . import checks, group_labels, sample_names
 from .score_keys import Floats
 from .sorted_scores import Attributes, BothSides, CheckedColumns, read_only
 
@@ -155,7 +155,7 @@ def checked_columns(
         if subjects is not None and samples is not None and samples[0].size > subjects[0].size:  # known apart
             keep &= rows_of_two_samples(policies.self_comparisons, samples[1], samples[2])
         if subjects is not None:
-            keep &= rows_without_conflicts(policies.label_conflicts, flags, subjects, where)
+            keep &= rows_without_conflicts(policies.label_conflicts, flags, subjects, where, samples)
     if not keep.all():
         values, flags = values[keep], flags[keep]
         subjects, samples = (None if sides is None else kept_rows(sides, keep) for sides in (subjects, samples))
@@ -239,6 +239,7 @@ def rows_without_conflicts(
     flags: NDArray[np.bool_],
     subjects: tuple[NDArray[Any], NDArray[Any], NDArray[Any]],
     where: Callable[[int], str] = row_of_arrays,
+    samples: BothSides | None = None,
 ) -> NDArray[np.bool_]:
     """Find the comparisons whose mated label does not contradict their subjects.
 
@@ -252,6 +253,8 @@ def rows_without_conflicts(
         Labels, and for each comparison the positions of its two subjects.
     where : callable
         Returns the name of a row in messages.
+    samples : tuple of ndarray, optional
+        Names of samples, and for each comparison the positions of its two.
 
     Returns
     -------
@@ -285,7 +288,8 @@ def rows_without_conflicts(
         + (
             f"{one!a} and {other!a} look alike: write both alike"
             if by_case
-            else checks.advice_on_samples(labels)
+            else (samples is not None and sample_names.advice_on_pattern(samples, subjects, flags))
+            or sample_names.advice_on_samples(labels, sample_names.pairs_fit(subjects, flags))
             or 'Correct the labels or the subjects, or pass label_conflicts="drop" to leave these comparisons out, or '
             'label_conflicts="keep" to keep them as they are marked'
         ),

@@ -19,7 +19,7 @@ from fastfair._lib.threads import count_threads, in_threads, slices
 from fastfair._lib.warnings import warn
 from fastfair.errors import DroppedWarning, InputError
 
-from . import checks, score_keys
+from . import checks, sample_names, score_keys
 
 _Array = TypeVar("_Array", bound=NDArray[Any])
 BothSides = tuple[NDArray[Any], NDArray[Any], NDArray[Any]]
@@ -292,12 +292,20 @@ class CheckedColumns:
         n_mated = int(np.count_nonzero(flags))
         if n_mated in (0, flags.size):
             missing = "mated" if n_mated == 0 else "non-mated"
-            names = "" if self.subjects is None or n_mated else checks.advice_on_samples(self.subjects[0])
+            advice = self._advice_on_names()
             which = "" if flags is self.flags else " that have a score"
             raise InputError(
                 f"there are no {missing} comparisons among the {flags.size}{which}; both classes are needed"
-                + (f". {names}" if names else "")
+                + (f". {advice}" if advice else "")
             )
+
+    def _advice_on_names(self) -> str:
+        """Return how subjects are cut out of names, where all comparisons are mated or none is."""
+        if self.subjects is None:
+            return ""
+        if self.samples is not None:
+            return sample_names.advice_on_pattern(self.samples, self.subjects, None)
+        return sample_names.advice_on_samples(self.subjects[0], sample_names.pairs_fit(self.subjects, None))
 
 
 def at_least_float32(values: score_keys.Floats) -> score_keys.Floats:

@@ -6,6 +6,7 @@ Of vectors, scans keep as many pairs as operating points need, so that nobody ha
 from __future__ import annotations
 
 import math
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -293,16 +294,28 @@ def read_point(text: str) -> OperatingPoint:
         raise InputError(f"{text!r} is not an operating point: write one of {known}")
     if not rule.takes_value:
         return OperatingPoint(rule.kind)
+    digits = number.removesuffix("%").strip()
+    if digits != number and not rule.holds:
+        raise InputError(f"{text!r} is a percentage, but a threshold is a score: write the score")
     try:
-        if number.endswith("%") and not rule.holds:
-            raise InputError(f"{text!r} is a percentage, but a threshold is a score: write the score")
-        if number.endswith("%"):
-            return OperatingPoint(rule.kind, float(Decimal(number[:-1].strip()) / 100))
-        return OperatingPoint(rule.kind, float(number))
-    except InvalidOperation:
-        raise InputError(f"{text!r} has no number before the %: write it as {kind}=5 %") from None
-    except ValueError as error:
-        raise InputError(str(error)) from None
+        value = float(digits) if digits == number else float(Decimal(digits) / 100)
+    except (InvalidOperation, ValueError):
+        raise InputError(f"{text!r} {_what_is_wrong(rule, number)}") from None
+    return OperatingPoint(rule.kind, value)
+
+
+def _what_is_wrong(rule: Rule, number: str) -> str:
+    """Return what is wrong with the text of a number, and what to write."""
+    kind, _, example = rule.example.partition("=")
+    if "." in example and re.fullmatch(r"[+-]?[0-9]*,[0-9]+ *%?", number):
+        return f"has a decimal comma: write {kind}={number.replace(',', '.')}"
+    several = [part.rpartition("=")[2].strip() for part in re.split("[,;]", number)]
+    if len(several) > 1:
+        points = " and ".join(f"{kind}={part}" for part in several if part)
+        return f"holds several numbers: give operating points one by one, as {points}"
+    if number.endswith("%"):
+        return f"has no number before the %: write it as {kind}=5 %"
+    return f"has no number after the =, but {number!r}: write it as in {rule.example}"
 
 
 KINDS["OperatingPoint"] = Kind(

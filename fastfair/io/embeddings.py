@@ -12,7 +12,7 @@ from fastfair._lib.arguments import checked
 from fastfair._lib.frames import FrameColumns
 from fastfair._lib.label_codes import Coded, Labels, encode
 from fastfair._lib.warnings import gathered
-from fastfair.data import checks, side_columns
+from fastfair.data import checks, sample_names, side_columns
 from fastfair.data.checks import Similarity
 from fastfair.data.columns import MissingLabels
 from fastfair.data.embeddings import (
@@ -268,7 +268,8 @@ def cut_out(columns: Sequence[tuple[str, Coded]], pattern: str) -> list[Coded]:
             row = int(wrong[0])
             raise InputError(
                 f"subject_pattern '{pattern}' finds no subject in {names[int(coded.codes[row])]!r} "
-                f"({wrong.size} of {coded.codes.size} values of {what!r}): say how to find it with subject_pattern=, "
+                f"({wrong.size} of {coded.codes.size} values of {what!r}): say how to find it with "
+                f"subject_pattern={sample_names.hint_at_pattern(names.to_list())}, "
                 "or pass subject_pattern='' to take the list without subjects",
                 row=row,
             )

@@ -7,9 +7,10 @@ import glob
 import gzip
 import lzma
 import os
+import re
 import stat
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from contextvars import ContextVar
 from pathlib import Path
 from typing import IO, Any
@@ -18,18 +19,44 @@ from fastfair._lib.text import did_you_mean
 from fastfair._lib.warnings import require, told_as
 from fastfair.errors import FileFormatError, InputError, MissingFileError
 
-_LOOKED_AT = 512  # first bytes that tell what a file is
+_LOOKED_AT = 4096  # first bytes that tell what a file is
+_HDF5 = rb"(?:.{512}|.{1024}|.{2048})?\x89HDF\r\n\x1a\n"  # others' bytes may stand before
+_FOR_PICKLES = "which are never loaded: save scores as CSV, Parquet or .npy, and vectors with numpy.savez"
 
-# What files that are no text begin with, and what would do.
+# How files that are no score files begin, as patterns, what they are, and what would do.
 _BEGINNINGS = (
-    (b"PAR1", 'a Parquet file: give it a name that ends in ".parquet"'),
-    (b"\x89HDF\r\n\x1a\n", "an HDF5 file: scores are read from text, Parquet and NumPy files"),
-    (b"\x93NUMPY", 'a NumPy array: give it a name that ends in ".npy"'),
-    (b"\x28\xb5\x2f\xfd", "compressed with zstd: decompress it, or compress it with gzip"),
-    (b"PK\x03\x04", "an archive: save the sheet of a workbook as CSV, and name arrays .npz"),
-    (b"\x80", "a pickle of Python objects, which are never loaded, or no text: save scores as CSV, Parquet or .npy"),
+    (rb"PAR1", "a Parquet file", 'give it a name that ends in ".parquet"'),
+    (_HDF5, "an HDF5 file", 'scores are read from text, Parquet and NumPy files; vectors from names that end in ".h5"'),
+    (rb"\x93NUMPY", "a NumPy array", 'give it a name that ends in ".npy"'),
+    (rb"PK\x03\x04.{26}[^/]*?\.npy", "an archive of NumPy arrays", 'give it a name that ends in ".npz"'),
+    (rb"PK\x03\x04.{26}[^/]*/(?:data\.pkl|version)", "a file of PyTorch with pickled objects", _FOR_PICKLES),
+    (rb"PK\x03\x04.{26}(?:\[Content_|_rels/|docProps/|xl/)", "an Excel workbook", "save the sheet as CSV"),
+    (rb"PK\x03\x04.{26}mimetype", "an OpenDocument file", "save the sheet as CSV"),
+    (rb"PK[\x03\x05]", "a zip archive", "unpack it, and name a file in it"),
+    (rb".{257}ustar", "a tar archive", "unpack it, and name a file in it"),
+    (rb"\x28\xb5\x2f\xfd", "compressed with zstd", "decompress it, or compress it with gzip"),
+    (rb"ARROW1|FEA1", "an Arrow file", "save it as Parquet"),
+    (rb"\x80[\x02-\x05]|\((?:lp|dp)0\n|ccopy_reg\n|cnumpy|[\]}]q\0", "a pickle of Python objects", _FOR_PICKLES),
+    (rb"RDX[23]\n|[XA]\n\0\0\0|RDA[23]\n", "a file of R's own", "save the table with write.csv"),
+    (rb"MATLAB 5", "a MATLAB file", "save a table as CSV, and vectors as HDF5"),
+    (rb"%PDF", "a PDF document", "save the table in it as CSV"),
+    (
+        rb"\s*<(?i:!doctype|html|\?xml|head|body)",
+        "a web page (HTML) or XML",
+        "it may be the error of a download; save tables as CSV",
+    ),
+    (rb"\s*(?:\{\s*\"|\[\s*[\[{])", "JSON", "save the table as CSV or Parquet, as pandas.read_json and to_csv do"),
 )
+# What files with these suffixes begin with.
+_OF_SUFFIXES = {
+    ".parquet": ("Parquet", rb"PAR1"),
+    ".npy": ("NumPy", rb"\x93NUMPY"),
+    ".npz": ("NumPy", rb"PK[\x03\x05]"),
+    ".h5": ("HDF5", _HDF5),
+}
+_SURE = 0.3  # confidence of `puremagic` below which a kind is a guess from two bytes
 _COMPRESSED: tuple[tuple[bytes, Any], ...] = ((b"\x1f\x8b", gzip), (b"BZh", bz2), (b"\xfd7zXZ\x00", lzma))
+_COMPRESSIONS = (".gz", ".bz2", ".xz")
 _Stamp = tuple[int, int]  # size and time of change, which tell whether a file is still the one that it was
 
 
@@ -156,6 +183,39 @@ def opened(path: Path) -> IO[bytes]:
     return content
 
 
-def not_text(data: bytes) -> str:
+def suffix_of(path: Path) -> str:
+    """Return the suffix of a name in lower case, where ".gz" and the like do not count."""
+    suffixes = [suffix.lower() for suffix in path.suffixes[-2:]]
+    return suffixes[0] if len(suffixes) == 2 and suffixes[1] in _COMPRESSIONS else "".join(suffixes[-1:])
+
+
+def kind_of(data: bytes) -> str:
     """Say what a file that begins so is, and what would do, if it is not text; "" where it may be."""
-    return next((what for beginning, what in _BEGINNINGS if data.startswith(beginning)), "")
+    start = data[:_LOOKED_AT]
+    for beginning, what, would_do in _BEGINNINGS:
+        if re.match(beginning, start, re.DOTALL):
+            return f"{what}{', ' if would_do.startswith('which') else ': '}{would_do}"
+    return ""
+
+
+def kind_of_bytes(data: bytes) -> str:
+    """Say what a file is that is known not to be text, also where it is of no use here; "" where nobody knows."""
+    if known := kind_of(data):
+        return known
+    with suppress(ImportError, LookupError, ValueError):  # of a library that names, and reads nothing
+        import puremagic
+
+        likely = puremagic.magic_string(data[:_LOOKED_AT])[0]
+        if likely.confidence >= _SURE and likely.name:
+            return f"no text but a file of type {likely.extension!r} ({likely.name}): save what is in it as CSV"
+    return ""
+
+
+def require_kind(path: Path, suffix: str) -> None:
+    """Refuse a file that is something else than files with this suffix are."""
+    name, beginning = _OF_SUFFIXES[suffix]
+    with path.open("rb") as file:
+        start = file.read(_LOOKED_AT)
+    if not re.match(beginning, start, re.DOTALL):
+        what = kind_of_bytes(start) if b"\0" in start or kind_of(start) else "text: give it a name that ends so"
+        raise FileFormatError(f"{path} cannot be read: it is no {name} file, but {what or 'of another kind'}")

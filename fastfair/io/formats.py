@@ -238,13 +238,13 @@ def read(path: Path, how: HowToRead) -> ScoreTable:
     """Recognise the format of a file, unless the caller names it, and read it with its list of trials."""
     kind = _of_suffix(path, how) if how.layout.format == "auto" else FORMATS[how.layout.format]
     text = None
-    if kind is None or (kind.is_text and path.suffix not in kind.suffixes):
+    if kind is None or (kind.is_text and files.suffix_of(path) not in kind.suffixes):
         text = texts.read(path, failures=how.policies.failures != "error")
     trials = None if how.trials is None else texts.read(files.check_file(how.trials))
     if kind is None:
         assert text is not None
         kind = _recognised(text, trials, how)
-    if how.vectors is not None and ((kind.fields and not kind.listed) or path.suffix == ".npy"):
+    if how.vectors is not None and ((kind.fields and not kind.listed) or files.suffix_of(path) == ".npy"):
         raise InputError(f"{path} holds scores and no list of trials, so leave embeddings= out")
     if trials is not None and not kind.of_trials:
         raise InputError(f"a {kind.name} file has its own labels: trials= goes with scores alone")
@@ -253,7 +253,7 @@ def read(path: Path, how: HowToRead) -> ScoreTable:
 
 def _of_suffix(path: Path, how: HowToRead) -> Format | None:
     """Recognise the format of a file by its name; None if its contents must be read to find it."""
-    suffix = path.suffixes[-2] if path.suffix == ".gz" and len(path.suffixes) > 1 else path.suffix
+    suffix = files.suffix_of(path)
     of_suffix = (kind for kind in FORMATS.values() if suffix in kind.suffixes)
     return next((kind for kind in of_suffix if kind.fits is None or kind.fits(path, how)), None)
 
@@ -475,7 +475,7 @@ def _have_one_subject(frame: pl.DataFrame, kind: Format) -> bool:
 def read_scores(path: str | Path, failures: bool) -> NDArray[Any]:
     """Read a list of scores alone, one on each line or in a one-dimensional array."""
     file = files.check_file(path)
-    if file.suffix not in (".npy", ".npz"):
+    if files.suffix_of(file) not in (".npy", ".npz"):
         return _fields(texts.read(file, failures), "score")[0]["score"].to_numpy()
     values = _array(file, None)
     if values.ndim != 1:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from fastfair._lib.frames import FrameColumns
 from fastfair._lib.label_codes import Coded, encode, in_use
 from fastfair._lib.warnings import warn
-from fastfair.data import checks
+from fastfair.data import sample_names
 from fastfair.data.columns import plain_label
 from fastfair.errors import DroppedWarning, InputError
 
@@ -142,7 +142,7 @@ class Metadata:
         for label in lost:
             if plain_label(label) in by_look and label not in ids:
                 return f"{label!a} is written {by_look[plain_label(label)]!a} in the metadata: write both alike"
-        return checks.advice_on_samples(lost) if self.per == "subject" else ""
+        return sample_names.advice_on_samples(lost, sample_names.among(ids)) if self.per == "subject" else ""
 
     def agreeing(
         self,

@@ -185,8 +185,9 @@ class _Part(NamedTuple):
 
 def _parts_of(file: Path, most_rows: int, n_bytes: float, how: HowToRead) -> list[_Part]:
     """Cut a file into parts of so many rows that each takes a number of bytes, if it is a Parquet file."""
-    if (how.layout.format if how.layout.format != "auto" else file.suffix.removeprefix(".")) != "parquet":
+    if (how.layout.format if how.layout.format != "auto" else file.suffix.lower().removeprefix(".")) != "parquet":
         return [_Part(file)]
+    files.require_kind(file, ".parquet")
     with files.reading(file):
         rows = tables.without_rows(file)
         size, types = rows.select(files.polars().len()).collect().item(), rows.collect_schema().dtypes()

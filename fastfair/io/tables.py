@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.lib import format as npy
@@ -152,7 +152,7 @@ def of_source(source: Any, called: str, place: str) -> Table:
     if not isinstance(source, str | Path):
         return of_frame(source, called, place)
     path = files.check_file(source)
-    return of_parquet(path) if path.suffix == ".parquet" else of_text(text.read(path))
+    return of_parquet(path) if path.suffix.lower() == ".parquet" else of_text(text.read(path))
 
 
 def of_vectors(source: Any, wanted: Sequence[str]) -> Table:
@@ -216,6 +216,7 @@ def _restored(cells: pl.DataFrame) -> pl.DataFrame:
 def of_parquet(path: Path, first: int = 0, n: int | None = None) -> Table:
     """Make a table of a Parquet file, or of `n` rows from the row `first` on."""
     pl = files.polars()
+    files.require_kind(path, ".parquet")
 
     def read(wanted: list[str], _: Sequence[str]) -> Any:
         with files.reading(path):
@@ -249,7 +250,11 @@ def _of_arrays(path: Path, names: list[str], take: Callable[[str], Array], kind:
 def of_arrays(path: Path) -> Table:
     """Make a table of the arrays of a .npz file, or of that of a .npy file, which has no name."""
     if path.suffix.lower() == ".npy":
+        files.require_kind(path, ".npy")
+        with files.reading(path), path.open("rb") as stream:
+            _refuse_objects(str(path), stream)
         return _of_arrays(path, [""], lambda _: read_npy(path))
+    files.require_kind(path, ".npz")
     with files.reading(path), zipfile.ZipFile(path) as file:
         names = [member.removesuffix(".npy") for member in file.namelist()]
 
@@ -259,12 +264,31 @@ def of_arrays(path: Path) -> Table:
             info = file.infolist()[names.index(name)]
             memory.require(info.file_size, f"the numbers of {place}", "save it as .npy, which is not read whole")
             with file.open(info) as stream:
+                _refuse_objects(place, stream)
+            with file.open(info) as stream:
                 array: Array = npy.read_array(stream, allow_pickle=False)
                 if stream.read(1):
                     raise FileFormatError(f"{place} has more bytes than its header says")
         return array
 
     return _of_arrays(path, names, take)
+
+
+def _refuse_objects(place: str, stream: IO[bytes]) -> None:
+    """Refuse an array of Python objects, which would have to be unpickled, before NumPy does in its own words."""
+    read_header = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}.get(npy.read_magic(stream))
+    shape, _, dtype = ((), False, np.dtype(bool)) if read_header is None else read_header(stream)
+    if not dtype.hasobject:
+        return
+    if shape == ():
+        would_do = "save a dict of vectors by name with numpy.savez(path, vectors=list(d.values()), name=list(d))"
+        raise FileFormatError(
+            f"{place} cannot be read: it is a pickled Python object, which is never loaded; {would_do}"
+        )
+    raise FileFormatError(
+        f"{place} cannot be read: the array holds Python objects, which are never loaded; save text with .astype(str) "
+        "and numbers with .astype(float)"
+    )
 
 
 def read_npy(path: Path) -> Array:
@@ -303,6 +327,7 @@ def _of_hdf5(path: Path, wanted: Sequence[str]) -> Table:
     is a file with which that process ends early, takes too long, or finds an error.
     """
     require("h5py", "hdf5", "reading HDF5")
+    files.require_kind(path, ".h5")
     folder = Folder()
     command = [sys.executable, "-P", str(_PROGRAM), str(path.absolute()), str(folder.path), *wanted]
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}

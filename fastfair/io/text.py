@@ -73,7 +73,7 @@ def read(path: Path, failures: bool | None = None) -> Text:
     _require_memory(path, path.stat().st_size)
     with files.reading(path):
         data = _content(path)
-    if what := files.not_text(data):
+    if what := files.kind_of(data):
         raise FileFormatError(f"{path} is {what}")
     data = data.removeprefix(_BOM)
     _require_text(path, data)
@@ -277,6 +277,7 @@ def _require_text(path: Path, data: bytes) -> None:
     for mark, what in ((b"\0", "a NUL byte"), (_BOM, "a byte order mark")):
         place = -1 if is_ascii and mark == _BOM else data.find(mark)
         if place >= 0 and not utf16:
+            _refuse_bytes(path, data)
             raise FileFormatError(
                 f"{path}: line {_line(data, place)}: there is {what} in the text; save it as plain UTF-8"
             )
@@ -285,10 +286,18 @@ def _require_text(path: Path, data: bytes) -> None:
     try:
         data.decode()
     except UnicodeDecodeError as error:
+        if not utf16:
+            _refuse_bytes(path, data)
         known = "UTF-16" if utf16 else "of another encoding"
         raise FileFormatError(
             f"{path} cannot be read: line {_line(data, error.start)} is not UTF-8 text but {known}; save it as UTF-8"
         ) from None
+
+
+def _refuse_bytes(path: Path, data: bytes) -> None:
+    """Name the kind of a file that is no text, where it is known."""
+    if what := files.kind_of_bytes(data):
+        raise FileFormatError(f"{path} is {what}")
 
 
 def _line(data: bytes, place: int) -> int:

@@ -62,7 +62,8 @@ def test_output_folder(scores, tmp_path):
     [
         (["--at", "fmr=5"], "for 5 % write 0.05"),
         (["--at", "far=0.1"], "is not an operating point"),
-        (["--at", "fmr=x"], "could not convert"),
+        (["--at", "fmr=x"], "has no number after the =, but 'x'"),
+        (["--at", "fmr=0,001"], "has a decimal comma: write fmr=0.001"),
         (["--at", "fmr=x%"], "no number before the %"),
         (["--zero-policy", "nothing"], "neither a number nor one of keep"),
         (["--measure", "giny"], "did you mean 'gini'"),

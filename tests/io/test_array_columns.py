@@ -47,7 +47,7 @@ def test_what_is_wrong_is_told():
         ({"mated": [1, 0]}, "score has 4, mated has 2"),
         ({"mated": np.array(["2024-01-01"] * 4, "M8[D]")}, "'mated' must hold numbers or text"),
         ({"mated": np.array([b"\xff"] * 4)}, "not UTF-8"),
-        ({"mated": np.array(["a", None, "b", "c"], object)}, "Object arrays cannot be loaded"),
+        ({"mated": np.array(["a", None, "b", "c"], object)}, "the array holds Python objects, which are never loaded"),
         ({"score": [0.9, np.nan, 0.2, 0.1]}, r"row 1 \(counted from 0\)"),
     ):
         np.savez("s.npz", **{"score": SCORES, "mated": ARRAYS["mated"]} | wrong)

@@ -12,7 +12,7 @@ from helpers.flat import read_comparisons, scan_comparisons
 from helpers.refusals import refused
 
 import fastfair as ff
-from fastfair.data import checks
+from fastfair.data import sample_names
 from fastfair.errors import DroppedWarning, FileFormatError, InputError
 
 MATED, NONMATED = [0.8, 0.9], [0.1, 0.2]
@@ -61,7 +61,7 @@ def test_ids_that_look_like_paths_are_said_to(write):
     ],
 )  # fmt: skip
 def test_names_of_samples_are_told_from_ids_of_subjects(names, are_samples):
-    assert bool(checks.advice_on_samples(names)) == are_samples
+    assert bool(sample_names.advice_on_samples(names)) == are_samples
 
 
 OF_PATHS = "s,a,b\n0.9,a/1.wav,a/2.wav\n0.2,a/1.wav,b/1.wav\n0.8,b/1.wav,b/2.wav\n0.1,b/1.wav,c/1.wav\n"

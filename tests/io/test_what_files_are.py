@@ -8,11 +8,13 @@ import io
 import lzma
 import pickle
 import re
+import tarfile
 import unicodedata
 import zipfile
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 from helpers.command_line import run_program
 from helpers.each import each
@@ -26,11 +28,22 @@ from fastfair.errors import DroppedWarning, FileFormatError, InputError, LookAli
 CSV = b"reference,probe,score\na,a,0.9\na,b,0.2\nb,b,0.8\n"
 
 
-def archive() -> bytes:
-    """Return a zip archive of `CSV`."""
+def zipped(*names: str) -> bytes:
+    """Return a zip archive of files with these names."""
     room = io.BytesIO()
     with zipfile.ZipFile(room, "w") as file:
-        file.writestr("xl/s.csv", CSV)
+        for name in names:
+            file.writestr(name, CSV)
+    return room.getvalue()
+
+
+def tarred() -> bytes:
+    """Return a tar archive of `CSV`."""
+    room = io.BytesIO()
+    with tarfile.open(fileobj=room, mode="w") as file:
+        member = tarfile.TarInfo("s.csv")
+        member.size = len(CSV)
+        file.addfile(member, io.BytesIO(CSV))
     return room.getvalue()
 
 
@@ -41,18 +54,89 @@ def test_compressed_text_is_read_whatever_its_name(write, compress, name):
     assert (len(c.mated), len(c.nonmated)) == (2, 1)
 
 
-@pytest.mark.parametrize(
-    ("content", "kind"),
-    [
-        (archive(), "an archive"),
-        (pickle.dumps(list(range(300))), "a pickle"), (b"PAR1" + bytes(30), "a Parquet file"),
-        (b"\x89HDF\r\n\x1a\n" + bytes(30), "an HDF5 file"), (b"\x93NUMPY" + bytes(30), "a NumPy array"),
-        (b"\x28\xb5\x2f\xfd" + bytes(30), "compressed with zstd"),
-    ],
-)  # fmt: skip
-def test_files_that_are_no_text_are_named(write, content, kind):
-    with pytest.raises(FileFormatError, match=f"s.csv is {kind}"):
-        read_comparisons(write("s.csv", content))
+KINDS = [
+    (zipped("s.csv"), "a zip archive"),
+    (zipped("[Content_Types].xml", "xl/workbook.xml"), "an Excel workbook"),
+    (zipped("xl/workbook.xml"), "an Excel workbook"),
+    (zipped("mimetype"), "an OpenDocument file"),
+    (zipped("vectors.npy", "subject.npy"), "an archive of NumPy arrays"),
+    (zipped("model/data.pkl"), "a file of PyTorch"),
+    (tarred(), "a tar archive"),
+    (gzip.compress(tarred()), "a tar archive"),
+    *((pickle.dumps(list(range(300)), protocol), "a pickle") for protocol in range(6)),
+    (b"PAR1" + bytes(30), "a Parquet file"),
+    (b"\x89HDF\r\n\x1a\n" + bytes(30), "an HDF5 file"),
+    (bytes(512) + b"\x89HDF\r\n\x1a\n" + bytes(30), "an HDF5 file"),
+    (b"\x93NUMPY" + bytes(30), "a NumPy array"),
+    (b"\x28\xb5\x2f\xfd" + bytes(30), "compressed with zstd"),
+    (b"ARROW1\0\0" + bytes(30), "an Arrow file"),
+    (b"%PDF-1.4\n1 0 obj", "a PDF document"),
+    (b"\n<!DOCTYPE HTML><html>", r"a web page \(HTML\)"),
+    (b'[{"reference": "a", "probe": "b"}]', "JSON"),
+    (gzip.compress(b"X\n\0\0\0\3" + bytes(30)), "a file of R's own"),
+    (b"SQLite format 3\0" + bytes(100), r"no text but a file of type '\.db' \(SQLite"),
+    (b"\x89PNG\r\n\x1a\n" + bytes(40), r"no text but a file of type '\.png'"),
+    (b"7z\xbc\xaf\x27\x1c" + bytes(30), r"no text but a file of type '\.7z'"),
+]
+
+
+@each(("content", "kind"), KINDS)
+@each("name", ["s.csv", "s"])
+def test_files_that_are_no_text_are_named(write, content, kind, name):
+    with pytest.raises(FileFormatError, match=f"{name} is {kind}"):
+        read_comparisons(write(name, content))
+
+
+@each("name", ["v.npz", "v.NPY", "v.parquet", "v.h5"])
+def test_files_that_are_not_what_their_suffix_says_are_named(write, name):
+    for content, kind in (
+        (gzip.compress(CSV), "no text but a file of type '.gz'"),
+        (CSV, "text"),
+        (tarred(), "a tar archive"),
+    ):
+        for read in (ff.read_embeddings, read_comparisons):
+            if name != "v.h5" or read is ff.read_embeddings:
+                refused(f"it is no (NumPy|Parquet|HDF5) file, but {kind}", read, write(name, content))
+    refused("it is no Parquet file, but text", scan_comparisons, write("v.parquet", CSV))
+    refused(
+        "it is no Parquet file, but text",
+        read_comparisons,
+        write("s.csv", CSV),
+        metadata=write("w.PARQUET", CSV),
+        groups="x",
+    )
+
+
+def test_text_may_begin_as_other_files_do(write):
+    for start in ("BM", "MZ", "PK", "RDX", "x<html>", "\u00ff\u00d8"):
+        text = f"{start},mated,score\nx,1,0.9\ny,0,0.2\n"
+        assert len(read_comparisons(write("s.csv", text.encode())).mated) == 1
+    with pytest.raises(FileFormatError, match="line 2 is not UTF-8 text"):
+        read_comparisons(write("s.csv", "BM,score\né,0.2\n".encode("latin-1")))
+
+
+def test_suffixes_are_those_of_any_case(write, tmp_path):
+    frame = pl.DataFrame({"score": [0.9, 0.2], "mated": [1, 0]})
+    frame.write_parquet(tmp_path / "s.PARQUET")
+    assert len(read_comparisons(tmp_path / "s.PARQUET").mated) == 1
+    np.save(tmp_path / "m", np.array([[0.9, 0.1], [0.2, 0.8]]))
+    (tmp_path / "m.npy").rename(tmp_path / "m.NPY")
+    assert len(read_comparisons(tmp_path / "m.NPY").mated) == 2
+
+
+def test_arrays_of_objects_say_how_to_save_them(tmp_path):
+    vectors, names = np.random.default_rng(0).normal(size=(4, 3)), np.array(list("aabb"), dtype=object)
+    np.savez(tmp_path / "v.npz", vectors=vectors, subject=names)
+    refused(
+        r"array 'subject' cannot be read: the array holds Python objects.*astype\(str\)",
+        ff.read_embeddings,
+        tmp_path / "v.npz",
+    )
+    np.savez(tmp_path / "v.npz", vectors=vectors, subject=names.astype(str))
+    assert len(ff.read_embeddings(tmp_path / "v.npz").vectors) == 4
+    np.save(tmp_path / "d.npy", dict(zip("abcd", vectors, strict=True)), allow_pickle=True)
+    for read in (ff.read_embeddings, ff.read_named_vectors, read_comparisons):
+        refused(r"d.npy cannot be read: it is a pickled Python object.*numpy.savez", read, tmp_path / "d.npy")
 
 
 def test_attacks_are_left_out_of_bob_files(write):
@@ -291,3 +375,60 @@ def test_no_sentence_says_nan():
     check = ff.check(c, ["fnmr[*] <= 0.2", "eer <= 0.5"], n_resamples=60, rng=0)
     for text in (repr(ff.rates(c, "fmr=0.1")), evaluation.summary(), claim.summary(), check.summary()):
         assert not re.search(r"\b(nan|inf)\b", text), text
+
+
+def labelled(*rows: str) -> str:
+    """Return a list of trials with scores, one in ten."""
+    return "".join(f"{row} 0.{k + 1}\n" for k, row in enumerate(rows))
+
+
+@each(
+    ("rows", "pattern"),
+    [
+        (("1 wav/id1/a.wav wav/id1/b.wav", "0 wav/id1/a.wav wav/id2/a.wav"), "^[^/]+/([^/]+)/"),
+        (("1 ./id1/a.wav ./id1/b.wav", "0 ./id1/a.wav ./id2/a.wav"), "^[^/]+/([^/]+)/"),
+        (("1 v/x/y/id1/a v/x/y/id1/b", "0 v/x/y/id1/a v/x/y/id2/a"), "^(?:[^/]+/){3}([^/]+)/"),
+        (("1 d/a_01.png d/a_02.png", "0 d/a_01.png d/b_01.png"), r"([^/]+)_\d+[^/]*$"),
+        (("1 d/e/a/1 d/a/2", "0 d/e/a/1 d/b/1"), "([^/]+)/[^/]+$"),
+    ],
+)
+def test_everybody_being_one_subject_names_the_pattern_that_does(write, rows, pattern):
+    file = write("t.txt", labelled(*rows))
+    said = str(refused("subject_pattern=, here perhaps '", read_comparisons, file))
+    proposed = re.search("perhaps '([^']+)'", said)[1]
+    assert proposed == pattern
+    assert len(read_comparisons(file, subject_pattern=proposed).subjects) == 2
+
+
+@each(
+    "names",
+    [
+        ["m.a_0001.jpg", "m.a_0002.jpg", "m.b_0001.jpg"],
+        ["a-1", "a-2", "b-1"],
+        ["a\\1.png", "a\\2.png", "b\\1.png"],
+        ["/d/a/1.png", "/d/a/2.png", "/d/b/1.png"],
+        ["x/d/a.1.png", "x/d/a.2.png", "x/d/b.1.png"],
+        ["S1_front.wav", "S1_left.wav", "S2_left.wav"],
+    ],
+)
+def test_proposed_patterns_find_subjects(write, names):
+    a, b, c = names
+    file = write("s.csv", f"reference,probe,score\n{a},{b},0.9\n{a},{c},0.2\n")
+    said = str(refused("perhaps", read_comparisons, file))
+    c = read_comparisons(file, subject_pattern=re.search("perhaps '([^']+)'", said)[1])
+    assert (len(c.mated), len(c.nonmated)) == (1, 1)
+
+
+@pytest.mark.slow
+def test_a_proposed_pattern_can_be_pasted_into_a_shell(write):
+    file = write("s.csv", "a,b,score\nm.a_01.jpg,m.a_02.jpg,0.9\nm.a_01.jpg,m.b_01.jpg,0.1\n")
+    options = ["--reference", "a", "--probe", "b", "--at", "eer", "--n-resamples", 0]
+    said = " ".join(run_program("evaluate", file, *options).stderr.split())
+    proposed = re.search("--subject-pattern, here perhaps '([^']+)'", said)[1]
+    assert run_program("evaluate", file, *options, "--subject-pattern", proposed).returncode == 0
+
+
+def test_metadata_of_subjects_chooses_the_proposed_pattern(write):
+    file = write("s.csv", "reference,probe,score,mated\nx/ann/1,x/ann/2,0.9,1\nx/ann/1,x/bob/1,0.2,0\n")
+    who = write("w.csv", "id,sex\nann,f\nbob,m\n")
+    refused(r"perhaps '\^\[\^/\]\+/\(\[\^/\]\+\)/'", read_comparisons, file, metadata=who, groups="sex")
