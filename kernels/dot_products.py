@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from llvmlite import ir
 from numba import types
+from numba.core.errors import TypingError
 from numba.extending import intrinsic
 
 from ._arrays import empty
@@ -127,6 +128,8 @@ def _pairs_in_registers(typing_context, rows, codes, p, places, out):
 @intrinsic
 def _row_in_registers(typing_context, first, i, second, columns, p, out):
     """Write the products of row i of `first` with _TOGETHER rows of `second`, numbered in `columns` from p on."""
+    if not first.dtype == second.dtype == out.dtype:
+        raise TypingError("products are of vectors of one type")
 
     def generate(context, builder, signature, arguments):
         (a, of_a), (b, _), (listed, _), (o, _) = (

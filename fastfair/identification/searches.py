@@ -308,8 +308,9 @@ class Searches(Shown):
         for side in sides:
             checks.require_usable(side, similarity)
         made = cls._prepared((len(sides[0]), len(sides[1])), probe, enrolled, group)
-        ready = padded_for_products(sides[1], similarity)
-        products = _Products(sides[0], ready, similarity, float(lengths(ready).max()))
+        wider = np.result_type(*sides)
+        ready = padded_for_products(sides[1].astype(wider, copy=False), similarity)
+        products = _Products(sides[0].astype(wider, copy=False), ready, similarity, float(lengths(ready).max()))
         made._search(products, candidates, templates, n_threads, executor)
         return made
 

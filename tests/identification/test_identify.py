@@ -269,6 +269,21 @@ def test_searches_of_vectors_are_those_of_products_with_one_order(seed, dtype, n
         np.testing.assert_array_equal(getattr(a, name), getattr(b, name), name)
 
 
+def test_vectors_of_two_types_are_compared_in_the_wider_one():
+    rng = np.random.default_rng(0)
+    probes, templates = rng.normal(size=(40, 8)), rng.normal(size=(30, 8)).astype(np.float32)
+    wide = Searches.from_vectors(probes, range(40), templates.astype(np.float64), range(30))
+    for mixed in (
+        Searches.from_vectors(probes, range(40), templates, range(30)),
+        Searches.from_vectors(probes.tolist(), range(40), templates, range(30)),
+    ):
+        for name in KEPT:
+            np.testing.assert_array_equal(getattr(wide, name), getattr(mixed, name), name)
+    a = Searches.from_vectors(templates, range(30), probes, range(40))
+    b = Searches.from_vectors(templates.astype(np.float64), range(30), probes, range(40))
+    assert np.array_equal(a.best, b.best)
+
+
 @each("dtype", [np.float32, np.float64])
 def test_people_with_the_same_template_tie_wherever_they_stand(dtype):
     for people in (9, 50, 301):
