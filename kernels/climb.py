@@ -19,7 +19,7 @@ from .philox import BLOCK, fill, fill_some
 
 _CELL = 4 * BLOCK  # scores for which one call of `fill` gives words
 _UNIT = 2.0**-31
-_START, _CHANGE = 5, 6  # purposes of draws in the random stream, different from those of other kernels
+_START, _CHANGE = 5, 6  # purposes of draws in the random stream of a synthesis
 # A step that adapts is tried in rising sizes, and again from the smallest after one is accepted. The smallest is the
 # distance from the threshold to the nearest score that must cross it. The largest is `_ABOVE` times the distance of the
 # farthest such score, or `_COMMON` if that is larger; if there are too many errors, at most `_FAR` times the smallest.

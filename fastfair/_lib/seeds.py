@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from enum import IntEnum, unique
 from typing import Annotated, Any
 
 import numpy as np
@@ -12,6 +13,25 @@ from fastfair.errors import InputError
 from .text import shown
 
 _SEEDS = 2**1024  # a larger seed is of no use, and Python may refuse to print it
+
+
+@unique
+class Purpose(IntEnum):
+    """What random numbers of one key are for: a part of their counter, so that no two purposes share any.
+
+    Values never change, as the same seed would give other numbers. `kernels.climb`, whose numbers no other function
+    uses together with its own, has purposes 5 and 6 of synthesis.
+    """
+
+    SUBJECTS = 0
+    SAMPLES = 1
+    COMPARISONS = 2
+    SUBJECTS_OF_GROUP_TESTS = 3
+    SUBJECTS_OF_FAILURE_TESTS = 4
+    FRAILTIES = 5
+    COUNTED_SYSTEMS = 6  # of test inversion
+    GROUPS_OF_PLANNED_STUDIES = 7
+    REPLICATES_OF_PLANNED_STUDIES = 8
 
 
 def fixed(rng: Seed) -> int | np.random.SeedSequence:

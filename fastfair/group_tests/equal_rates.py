@@ -51,7 +51,6 @@ from .frailty import Roots, common_rate, count_false_matches, draw_roots, pvalue
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_PURPOSE = 4  # kind of draws, told apart in the random stream from those of `failure_counts` and `frailty`
 _NEGLIGIBLE = 1e-9  # expected subjects of a kind
 IncompleteGroups = Literal["raise", "drop"]
 _ENOUGH_FAILURES = 5  # independent ones
@@ -133,7 +132,6 @@ def warn_of_few_subjects(groups: Sequence[str], n_subjects: NDArray[np.int64]) -
 
 
 Statistic = Literal["f", "max-difference", "max-ratio"]
-_SUBJECTS_OF_GROUPS = 3  # kind of draws, told apart in the random stream from those of `units`
 _EQUAL = 1e-12  # by which rates that are equal may differ
 
 
@@ -212,7 +210,9 @@ def replicate(
         rate[at] = sums[1] / sums[0]
 
     with reporting(progress, f"{n_resamples:,} replicates") as report:
-        draw_groups(counts.kinds, sizes, _SUBJECTS_OF_GROUPS, n_resamples, key, use, n_threads, report)
+        draw_groups(
+            counts.kinds, sizes, seeds.Purpose.SUBJECTS_OF_GROUP_TESTS, n_resamples, key, use, n_threads, report
+        )
     return GroupRates(rate, size, effect)
 
 
@@ -267,7 +267,7 @@ def draw_roots_of_failures(
     def use(at: slice, sums: NDArray[np.int64]) -> None:
         drawn[:, at] = sums
 
-    draw_groups(kinds, counts.n_subjects, _PURPOSE, n_resamples, key, use, n_threads)
+    draw_groups(kinds, counts.n_subjects, seeds.Purpose.SUBJECTS_OF_FAILURE_TESTS, n_resamples, key, use, n_threads)
     replicated = drawn[1], inflation_of(drawn)[1], drawn[0].astype(np.float64)
     return Roots(errors, inflation, replicated[0], replicated[1], size, replicated[2])
 

@@ -22,6 +22,7 @@ from fastfair._lib import validation
 from fastfair._lib.arguments import Array, Probability, checked
 from fastfair._lib.label_codes import Coded, Labels, encode
 from fastfair._lib.notebook import Shown
+from fastfair._lib.seeds import Purpose
 from fastfair._lib.text import cell, did_you_mean, rate_with_interval
 from fastfair._lib.threads import count_threads, in_order, run_blocks
 from fastfair._lib.warnings import warn
@@ -665,7 +666,7 @@ AT_ONCE = 512  # replicates drawn in one call of the kernel
 
 
 def draw_groups(
-    kinds: SubjectKinds, n_subjects: NDArray[np.int64], purpose: int, n: int, key: NDArray[np.uint32],
+    kinds: SubjectKinds, n_subjects: NDArray[np.int64], purpose: Purpose, n: int, key: NDArray[np.uint32],
     use: Callable[[slice, NDArray[np.int64]], None], n_threads: int | None = 1, progress: Report | None = None,
 ) -> None:  # fmt: skip
     """Draw replicates, `AT_ONCE` at a time, and pass on the sums over the subjects drawn in each group.
@@ -680,7 +681,7 @@ def draw_groups(
     def block(first: int) -> None:
         place = slice(first, min(first + AT_ONCE, n))
         sums = np.empty((5, place.stop - first, n_subjects.size), np.int64)
-        clusters.draw_sums(drawn_from, n_subjects, purpose, first, key, sums)
+        clusters.draw_sums(drawn_from, n_subjects, purpose.value, first, key, sums)
         use(place, sums)
 
     run_blocks(block, range(0, n, AT_ONCE), n, AT_ONCE, n_threads, progress)

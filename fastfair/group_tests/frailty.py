@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from fastfair._lib import memory
 from fastfair._lib.label_codes import in_use
+from fastfair._lib.seeds import Purpose
 from fastfair._lib.threads import run_blocks
 from fastfair.data.comparisons import Comparisons
 from fastfair.data.scans import KeptComparisons
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
     from fastfair.kernels.frailty import Numbers, Partners
 
 Counts = NDArray[np.int64]
-_PURPOSE = 5  # kind of draws, told apart in the random stream from those of `failure_counts` and `units`
 _LEAST_SCALE = 0.25
 _PRIOR = 5.0  # twos of erring pairs, sharing a subject by chance, that all groups together count for in each
 _AT_ONCE = 32  # replicates drawn in one call of the kernel
@@ -382,7 +382,9 @@ def replicate(
     rates = kernels.Rates(float(null.rate), null.kappa, float(null.again))
 
     def block(first: int) -> None:
-        kernels.draw_errors(design.partners, rates, _PURPOSE, first, key, counts[first : first + _AT_ONCE])
+        kernels.draw_errors(
+            design.partners, rates, Purpose.FRAILTIES.value, first, key, counts[first : first + _AT_ONCE]
+        )
 
     run_blocks(block, range(0, n_resamples, _AT_ONCE), n_resamples, _AT_ONCE, n_threads, None)
     return counts

@@ -45,7 +45,6 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]
 _SHORT = 1e-12  # by which sums of probabilities may fall short of what they are
-_GROUPS_OF_STUDIES = 7  # kind of draws, told apart in the random stream from those of resampling
 
 
 def law_of_failures(n: int, pmf: Floats) -> Floats:
@@ -124,7 +123,6 @@ SETTINGS = ("n_groups", "n_subjects", "n_attempts", "fnmr", "correlation")
 _LEAST_OF = {"n_groups": 2, "n_subjects": 1, "n_attempts": 1}
 
 
-_REPLICATES_OF_PLANS = 8  # kind of draws, told apart in the random stream from others
 _STUDIES_RESAMPLED = 200  # studies whose margins are estimated by replicates, as `margin_of_error` does
 _REPLICATES = 999  # of each of them
 _LEAST = 2  # subjects of a group, without whom no variance can be estimated
@@ -232,7 +230,14 @@ class Study:
 
     def _draw(self, n: int, use: Callable[[slice, Counts], None]) -> None:
         """Draw studies with groups of n subjects, and pass on sums over them as `draw_groups` does."""
-        draw_groups(self.kinds, np.full(self.n_groups, n), _GROUPS_OF_STUDIES, self.n_simulations, self.key, use)
+        draw_groups(
+            self.kinds,
+            np.full(self.n_groups, n),
+            seeds.Purpose.GROUPS_OF_PLANNED_STUDIES,
+            self.n_simulations,
+            self.key,
+            use,
+        )
 
     def margins_of_known_rate(self, n: int, n_groups: Counts) -> Floats:
         """Draw margins of (k,) numbers of alike groups; the first groups of this study are those of a smaller one."""
@@ -293,7 +298,9 @@ class Study:
                 largest[at] = np.abs(rates - own).max(axis=1)
 
             key = np.array([self.key[0], self.key[1] ^ np.uint32(study)], np.uint32)
-            draw_groups(kinds, np.full(self.n_groups, n), _REPLICATES_OF_PLANS, _REPLICATES, key, use)
+            draw_groups(
+                kinds, np.full(self.n_groups, n), seeds.Purpose.REPLICATES_OF_PLANNED_STUDIES, _REPLICATES, key, use
+            )
             by_replicates.append(np.quantile(largest, self.probability))
             normal.append(self._normal_margins(sums[:, None])[0])
         return float(np.sum(by_replicates) / np.sum(normal)) if by_replicates else 1.0

@@ -8,6 +8,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from fastfair._lib.seeds import Purpose
 from fastfair.data.comparisons import Comparisons
 from fastfair.data.embeddings import Embeddings
 from fastfair.data.temporary_files import room
@@ -18,7 +19,6 @@ Unit = Literal["comparison", "subject", "sample", "subject+sample"]
 UNITS: tuple[Unit, ...] = get_args(Unit)
 VectorUnit = Literal["sample", "subject", "subject+sample"]
 VECTOR_UNITS: tuple[VectorUnit, ...] = get_args(VectorUnit)
-SUBJECTS, SAMPLES, COMPARISONS = range(3)  # kinds of draws, told apart in the random stream
 Rows = NDArray[np.int32]
 Floats = NDArray[np.float64]
 _ENOUGH_SUBJECTS = 10  # of a stratum inside another: replicates of n subjects vary by (n - 1) / n of what they should
@@ -30,7 +30,7 @@ class Draw:
 
     Attributes
     ----------
-    purpose : int
+    purpose : Purpose
         Number of the kind of draw, so that different kinds use different random numbers.
     row : (units,) int32
         The row of weights of each unit; those of a stratum are consecutive.
@@ -38,12 +38,12 @@ class Draw:
         Number of units in each stratum.
     """
 
-    purpose: int
+    purpose: Purpose
     row: Rows
     sizes: NDArray[np.int64]
 
     @classmethod
-    def of(cls, purpose: int, stratum: NDArray[np.integer]) -> Draw:
+    def of(cls, purpose: Purpose, stratum: NDArray[np.integer]) -> Draw:
         """Give units consecutive rows within their strata, which are numbered from 0; none is empty."""
         order = np.argsort(stratum, kind="stable")
         row = np.empty(stratum.size, np.int32)
@@ -64,7 +64,7 @@ class Draw:
         """Draw the weights of 64 replicates into `weights`, (units, 64)."""
         from fastfair.kernels import weights as kernels
 
-        if not kernels.draw_with_replacement(np.cumsum(self.sizes), self.purpose, first_replicate, key, weights):
+        if not kernels.draw_with_replacement(np.cumsum(self.sizes), self.purpose.value, first_replicate, key, weights):
             raise FastfairError("a unit was drawn more than 255 times in one replicate; no fair draw does that")
 
 
@@ -113,7 +113,7 @@ class Units:
         pairs_itself: bool = False,
     ) -> None:
         self.unit, self.pairs_itself = unit, pairs_itself and "sample" in unit
-        drawn = Draw.of(COMPARISONS if unit == "comparison" else SUBJECTS, stratum)
+        drawn = Draw.of(Purpose.COMPARISONS if unit == "comparison" else Purpose.SUBJECTS, stratum)
         self.stratum_of_subject = None if unit == "comparison" else stratum
         self._subjects, self._draws, self.row, of_row = drawn, [drawn], drawn.row, drawn.stratum
         if subject is not None:
@@ -123,7 +123,7 @@ class Units:
             n_parts = 1 if part is None else 2
             of_parts = n_parts * self.subject + (0 if part is None else part)
             present, stratum_of_sample = np.unique(of_parts, return_inverse=True)
-            samples = Draw.of(SAMPLES, stratum_of_sample)
+            samples = Draw.of(Purpose.SAMPLES, stratum_of_sample)
             self._owner = np.repeat(present // n_parts, samples.sizes).astype(np.int32)
             self._draws, self.row = ([samples] if unit == "sample" else [drawn, samples]), samples.row
             of_row = samples.stratum if unit == "sample" else np.tile(of_row[self._owner], 2)

@@ -29,6 +29,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fastfair._lib.seeds import Purpose
 from fastfair._lib.threads import in_threads
 from fastfair.error_rates.rates import ERROR_RATES
 from fastfair.measures import MEASURES
@@ -49,7 +50,6 @@ _ROUNDING = 1e-12  # by which sums of floats may keep a fair system's measure fr
 _FEW = 10  # errors of all groups, with which intervals miss the truth more often where subjects err unequally
 _LEAST_SIZE = 0.5  # of a beta distribution, where one comparison leaves nothing to be alike
 _INFINITE = 1e13  # trials, of which beta-binomial numbers are gamma-Poisson ones
-_PURPOSE = 6  # kind of draws, told apart in the seed from others
 GAMMA = 0.01
 _VALUES = 16  # of the measure, at which systems are compared
 
@@ -479,7 +479,7 @@ class CountedSystems(MovedSystems):
         """(groups, r) sorted numbers from 0 to 1 for each rate, which all systems share, and the replicates of them."""
         found = {}
         for name in ERROR_RATES:
-            rng = np.random.default_rng([*self._key.tolist(), _PURPOSE, ERROR_RATES.index(name)])
+            rng = np.random.default_rng([*self._key.tolist(), Purpose.COUNTED_SYSTEMS, ERROR_RATES.index(name)])
             drawn = rng.random((len(self._selection.measured), self.n_replicates))
             order = np.argsort(drawn, axis=1)
             found[name] = np.take_along_axis(drawn, order, axis=1), order
