@@ -319,7 +319,7 @@ class ApplicationCost:
     cllr, cllr_low, cllr_high : float
         Cllr at the prior that, with equal costs, has the same threshold.
     pvalue : float
-        p-value of the hypothesis that no threshold that is 1, 2 or 4 to either side costs less.
+        p-value of the hypothesis that no shifted threshold of a fixed list costs less.
     pvalue_adjusted : float
         For a group, the same after Holm's adjustment for the number of groups.
     verdict : {"miscalibrated", "undecided", ""}
@@ -944,10 +944,11 @@ def evaluate_calibration(
     Notes
     -----
     The interval of the actual DCF is put together from those of FNMR and FMR at the Bayes threshold [1]_, which hold
-    without errors, too. That of the miscalibration, actual minus minimum, has as its lower limit what the threshold
-    saves that is 1, 2 or 4 to either side of the Bayes threshold, at least: those are fixed beforehand, while the
-    minimum is looked for in the same comparisons and found too low. The p-value, that none of them saves anything, is
-    Bonferroni's for the six. The upper limit is from the intervals of both costs [1]_.
+    without errors, too. That of the miscalibration, actual minus minimum, has as its lower limit what some
+    threshold at a fixed distance from the Bayes threshold saves, at least: distances of 1, 2, 4, 8, 16, 64 and 256 to
+    either side, and accepting and rejecting everything, while the minimum is looked for in the same comparisons and
+    found too low. The p-value, that none of them saves anything, is Bonferroni's, with three quarters of the error
+    probability for the six nearest. The upper limit is from the intervals of both costs [1]_.
 
     Differences between groups have intervals from those of both groups [1]_, and simultaneous ones that hold for all
     pairs together, by Bonferroni's inequality. Verdicts follow these.

@@ -1,1 +1,1 @@
-"""The command line: one file for each verb, and what the verbs share."""
+"""The command line: a table of verbs, the options that signatures give them, and what each verb does."""

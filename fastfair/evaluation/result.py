@@ -73,8 +73,7 @@ class Evaluation(Evaluated, Result):
     Notes
     -----
     The table of `to_frame` has a row for each quantity, with the attributes of `Quantity` and its `title`, what tables
-    and plots call it. In JSON infinite values are null, too, and listed under "infinite" by the position of their
-    quantity.
+    and plots call it. In JSON infinite values are "Infinity" and "-Infinity".
 
     Examples
     --------

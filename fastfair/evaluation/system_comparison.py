@@ -75,8 +75,7 @@ class SystemComparison(Result):
     Notes
     -----
     The table of `to_frame` has a row for each contrast, with the attributes of `Contrast` and its `title`, what tables
-    and plots call it. In JSON infinite values are null, too, and listed under "infinite" by the position of their
-    contrast.
+    and plots call it. In JSON infinite values are "Infinity" and "-Infinity".
 
     Examples
     --------

@@ -89,7 +89,7 @@ class Picture:
     Attributes
     ----------
     svg : str or callable
-        The drawing, as `vector.svg_of` makes it, or what makes it where the page shows it.
+        The drawing, as `drawings.svg_of` makes it, or what makes it where the page shows it.
     alt : str
         What it shows, for those who do not see it.
     caption : str
