@@ -113,7 +113,7 @@ VERSIONED := tests/cli tests/io tests/test_package.py fastfair
 # pyenv keeps interpreters where nothing else looks.
 FIND := PATH="$$PATH:$$(printf '%s:' "$${PYENV_ROOT:-$$HOME/.pyenv}"/versions/*/bin)" $(UV) python find --no-project --system
 
-floors newest: export NUMBA_CACHE_DIR = $(CURDIR)/build/kernels-$@
+floors newest: export FASTFAIR_CACHE_DIR = $(CURDIR)/build/kernels-$@
 
 # The oldest of everything that pyproject.toml allows. Packages that it does not name are new, and deprecate what old
 # ones ask of them. The gallery is not run with them.
@@ -138,7 +138,8 @@ newest: .venv/.versions
 	$(UV) pip install --quiet --python .venv-newest -e ".[test,demo]"; \
 	$(UV) pip list --python .venv-newest; \
 	.venv-newest/bin/pytest -n $(WORKERS) \
-		-m "not slow" --doctest-modules $(VERSIONED)
+		-m "not slow" --doctest-modules $(VERSIONED); \
+	.venv-newest/bin/pytest -n $(WORKERS) -m slow tests/cli/test_processes.py
 
 # Minutes; FUZZ_SCALE=0.1 makes a tenth of each.
 fuzz: .venv/.test

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import gc
 import queue
 import subprocess
 import sys
@@ -88,7 +87,6 @@ def draw_replicates(*, narrow: bool, many: bool, tests: bool) -> None:
     import fastfair as ff
     from fastfair.kernels import _ahead
 
-    gc.disable()  # searching what is imported and compiled for garbage would take a tenth of the time
     warnings.simplefilter("ignore")
     _ahead.compile_only(_ahead.kernels_of(many=many, tests=tests))
     # With Cllr, weights are summed by code that runs as plain Python, too.

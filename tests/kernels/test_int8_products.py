@@ -134,7 +134,7 @@ def test_no_instruction_is_used_that_numba_was_told_not_to(tmp_path):
         env = os.environ | {
             "NUMBA_CPU_FEATURES": features,
             "NUMBA_CPU_NAME": "generic",
-            "NUMBA_CACHE_DIR": str(tmp_path),
+            "FASTFAIR_CACHE_DIR": str(tmp_path),
         }
         done = subprocess.run(
             [sys.executable, "-c", code], env=env, capture_output=True, text=True, timeout=300, check=False
