@@ -17,7 +17,7 @@ EXAMPLES ?= quick
 TESTS := $(BIN)/pytest -n $(WORKERS) --hypothesis-profile $(EXAMPLES) --durations 10
 
 .PHONY: everything demo test slow slow-sample studies timing lint docs papers bench bench-smoke bench-check versus browser nojit \
-	boundscheck floors newest fuzz fuzz-sample mutants nightly release-check clean
+	boundscheck floors newest elsewhere readme fuzz fuzz-sample mutants nightly release-check clean
 .NOTPARALLEL:
 
 demo: .venv/.demo
@@ -141,6 +141,14 @@ newest: .venv/.versions
 		-m "not slow" --doctest-modules $(VERSIONED); \
 	.venv-newest/bin/pytest -n $(WORKERS) -m slow tests/cli/test_processes.py
 
+# What rests on the processor, as other machines would run it: other kernels of OpenBLAS, plainer instructions.
+elsewhere: .venv/.test
+	time $(BIN)/python tests/elsewhere.py --at-once $(WORKERS)
+
+# What the README says, in a clean clone with an environment of its own.
+readme: .venv/.test
+	time $(BIN)/pytest -n 0 -m nightly tests/test_readme.py
+
 # Minutes; FUZZ_SCALE=0.1 makes a tenth of each.
 fuzz: .venv/.test
 	$(BIN)/python tests/fuzz/run_all.py
@@ -158,7 +166,7 @@ release-check: .venv/.release
 
 # All checks, whole, one after the other; the outcome of each goes into docs/nightly.csv, which docs/promises shows.
 # `make nightly STEPS="nojit fuzz"` runs some of them.
-STEPS ?= test slow studies nojit boundscheck floors newest browser fuzz mutants timing
+STEPS ?= test slow studies nojit boundscheck floors newest elsewhere readme browser fuzz mutants timing
 nightly: .venv/.test
 	$(BIN)/python tests/nightly.py $(STEPS)
 
