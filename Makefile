@@ -17,7 +17,7 @@ EXAMPLES ?= quick
 TESTS := $(BIN)/pytest -n $(WORKERS) --hypothesis-profile $(EXAMPLES) --durations 10
 
 .PHONY: everything demo test slow slow-sample studies timing lint docs papers bench bench-smoke bench-check versus browser nojit \
-	boundscheck floors newest fuzz fuzz-sample mutants nightly release-check clean
+	boundscheck floors newest elsewhere readme fuzz fuzz-sample mutants nightly release-check clean
 .NOTPARALLEL:
 
 demo: .venv/.demo
@@ -113,7 +113,7 @@ VERSIONED := tests/cli tests/io tests/test_package.py fastfair
 # pyenv keeps interpreters where nothing else looks.
 FIND := PATH="$$PATH:$$(printf '%s:' "$${PYENV_ROOT:-$$HOME/.pyenv}"/versions/*/bin)" $(UV) python find --no-project --system
 
-floors newest: export NUMBA_CACHE_DIR = $(CURDIR)/build/kernels-$@
+floors newest: export FASTFAIR_CACHE_DIR = $(CURDIR)/build/kernels-$@
 
 # The oldest of everything that pyproject.toml allows. Packages that it does not name are new, and deprecate what old
 # ones ask of them. The gallery is not run with them.
@@ -138,7 +138,16 @@ newest: .venv/.versions
 	$(UV) pip install --quiet --python .venv-newest -e ".[test,demo]"; \
 	$(UV) pip list --python .venv-newest; \
 	.venv-newest/bin/pytest -n $(WORKERS) \
-		-m "not slow" --doctest-modules $(VERSIONED)
+		-m "not slow" --doctest-modules $(VERSIONED); \
+	.venv-newest/bin/pytest -n $(WORKERS) -m slow tests/cli/test_processes.py
+
+# What rests on the processor, as other machines would run it: other kernels of OpenBLAS, plainer instructions.
+elsewhere: .venv/.test
+	time $(BIN)/python tests/elsewhere.py --at-once $(WORKERS)
+
+# What the README says, in a clean clone with an environment of its own.
+readme: .venv/.test
+	time $(BIN)/pytest -n 0 -m nightly tests/test_readme.py
 
 # Minutes; FUZZ_SCALE=0.1 makes a tenth of each.
 fuzz: .venv/.test
@@ -157,7 +166,7 @@ release-check: .venv/.release
 
 # All checks, whole, one after the other; the outcome of each goes into docs/nightly.csv, which docs/promises shows.
 # `make nightly STEPS="nojit fuzz"` runs some of them.
-STEPS ?= test slow studies nojit boundscheck floors newest browser fuzz mutants timing
+STEPS ?= test slow studies nojit boundscheck floors newest elsewhere readme browser fuzz mutants timing
 nightly: .venv/.test
 	$(BIN)/python tests/nightly.py $(STEPS)
 

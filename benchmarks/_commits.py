@@ -98,7 +98,7 @@ class Library:
 
     def measure(self, rounds: int, names: Iterable[str]) -> dict[str, Outcome]:
         """Let a process take turns at benchmarks, at all where none is named."""
-        settings = {"PYTHONPATH": str(self._packages), "NUMBA_CACHE_DIR": str(self.folder / "kernels")}
+        settings = {"PYTHONPATH": str(self._packages), "FASTFAIR_CACHE_DIR": str(self.folder / "kernels")}
         inherited = {k: v for k, v in os.environ.items() if not k.startswith(("NUMBA_", "PYTHON"))}
         command = [sys.executable, "-m", "benchmarks._ratio_worker", str(rounds), *names]
         what = f"measuring {self.commit}"

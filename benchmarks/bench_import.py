@@ -9,7 +9,7 @@ _IMPORT = "import fastfair as ff"
 _NO_KERNELS = """
 import os, tempfile
 folder = tempfile.TemporaryDirectory()
-os.environ["NUMBA_CACHE_DIR"] = folder.name
+os.environ["FASTFAIR_CACHE_DIR"] = folder.name
 """
 _COLUMNS = """
 import numpy as np

@@ -8,6 +8,7 @@ Simulators, curves of log-likelihood ratios and thresholds from elsewhere stand 
 from __future__ import annotations
 
 import importlib
+import os
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -34,3 +35,10 @@ def _lazily(package: str, file: str) -> tuple[Callable[[str], Any], Callable[[],
 
 
 __getattr__, __dir__, __all__ = _lazily(__name__, __file__)
+
+if not os.path.isdir(os.path.join(__path__[0], "kernels")):  # noqa: PTH112, PTH118 - as above
+    # In a clone, kernels/ stands beside this folder, which hides an installed fastfair from Python started there. Only
+    # kernels are looked for beside it: tests/ and docs/ are no parts of fastfair.
+    __path__.append(os.path.dirname(__path__[0]))  # noqa: PTH120
+    importlib.import_module("fastfair.kernels")
+    __path__.pop()

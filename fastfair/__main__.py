@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import gc
-
 from fastfair.cli.interrupts import end_at_once
 
 
 def main() -> None:
     """Run the command line."""
     end_at_once()
-    gc.disable()  # until all is imported
     from fastfair.cli import main as cli
 
     cli.main()

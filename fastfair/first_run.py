@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import gc
 import queue
 import subprocess
 import sys
@@ -15,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from fastfair._lib.arguments import Natural, checked
-from fastfair._lib.threads import count_threads
+from fastfair._lib.threads import FIND_THIS_LIBRARY, count_threads
 from fastfair._lib.workers import Report, reporting
 from fastfair.errors import FastfairError, OutputError
 from fastfair.resampling.units import Unit
@@ -88,7 +87,6 @@ def draw_replicates(*, narrow: bool, many: bool, tests: bool) -> None:
     import fastfair as ff
     from fastfair.kernels import _ahead
 
-    gc.disable()  # searching what is imported and compiled for garbage would take a tenth of the time
     warnings.simplefilter("ignore")
     _ahead.compile_only(_ahead.kernels_of(many=many, tests=tests))
     # With Cllr, weights are summed by code that runs as plain Python, too.
@@ -113,7 +111,8 @@ def run_jobs() -> None:
 def _run_all(n_processes: int, report: Report | None) -> None:
     """Share jobs among so many processes; end all of them at an error or an interrupt."""
     jobs, pipe = [*_JOBS], subprocess.PIPE
-    command = [sys.executable, "-P", "-c", "from fastfair.first_run import run_jobs; run_jobs()"]
+    code = f"{FIND_THIS_LIBRARY}; from fastfair.first_run import run_jobs; run_jobs()"
+    command = [sys.executable, "-P", "-c", code]
     idle = queue.SimpleQueue[subprocess.Popen[str]]()
     processes = [
         subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, text=True)

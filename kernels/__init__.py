@@ -8,8 +8,6 @@ import threading
 import warnings
 from typing import Any
 
-from ._aside import aside
-
 if (_n := os.environ.get("NUMBA_NUM_THREADS", "1")).strip().lstrip("+-").isdigit() and int(_n) < 1:
     # numba could not be imported.
     warnings.warn(f"NUMBA_NUM_THREADS={_n} is no number of threads: all processors are used", stacklevel=2)
@@ -22,5 +20,7 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     module = f"{__name__}.{name}"
     if threading.current_thread() is threading.main_thread():
+        from ._aside import aside
+
         return aside(lambda: importlib.import_module(module))
     return importlib.import_module(module)

@@ -76,7 +76,7 @@ def test_compiling_is_told_once(capsys):
 @pytest.mark.nightly
 @pytest.mark.jit
 def test_nothing_is_left_to_compile(tmp_path):
-    env = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}
+    env = os.environ | {"FASTFAIR_CACHE_DIR": str(tmp_path)}
     for code in ("import fastfair as ff; assert ff.warm_up(2) > 50", WITHOUT_COMPILING):
         done = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr

@@ -45,16 +45,68 @@ def test_imports_point_one_way(file, line, kept, tmp_path):
 def test_kernels_wait_for_a_compiler_that_another_thread_imports(module):
     code = f"""
 import importlib, threading, time
-from fastfair.cli.run import import_compiler
-import_compiler()
+other = threading.Thread(target=importlib.import_module, args=("fastfair.kernels._jit",))
+other.start()
 time.sleep(0.05)  # a part of what it takes
 importlib.import_module("fastfair.kernels.{module}")
-for thread in set(threading.enumerate()) - {{threading.current_thread()}}:
-    thread.join(60)
-import fastfair.kernels._jit
+other.join(60)
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=False)
     assert (done.returncode, done.stderr) == (0, "")
+
+
+FIRST_CALLS_AT_ONCE = """
+import sys, threading
+import fastfair as ff
+
+FILE = sys.argv[1]
+
+def read():
+    return ff.read_comparisons(FILE, groups="sex")
+
+calls = [
+    lambda: ff.evaluate(read(), ff.at_fmr(0.1), n_resamples=64, rng=0).to_json(),
+    lambda: ff.fnmr_test(read(), ff.at_fmr(0.1), n_resamples=99, rng=0).summary(),
+    lambda: ff.roc_band(read(), [0.1], n_resamples=64, rng=0).to_frame("pandas"),
+    lambda: ff.measures.gini([0.1, 0.2]),
+    lambda: ff.eer(read()),
+    lambda: ff.thresholds.own_thresholds,
+    lambda: ff.synthesis.binormal_comparisons,
+    lambda: ff.error_model(read(), "sex", ff.at_fmr(0.1)),
+]
+start = threading.Barrier(len(calls))
+failed = []
+
+def run(call):
+    start.wait()
+    try:
+        call()
+    except BaseException as error:
+        failed.append(error)
+
+sys.setswitchinterval(1e-4)
+threads = [threading.Thread(target=run, args=(call,)) for call in calls]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+for error in failed:
+    raise error
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.jit
+def test_first_calls_of_several_threads_may_come_at_once(tmp_path):
+    people = [(f"p{k}", "fm"[k % 2]) for k in range(12)]
+    rows = [(0.5 + k % 7 / 10, 1, who, who, sex) for k in range(4) for who, sex in people]
+    rows += [(k % 9 / 10, 0, who, people[(k + 2) % 12][0], sex) for k, (who, sex) in enumerate(people)]
+    lines = [",".join(map(str, row)) for row in (("score", "mated", "reference", "probe", "sex"), *rows)]
+    (tmp_path / "scores.csv").write_text("\n".join(lines) + "\n")
+    command = [sys.executable, "-W", "ignore", "-c", FIRST_CALLS_AT_ONCE, str(tmp_path / "scores.csv")]
+    for _ in range(3):
+        done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+        assert (done.returncode, done.stderr) == (0, "")
 
 
 FOLDERS_PASSED = """

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import ast
 import inspect
+import os
 import re
+import shutil
 import subprocess
 import sys
+import sysconfig
 import textwrap
 import tomllib
 from pathlib import Path
@@ -114,6 +117,62 @@ def test_every_folder_of_the_package_is_installed():
     folders = {".".join(("fastfair", *path.parent.relative_to(ROOT / "fastfair").parts))
                for path in (ROOT / "fastfair").rglob("__init__.py")}  # fmt: skip
     assert set(listed) == folders | {"fastfair.kernels"}
+
+
+@pytest.fixture(scope="module")
+def clone(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Copy what of a clone is imported, and what must not be."""
+    folder = tmp_path_factory.mktemp("a clone")
+    for name in ("fastfair", "kernels"):
+        shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
+    (folder / "tests").mkdir()
+    (folder / "tests" / "__init__.py").touch()
+    return folder
+
+
+def run_beside(packages: Path, code: str, *options: str, cwd: Path) -> str:
+    """Run code with the packages of a folder and those of this environment, but not with fastfair as installed here."""
+    paths = [str(packages), *dict.fromkeys(sysconfig.get_paths()[name] for name in ("purelib", "platlib"))]
+    done = subprocess.run(
+        [sys.executable, "-S", *options, "-W", "error", "-c", textwrap.dedent(code)], cwd=cwd, capture_output=True,
+        text=True, check=False, env=os.environ | {"PYTHONPATH": os.pathsep.join(paths)},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+IN_A_CLONE = """
+    import subprocess, sys
+    import fastfair as ff
+    from fastfair._lib.threads import FIND_THIS_LIBRARY
+    from fastfair.kernels import row_sums
+
+    print(ff.__file__, row_sums.__file__, ff.eer(ff.Comparisons([0.9, 0.1], [True, False])).value, sep="|")
+    code = f"{FIND_THIS_LIBRARY}; import fastfair.first_run; print(fastfair.__file__)"
+    print(subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, text=True).stdout.strip())
+    assert len(ff.__path__) == 1
+    try:
+        import fastfair.tests
+    except ModuleNotFoundError:
+        print("no tests")
+"""
+
+
+@pytest.mark.jit
+@pytest.mark.parametrize(
+    ("is_installed", "options"),
+    [(False, ()), (True, ()), (True, ("-P",))],
+    ids=["nowhere else", "elsewhere as well", "left out of Python's path"],
+)
+def test_a_clone_is_imported_where_python_is_started_in_it(clone, is_installed, options, tmp_path):
+    if is_installed:
+        shutil.copytree(clone / "fastfair", tmp_path / "fastfair")
+        shutil.copytree(clone / "kernels", tmp_path / "fastfair" / "kernels")
+    init, kernel = clone / "fastfair" / "__init__.py", clone / "kernels" / "row_sums.py"
+    if options:
+        init, kernel = tmp_path / "fastfair" / "__init__.py", tmp_path / "fastfair" / "kernels" / "row_sums.py"
+    printed = run_beside(tmp_path, IN_A_CLONE, *options, cwd=clone).splitlines()
+    assert printed == [f"{init}|{kernel}|0.0", str(init), "no tests"]
 
 
 POSIX = ("fcntl", "grp", "pwd", "resource", "syslog", "termios", "tty")

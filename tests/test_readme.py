@@ -1,11 +1,17 @@
 """The README's examples do what it shows, its times are those of the record, and pages are short."""
 
+from __future__ import annotations
+
 import doctest
 import json
+import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
+from fastfair.kernels._sources import cache_folder
 
 import fastfair as ff
 
@@ -19,6 +25,49 @@ def test_the_examples_of_the_readme_print_what_it_shows(monkeypatch: pytest.Monk
     failed, tried = doctest.testfile(str(ROOT / "README.md"), module_relative=False, encoding="utf-8")
     assert tried >= 7
     assert not failed
+
+
+# Blocks of commands, commands in the text that install, and blocks of Python.
+PIECES = re.compile(
+    r"^```sh\n(?P<shell>.*?)^```|`(?P<installs>pip install [^`]*)`|^```python\n(?P<python>.*?)^```", re.M | re.S
+)
+
+
+def run_readme(python: Path, folder: Path, installs: bool) -> int:
+    """Run the pieces of the README in their order, all tests alone only on paper; return how many there are."""
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"} | {
+        "PATH": os.pathsep.join((str(python.parent), os.environ["PATH"])),
+        "FASTFAIR_CACHE_DIR": str(Path(cache_folder()).parent),
+        "PIP_DISABLE_PIP_VERSION_CHECK": "1",
+    }
+
+    def succeed(*command: str) -> None:
+        done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, f"{command}: {done.stdout}\n{done.stderr}"
+
+    pieces, blocks = list(PIECES.finditer(README)), ""
+    for piece in pieces:
+        commands = piece["shell"] or piece["installs"]
+        if piece["python"]:
+            blocks += piece["python"] + "\n"  # of which the later ones need the earlier ones
+            (folder / "blocks.md").write_text(blocks, "utf-8")
+            succeed(str(python), "-m", "doctest", "blocks.md")
+        elif installs or not commands.startswith(("make ", "pip ")):
+            succeed("bash", "-euc", re.sub("^make test", "make --dry-run test", commands, flags=re.M))
+    return len(pieces)
+
+
+@pytest.mark.slow
+@pytest.mark.nightly
+def test_every_block_of_the_readme_runs_in_a_clean_clone_and_elsewhere(tmp_path: Path) -> None:
+    clone, elsewhere, environment = (tmp_path / name for name in ("a clone", "elsewhere", "environment"))
+    subprocess.run(["git", "clone", "--quiet", ROOT, clone], check=True)
+    subprocess.run([sys.executable, "-m", "venv", environment], check=True)
+    python = environment / ("Scripts" if os.name == "nt" else "bin") / "python"
+    assert run_readme(python, clone, installs=True) == 6
+    elsewhere.mkdir()
+    (elsewhere / "docs").symlink_to(clone / "docs")
+    run_readme(python, elsewhere, installs=False)
 
 
 def test_the_figures_of_the_readme_are_those_of_the_record_and_of_the_study() -> None:

@@ -324,12 +324,17 @@ def checked_options(caller: str, function: Callable[..., Any], options: Mapping[
 # The decorator.
 
 
-def _refuse_other_indices(arguments: Iterable[tuple[str, Any]]) -> None:
+def _series_of_pandas() -> type[Any] | None:
+    """Return the class of pandas' columns; None where nobody can have one, as pandas is not imported, or not yet."""
+    return getattr(sys.modules.get("pandas"), "Series", None)
+
+
+def _refuse_other_indices(series: type[Any], arguments: Iterable[tuple[str, Any]]) -> None:
     """Refuse columns of pandas whose rows have other labels, or the same in another order: which belong together?"""
     first = None
     for argument, value in arguments:
         for key, column in value.items() if type(value) is dict else [("", value)]:
-            if not issubclass(type(column), sys.modules["pandas"].Series):
+            if not issubclass(type(column), series):
                 continue
             name = f"{argument} {key!r}" if key else argument
             first = first or (name, column)
@@ -363,8 +368,8 @@ def checked(function: _Function) -> _Function:
     def checking(*args: Any, **kwargs: Any) -> Any:
         checks = checks_of(function)
         given = list(zip(_places(function, len(args)), args, strict=True))
-        if len(args) + len(kwargs) > 1 and "pandas" in sys.modules:
-            _refuse_other_indices([*given, *kwargs.items()])
+        if len(args) + len(kwargs) > 1 and (series := _series_of_pandas()):
+            _refuse_other_indices(series, [*given, *kwargs.items()])
         args = tuple(checks[name](name, value) if name in checks else value for name, value in given)
         kwargs = {name: checks[name](name, value) if name in checks else value for name, value in kwargs.items()}
         try:

@@ -162,6 +162,11 @@ def one_blas_thread() -> Iterator[None]:
                 _limit.restore_original_limits()
 
 
+_HERE = str(Path(__file__).parents[2])
+# Begins the code of another process, which may find another fastfair, or none, where this one is that of a clone.
+FIND_THIS_LIBRARY = f"import sys; {_HERE!r} in sys.path or sys.path.insert(0, {_HERE!r})"
+
+
 def compile_ahead(n_threads: int | None, *, narrow: bool, n_comparisons: float, tests: bool = False) -> None:
     """Compile the kernels of replicates in another process, where none were compiled before.
 
@@ -178,5 +183,5 @@ def compile_ahead(n_threads: int | None, *, narrow: bool, n_comparisons: float, 
     """
     if count_threads(n_threads) > 1 and not is_set("NUMBA_DISABLE_JIT") and (folder := cache_folder()):
         many = n_comparisons > _ahead.SMALL
-        code = f"from fastfair.first_run import draw_replicates; draw_replicates({narrow=}, {many=}, {tests=})"
-        _ahead.start(code, Path(folder), _ahead.kernels_of(many=many, tests=tests))
+        call = f"from fastfair.first_run import draw_replicates; draw_replicates({narrow=}, {many=}, {tests=})"
+        _ahead.start(f"{FIND_THIS_LIBRARY}; {call}", Path(folder), _ahead.kernels_of(many=many, tests=tests))

@@ -28,7 +28,7 @@ from fastfair.results.written import to_plain
 from fastfair.uncertainty.quantities import table_of
 
 from .commands import given_options
-from .run import Run, default_of, import_compiler
+from .run import Run, default_of
 from .signatures import arguments_for
 from .terminal import print_result, print_table, say
 from .verbs import OUTPUT
@@ -50,7 +50,6 @@ def demo(run: Run) -> None:
     """Evaluate real data, and write a page about it."""
     run.options.setdefault("report", run.options.get("output", Path()) / "report.html")
     wanted = _requirements(run)
-    import_compiler()
     _evaluate(run, run.call(ff.datasets.voxceleb1_h), wanted, lambda evaluation: say(evaluation.summary()))
 
 

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import gc
-import importlib.util
+import importlib
 import io
 import re
 import sys
 import warnings
-from collections.abc import Sequence
 from contextlib import AbstractContextManager
-from importlib.machinery import PathFinder
-from types import ModuleType
 from typing import Any
 
 try:
@@ -52,10 +48,6 @@ def run_verb(name: str) -> None:
         # Before anything large is imported, as another process does the same.
         compile_ahead(given["n_threads"], **expected)
     actions, run = (importlib.import_module(f"fastfair.cli.{module}") for module in ("actions", "run"))
-    if not gc.isenabled():  # in a process of this command's own
-        gc.freeze()  # what is imported stays: searching it for garbage took a tenth of a short run
-        gc.set_threshold(100_000)
-        gc.enable()
     if context.invoked_subcommand is not None:
         return
     one, action = run.Run(), getattr(actions, name.replace("-", "_").replace(" ", "_"))
@@ -87,25 +79,6 @@ def told_of_compiling() -> AbstractContextManager[Any]:
 
     listening: AbstractContextManager[Any] = event.install_listener("numba:compile", Listener())
     return listening
-
-
-class _ImportedWhenUsed(PathFinder):
-    """Finds modules that NumPy, SciPy and numba import and a run hardly ever uses: a tenth of a short run."""
-
-    names = frozenset(
-        ["numpy._core._add_newdocs", "numpy._core._add_newdocs_scalars", "numpy.f2py", "numpy.ma", "numpy.polynomial",
-         "numpy.testing", "yaml"]
-    )  # fmt: skip
-
-    @classmethod
-    def find_spec(cls, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None) -> Any:
-        """Return where a module is, and that it is to be run when it is used."""
-        if name == "coverage":  # numba imports it if it is installed; one that measures this run is imported already
-            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
-        spec = super().find_spec(name, path, target) if name in cls.names else None
-        if spec is not None and spec.loader is not None:
-            spec.loader = importlib.util.LazyLoader(spec.loader)
-        return spec
 
 
 def command_line(verbs: dict[str, Verb], of_functions: Table) -> click.Group:
@@ -152,7 +125,6 @@ def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
 
 def main() -> None:
     """Run the command line; print an error as one line, without a traceback."""
-    sys.meta_path.insert(0, _ImportedWhenUsed)
     warnings.simplefilter("always", FastfairWarning)
     warnings.showwarning = _show_warning
     guard_streams()
@@ -170,5 +142,3 @@ def main() -> None:
         leave_the_end_to_the_interrupt()
         say(f"Error: {visible(_in_options(str(error)))}", err=True, color="red")
         sys.exit(2)
-    finally:
-        gc.freeze()  # so that at exit Python does not search the compiler for garbage: a fifth of a short run

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import importlib
 import inspect
 import sys
-import threading
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
@@ -44,14 +42,6 @@ OF_INPUT: dict[str, set[str]] = {
     "counts": {"failures", "attempts"},
     "decisions": {"failed", "subject", "failed_value"},
 }  # fmt: skip
-
-
-def import_compiler() -> None:
-    """Import the compiler in another thread, while files are read.
-
-    Code that imports a part of numba has to import numba itself first: it then waits for this thread.
-    """
-    threading.Thread(target=importlib.import_module, args=("fastfair.kernels._jit",)).start()
 
 
 class Run:
@@ -107,7 +97,6 @@ class Run:
         """Read comparisons, or vectors all of whose pairs are compared; `instead` are options that replace others."""
         kind = self.options.get("kind", "scores")
         self.refuse_options_of_others(kind)
-        import_compiler()
         kept, self.options = self.options, self.options | instead
         try:
             return self.call(read_embeddings, path) if kind == "vectors" else self._comparisons(path)

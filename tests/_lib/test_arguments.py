@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import inspect
+import sys
 from decimal import Decimal
 from fractions import Fraction
+from types import ModuleType
 
 import numpy as np
 import pandas as pd
@@ -162,3 +164,7 @@ def test_arguments_that_nobody_takes_are_told_of_the_function_called():
     ):
         with pytest.raises(TypeError, match=message):
             call()
+
+
+def test_arguments_are_checked_while_another_thread_imports_pandas(monkeypatch):
+    monkeypatch.setitem(sys.modules, "pandas", ModuleType("pandas"))  # there, and without any class yet

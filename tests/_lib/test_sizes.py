@@ -91,7 +91,7 @@ def test_counts_that_no_memory_holds_are_refused_at_once(call, n):
     if n < 2**53 and "n_resamples must be at most" not in said:
         assert " would take " in said
         assert "GiB of memory, and 1 GiB are free: " in said
-    assert time.monotonic() - start < 5
+    assert time.monotonic() - start < 30
 
 
 @pytest.mark.slow

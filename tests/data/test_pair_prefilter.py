@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 from fastfair.kernels import dot_products, int8_products
+from helpers.prefilters import EACH, KNOWN
 from helpers.refusals import refused
 from hypothesis import given
 from hypothesis import strategies as st
@@ -17,7 +18,6 @@ from fastfair._lib.workers import Workers
 from fastfair.data import pair_search
 from fastfair.data.pair_search import PairFinder, Prefilter, PreparedVectors
 
-WAYS = int8_products.known_ways()
 KINDS = ("random", "clustered", "constant", "tiny", "long tails", "one long", "duplicates", "whole", "many zeros")
 
 
@@ -61,7 +61,7 @@ def marked(prefilter: Prefilter, reach: tuple[float, np.ndarray | None], n: int)
     return found[:n, :n]
 
 
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("way", EACH)
 @given(
     seed=st.integers(0, 10**6),
     kind=st.sampled_from(KINDS),
@@ -79,7 +79,7 @@ def test_no_pair_that_reaches_the_bound_is_missed(way: str, seed: int, kind: str
         assert found[products >= bound].all()
 
 
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("way", EACH)
 @given(
     seed=st.integers(0, 10**6),
     kind=st.sampled_from(KINDS),
@@ -99,7 +99,7 @@ def test_no_pair_that_is_close_enough_is_missed(way: str, seed: int, kind: str, 
         assert found[distances >= bound].all()
 
 
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("way", EACH)
 def test_pairs_of_the_oracle_are_marked_and_few_others(way: str):
     vectors = some_vectors("random", np.random.default_rng(3), 24, 32)
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
@@ -112,7 +112,7 @@ def test_pairs_of_the_oracle_are_marked_and_few_others(way: str):
     assert found.sum() < 1.5 * len(wanted)
 
 
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("way", EACH)
 def test_vectors_that_whole_numbers_cannot_tell_are_left_to_products(way: str):
     for vectors in (np.zeros((30, 16)), np.full((30, 16), 1e-35), np.full((30, 16), 1e33)):
         assert Prefilter(padded(vectors.astype(np.float32)), 30, way, 1).limits(0.5) is None
@@ -152,8 +152,8 @@ def test_pairs_have_the_same_bits_with_every_way_and_without(
     e = ff.Embeddings(vectors, subject, group=subject % 3, similarity=similarity, role=role)
     whole = PairFinder(e.vectors, e.similarity, e.pairing).find(1.0)
     for way, workers, tile in (
-        ("none", Workers(2), 4), *((way, Workers(n), n) for way in WAYS for n in (1, 2)),
-        (WAYS[-1], Workers(executor=ThreadPoolExecutor(2)), 1),
+        ("none", Workers(2), 4), *((way, Workers(n), n) for way in KNOWN for n in (1, 2)),
+        (KNOWN[-1] if KNOWN else "none", Workers(executor=ThreadPoolExecutor(2)), 1),
     ):  # fmt: skip
         monkeypatch.setenv("FASTFAIR_PREFILTER", way)
         used.clear()
@@ -179,7 +179,7 @@ def test_many_pairs_and_many_mated_pairs_have_no_prefilter(monkeypatch: pytest.M
         PairFinder(some.vectors, some.similarity, some.pairing).find(share)
         return used[0]
 
-    assert is_used(e, 0.01) == bool(WAYS)
+    assert is_used(e, 0.01) == bool(KNOWN)
     assert not is_used(e, 0.2)
     assert not is_used(e, 1.0)
     assert not is_used(ff.Embeddings(e.vectors, np.arange(400) // 100), 0.01)
@@ -193,4 +193,4 @@ def test_ways_that_there_are_not_are_refused(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("FASTFAIR_PREFILTER", "none")
     assert pair_search.way() is None
     monkeypatch.delenv("FASTFAIR_PREFILTER")
-    assert pair_search.way() == (WAYS[0] if WAYS and int8_products.is_compiled() else None)
+    assert pair_search.way() == (KNOWN[0] if KNOWN and int8_products.is_compiled() else None)

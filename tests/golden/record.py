@@ -5,6 +5,7 @@ A number that moves on purpose is listed in CHANGES.md with the reason.
 
 from __future__ import annotations
 
+import os
 import platform
 import sys
 from pathlib import Path
@@ -19,8 +20,15 @@ NUMBERS, WORDS = (Path(__file__).with_name(name) for name in ("numbers.txt", "wo
 def processor() -> str:
     """Say on what the last bits may depend: the processor, and libraries with machine code of their own."""
     from llvmlite import binding
+    from numba import config
+    from threadpoolctl import threadpool_info
 
-    return f"{platform.machine()} {binding.get_host_cpu_name()} numpy {np.__version__}"
+    name = config.CPU_NAME or binding.get_host_cpu_name()
+    products = {one.get("architecture", "") for one in threadpool_info() if one["user_api"] == "blas"}
+    words = [platform.machine(), name, f"numpy {np.__version__}", *sorted(products)]
+    if without := os.environ.get("NPY_DISABLE_CPU_FEATURES"):
+        words.append(f"without {without}")
+    return " ".join(words)
 
 
 def recorded() -> tuple[str, dict[str, str]]:

@@ -22,6 +22,7 @@ CODES = ("flags", "verdict", "method", "kind", "relation", "different", "outside
 _PASSED = ("settings", "drawn", "left_out", "description", "uncertainty", "traces", "seed", "rng")
 _MOST = 6  # numbers of an array that are shown
 _DEEPEST = 6
+_OF_VECTORS = ("vector", "embedding", "trials", "identities", "coverage_experiment")  # words of places
 
 
 def leaves(value: Any, place: str = "", depth: int = 0) -> Iterator[tuple[str, Any]]:
@@ -134,10 +135,13 @@ def moved(old: str, new: str) -> str:
 def close(old: str, new: str, place: str = "") -> bool:
     """Whether two records are the same but for the last bits, as another processor may have them.
 
-    Those of vectors rest on float32 products, whose sums have another order on processors without fused multiply-add.
+    Those of vectors rest on float32 products, whose sums have another order on processors without fused multiply-add;
+    others on logarithms and on matrix products in float64.
     """
     exact, few = zip(*(text.partition(":")[::2] for text in (old, new)), strict=True)
-    of_vectors = any(word in place.lower() for word in ("vector", "embedding", "trials", "identities"))
+    of_vectors = any(
+        word in place.lower() for word in ("vector", "embedding", "trials", "identities", "coverage_experiment")
+    )
     return _near(*exact, 1e-5 if of_vectors else 1e-7) and _near(*few, 1e-4)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import gc
 import json
 import sys
 import warnings
@@ -53,7 +52,6 @@ def run_program(*arguments: object, cwd: Path | None = None) -> CompletedProcess
         warnings.catch_warnings(),
         mock.patch.object(sys, "argv", ["fastfair", *words]),
         mock.patch.multiple(main, guard_streams=mock.DEFAULT, leave_the_end_to_the_interrupt=mock.DEFAULT),
-        mock.patch.object(gc, "freeze"),
         CliRunner().isolation() as (out, err, _),
     ):
         try:

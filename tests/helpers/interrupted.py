@@ -9,7 +9,7 @@ import textwrap
 import time
 from pathlib import Path
 
-SOON = 1.5  # seconds, on a busy machine
+SOON = 15.0  # seconds, on however busy a machine: what is interrupted would take 30 or more
 
 
 def interrupted(code: str, folder: Path) -> tuple[subprocess.CompletedProcess[str], float]:

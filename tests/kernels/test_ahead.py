@@ -107,7 +107,7 @@ def test_kernels_that_prepare_small_data_run_as_python_until_they_were_compiled(
 @pytest.mark.jit
 def test_what_the_other_process_compiles_is_what_an_evaluation_needs(tmp_path):
     def run(code: str) -> str:
-        env = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}
+        env = os.environ | {"FASTFAIR_CACHE_DIR": str(tmp_path)}
         return subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, check=True).stdout
 
     run(AHEAD)

@@ -20,7 +20,9 @@ pytestmark = [pytest.mark.slow, pytest.mark.jit]
 
 def run(code: str, folder: Path, **environment: str) -> subprocess.CompletedProcess[str]:
     env = (
-        {k: v for k, v in os.environ.items() if not k.startswith("NUMBA_")} | {"PYTHONPATH": str(folder)} | environment
+        {k: v for k, v in os.environ.items() if not k.startswith(("NUMBA_", "FASTFAIR_"))}
+        | {"PYTHONPATH": str(folder)}
+        | environment
     )
     return subprocess.run(
         [sys.executable, "-c", code], env=env, capture_output=True, text=True, timeout=300, check=False

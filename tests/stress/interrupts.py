@@ -143,7 +143,7 @@ class Bench:
         with (self.folder / "errors").open("w+") as errors:
             process = subprocess.Popen(
                 [sys.executable, "-c", case.code], cwd=self.folder, stdout=subprocess.PIPE, stderr=errors, text=True,
-                env=os.environ | ({"NUMBA_CACHE_DIR": str(cache)} if cold else {}),
+                env=os.environ | ({"FASTFAIR_CACHE_DIR": str(cache)} if cold else {}),
             )  # fmt: skip
             said: dict[str, float] = {}
             printed: list[str] = []
