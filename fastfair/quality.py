@@ -433,7 +433,10 @@ def discard_curve(
         found = area, standard_error(kept_side, added), most
         areas.append(_area(group, limit, found, quantities, evaluations, level))
     _warn(rates)
-    return DiscardCurve(rate, at, threshold, shares, comparisons.groups, tuple(rates), tuple(areas), level)
+    return DiscardCurve(
+        rate, at, threshold, shares, comparisons.groups, tuple(rates), tuple(areas), level,
+        left_out=comparisons.left_out,
+    )  # fmt: skip
 
 
 def _shares_of(fractions: ArrayLike) -> Floats:

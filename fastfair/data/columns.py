@@ -14,10 +14,11 @@ from numpy.typing import ArrayLike, NDArray
 from fastfair._lib import label_codes, memory, validation
 from fastfair._lib.arguments import checked
 from fastfair._lib.label_codes import Coded, Labels, encode, encode_together
-from fastfair._lib.warnings import gathered, warn
-from fastfair.errors import DroppedWarning, InputError, LookAlikeWarning
+from fastfair._lib.warnings import warn
+from fastfair.errors import InputError, LookAlikeWarning
 
 from . import checks, group_labels, sample_names
+from .exclusions import gathering, leave_out
 from .score_keys import Floats
 from .sorted_scores import Attributes, BothSides, CheckedColumns, read_only
 
@@ -150,10 +151,10 @@ def checked_columns(
     failed = policies._find_failed(values)
     if failed is not None:
         values = np.where(failed, values.dtype.type(np.inf if score_kind == "distance" else -np.inf), values)
-    with gathered(DroppedWarning) as told:
+    with gathering() as left_out:
         keep = np.ones(flags.size, np.bool_)
         if subjects is not None and samples is not None and samples[0].size > subjects[0].size:  # known apart
-            keep &= rows_of_two_samples(policies.self_comparisons, samples[1], samples[2])
+            keep &= rows_of_two_samples(policies.self_comparisons, samples[1], samples[2], flags)
         if subjects is not None:
             keep &= rows_without_conflicts(policies.label_conflicts, flags, subjects, where, samples)
     if not keep.all():
@@ -161,7 +162,7 @@ def checked_columns(
         subjects, samples = (None if sides is None else kept_rows(sides, keep) for sides in (subjects, samples))
         failed = None if failed is None else failed[keep]
         attributes = {name: kept_rows(sides, keep) for name, sides in attributes.items()}
-    return CheckedColumns(values, flags, subjects, samples, attributes, score_kind, tuple(told), keep, failed)
+    return CheckedColumns(values, flags, subjects, samples, attributes, score_kind, tuple(left_out), keep, failed)
 
 
 def code_sides(what: str, names: tuple[str, str], columns: Mapping[str, Labels | None]) -> BothSides | None:
@@ -232,6 +233,7 @@ def kept_rows(columns: BothSides, keep: NDArray[np.bool_]) -> BothSides:
 
 
 _NAMED = 5  # rows that a warning names
+_DROP_SELF, _KEEP_SELF = 'self_comparisons="drop"', 'self_comparisons="keep" keeps them'
 
 
 def rows_without_conflicts(
@@ -270,13 +272,11 @@ def rows_without_conflicts(
     n_nonmated = int(same[conflicts].sum())
     kinds = f"{n_nonmated} of one subject marked non-mated, {conflicts.size - n_nonmated} of two subjects marked mated"
     if policy == "drop":
-        named = ", ".join(map(where, conflicts[:_NAMED].tolist())) + (", ..." if conflicts.size > _NAMED else "")
-        warn(
-            f"{conflicts.size} of {flags.size} comparisons left out, as mated contradicts their subjects ({kinds}): "
-            f"{named}",
-            DroppedWarning,
-        )
         keep[conflicts] = False
+        leave_out(
+            keep, "comparisons", "label conflict", "as mated contradicts their subjects", 'label_conflicts="drop"',
+            mated=flags, examples=map(where, conflicts[:_NAMED].tolist()),
+        )  # fmt: skip
         return keep
     row = int(conflicts[0])
     pair = [labels.item(side[row]) for side in (reference, probe)]
@@ -298,7 +298,7 @@ def rows_without_conflicts(
 
 
 def rows_of_two_samples(
-    policy: str, reference: NDArray[np.integer[Any]], probe: NDArray[np.integer[Any]]
+    policy: str, reference: NDArray[np.integer[Any]], probe: NDArray[np.integer[Any]], flags: NDArray[np.bool_]
 ) -> NDArray[np.bool_]:
     """Find the comparisons of two samples: one compared with itself says nothing of recognition.
 
@@ -308,6 +308,8 @@ def rows_of_two_samples(
         What to do with the others: warn so that the caller leaves them out, or keep them.
     reference, probe : (n,) ndarray of int
         The samples of each comparison.
+    flags : (n,) ndarray of bool
+        Whether each comparison is mated.
 
     Returns
     -------
@@ -317,11 +319,10 @@ def rows_of_two_samples(
     keep = np.asarray(reference != probe)
     if policy == "keep" or keep.all():
         return np.ones(keep.size, np.bool_)
-    warn(
-        f"{int((~keep).sum())} of {keep.size} comparisons left out, as they compare a sample with itself; "
-        'self_comparisons="keep" keeps them',
-        DroppedWarning,
-    )
+    leave_out(
+        keep, "comparisons", "self-comparison", "as they compare a sample with itself", _DROP_SELF, mated=flags,
+        hint=_KEEP_SELF,
+    )  # fmt: skip
     return keep
 
 
@@ -439,9 +440,10 @@ def without_diagonal(values: NDArray[Any], sides: dict[str, Any], score_kind: st
             "the only mated comparisons are on the diagonal of a symmetric matrix, all of whose entries are the best "
             'scores: they compare samples with themselves. Give a matrix of two sets, or pass self_comparisons="keep"'
         )
-    warn(
-        f"{n} of {n * n} comparisons left out: the diagonal of the symmetric matrix has nothing but the best scores, "
-        'as samples compared with themselves do; self_comparisons="keep" keeps them',
-        DroppedWarning,
-    )
-    return np.asarray(~np.eye(n, dtype=bool).ravel())
+    keep = ~np.eye(n, dtype=bool).ravel()
+    leave_out(
+        keep, "comparisons", "self-comparison",
+        "as the diagonal of the symmetric matrix has nothing but the best scores, those of samples with themselves",
+        _DROP_SELF, mated=~keep, hint=_KEEP_SELF,
+    )  # fmt: skip
+    return keep

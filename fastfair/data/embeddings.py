@@ -13,13 +13,13 @@ from fastfair._lib import validation
 from fastfair._lib.arguments import Array, Probability, checked
 from fastfair._lib.label_codes import Coded, Labels, encode, encode_together
 from fastfair._lib.threads import run_blocks
-from fastfair._lib.warnings import gathered, warn
 from fastfair._lib.workers import Workers, reporting
-from fastfair.errors import DroppedWarning, InputError
+from fastfair.errors import InputError
 
 from . import checks, group_labels, score_keys
 from .checks import Similarity
 from .comparisons import Comparisons
+from .exclusions import gathering, leave_out
 from .pair_search import PairFinder, Pairs, ready_for_products
 from .scans import KeptComparisons, ScannedComparisons
 from .sorted_scores import NotKept, SortedSide, read_only
@@ -185,8 +185,8 @@ class Embeddings:
         Number of vectors of each subject.
     n_mated, n_nonmated : int
         Number of comparisons of vectors of the same subject, and of different subjects.
-    left_out : tuple of str
-        What was left out of the data, how much and why, as warnings said it.
+    left_out : tuple of Exclusion
+        What was left out of the data, how much and why: each has what its warning said as text.
 
     Raises
     ------
@@ -237,7 +237,7 @@ class Embeddings:
         if is_probe is not None:
             sizes["role"] = is_probe.size
         checks.same_length(sizes, "vector")
-        with gathered(DroppedWarning) as left_out:
+        with gathering() as left_out:
             keep = rows_of_vectors(array, similarity, failures)
         if not keep.all():
             array = array[keep]
@@ -535,11 +535,7 @@ def rows_of_vectors(vectors: NDArray[np.floating[Any]], similarity: str, failure
     if failures == "error":
         return np.ones(len(vectors), np.bool_)
     failed = checks.unusable(vectors, similarity)
-    if failed.any():
-        warn(
-            f"{int(failed.sum())} of {failed.size} vectors failed and are left out, as they are zero or not finite",
-            DroppedWarning,
-        )
+    leave_out(~failed, "vectors", "failed", "as they failed, being zero or not finite", 'failures="exclude"')
     return np.asarray(~failed)
 
 

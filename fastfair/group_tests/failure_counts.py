@@ -30,11 +30,12 @@ from fastfair._lib.workers import Report, Workers
 from fastfair.data import checks, group_labels
 from fastfair.data.comparisons import Comparisons
 from fastfair.data.embeddings import Embeddings
+from fastfair.data.exclusions import Exclusions, gathering, leave_out
 from fastfair.data.scans import KeptComparisons, Reader, ScannedComparisons
 from fastfair.data.sorted_scores import read_only
 from fastfair.data.vector_pairs import PairsOfVectors
 from fastfair.error_rates.operating_points import OperatingPoint, threshold_key, with_enough_pairs
-from fastfair.errors import DependentGroupsWarning, DroppedWarning, InputError, visible
+from fastfair.errors import DependentGroupsWarning, InputError, visible
 from fastfair.measures._registry import METRICS
 
 Floats = NDArray[np.float64]
@@ -204,6 +205,8 @@ class FailureCounts(Shown):
         Variance of the rate divided by that of as many independent attempts.
     standard_error : (g,) ndarray
         Standard error of the rate, if subjects are independent.
+    left_out : tuple of Exclusion
+        What was left out of the data that were counted.
 
     Raises
     ------
@@ -238,6 +241,7 @@ class FailureCounts(Shown):
     groups: tuple[str, ...]
     grouping: tuple[str, ...]
     rate_name: str
+    left_out: Exclusions = ()
 
     @checked
     def __init__(self, failures: Array, attempts: Array, group: GroupLabels, *, rate: RateOfFailure = "fnmr") -> None:
@@ -398,20 +402,22 @@ class FailureCounts(Shown):
 
         def count(given: Comparisons | ScannedComparisons) -> FailureCounts:
             counted = given.kept if isinstance(given, ScannedComparisons) else given
-            return cls._of(*_count_rejected(counted, at), given.groups, given.grouping)
+            with gathering() as between:
+                rejected = _count_rejected(counted, at)
+            return cls._of(*rejected, given.groups, given.grouping, left_out=(*given.left_out, *between))
 
         return of_kept_pairs(comparisons, at, count, n_threads)
 
     @classmethod
     def _of(
         cls, failures: Counts, attempts: Counts, code: NDArray[Any], groups: tuple[str, ...],
-        grouping: tuple[str, ...], rate_name: str = "fnmr",
+        grouping: tuple[str, ...], rate_name: str = "fnmr", left_out: Exclusions = (),
     ) -> Self:  # fmt: skip
         """Make counts of parts that are checked; groups may be without subjects."""
         made = object.__new__(cls)
         made.failures, made.attempts = read_only(failures), read_only(attempts)
         made.subject_group = read_only(code.astype(np.uint16))
-        made.groups, made.grouping, made.rate_name = groups, grouping, rate_name
+        made.groups, made.grouping, made.rate_name, made.left_out = groups, grouping, rate_name, left_out
         return made
 
     @property
@@ -564,7 +570,7 @@ class FailureCounts(Shown):
         inside = np.isin(self.subject_group, kept)
         return self._of(
             self.failures[inside], self.attempts[inside], position[self.subject_group[inside]],
-            tuple(self.groups[k] for k in kept), self.grouping, self.rate_name,
+            tuple(self.groups[k] for k in kept), self.grouping, self.rate_name, self.left_out,
         )  # fmt: skip
 
     def _shown(self) -> Sequence[str]:
@@ -623,10 +629,7 @@ def _count_rejected(comparisons: Comparisons, at: OperatingPoint) -> tuple[Count
     attempts = np.bincount(unit[inside], minlength=comparisons.subjects.size * n_groups)
     failures = np.bincount(unit[rejected], minlength=attempts.size)
     if not inside.all():
-        warn(
-            f"{np.count_nonzero(~inside)} of {inside.size} mated comparisons are between two groups and left out",
-            DroppedWarning,
-        )
+        leave_out(inside, "mated comparisons", "between groups", "as they are between two groups")
     there = np.flatnonzero(attempts)
     in_several = there.size - np.unique(there // n_groups).size
     if in_several:

@@ -13,14 +13,14 @@ from fastfair._lib import whole_files
 from fastfair._lib.arguments import checked
 from fastfair._lib.frames import FrameColumns
 from fastfair._lib.label_codes import Coded, encode
-from fastfair._lib.warnings import gathered, warn
 from fastfair.data import checks
 from fastfair.data.checks import ScoreKind
 from fastfair.data.columns import USUAL, Policies, checked_columns, without_diagonal
 from fastfair.data.comparisons import Comparisons
 from fastfair.data.embeddings import NamedVectors
+from fastfair.data.exclusions import gathering, leave_out
 from fastfair.data.sorted_scores import CheckedColumns, SortedSide
-from fastfair.errors import DroppedWarning, InputError
+from fastfair.errors import InputError
 
 from . import files, formats, tables
 from .embeddings import as_text, cut_out, read_named_vectors, take
@@ -181,7 +181,7 @@ def coded_rows(table: ScoreTable, how: HowToRead) -> CheckedColumns:
     if how.subject_pattern is not None:  # "" says that there are no subjects to find
         table.subject_pattern = how.subject_pattern or None
     columns = FrameColumns(table.frame)
-    with gathered(DroppedWarning) as without_labels, table.placed():
+    with gathering() as without_labels, table.placed():
         subjects, samples = _subjects_and_samples(table, how)
         sides, keep = _groups(table, how, subjects, samples)
         if table.is_matrix and subjects is not None:
@@ -266,11 +266,8 @@ def _groups(
     lacking = {name: missing for name, (_, missing) in of_columns.items() if missing.any()}
     if how.policies.missing_labels == "drop" and lacking:
         keep = ~np.logical_or.reduce(list(lacking.values()))
-        warn(
-            f"{int((~keep).sum())} of {keep.size} comparisons left out, as they lack a label in "
-            f"{' or '.join(map(repr, lacking))}",
-            DroppedWarning,
-        )
+        because = f"as they lack a label in {' or '.join(map(repr, lacking))}"
+        leave_out(keep, "comparisons", "missing label", because, 'missing_labels="drop"')
     return sides, keep
 
 
@@ -306,11 +303,8 @@ def _without_attacks(columns: FrameColumns, name: str) -> NDArray[np.bool_]:
     attacks = np.array([text is not None for text in texts])[codes]
     if attacks.any():
         kinds = ", ".join(repr(text) for text in texts if text is not None)
-        warn(
-            f"{int(attacks.sum())} of {attacks.size} comparisons left out, as they are attacks by {name!r} ({kinds}), "
-            "and so neither mated nor non-mated",
-            DroppedWarning,
-        )
+        because = f"as they are attacks by {name!r} ({kinds}), and so neither mated nor non-mated"
+        leave_out(~attacks, "comparisons", "attack", because)
     return np.asarray(~attacks)
 
 

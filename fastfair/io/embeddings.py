@@ -11,7 +11,6 @@ import numpy as np
 from fastfair._lib.arguments import checked
 from fastfair._lib.frames import FrameColumns
 from fastfair._lib.label_codes import Coded, Labels, encode
-from fastfair._lib.warnings import gathered
 from fastfair.data import checks, sample_names, side_columns
 from fastfair.data.checks import Similarity
 from fastfair.data.columns import MissingLabels
@@ -24,7 +23,8 @@ from fastfair.data.embeddings import (
     TemplateScore,
     rows_of_vectors,
 )
-from fastfair.errors import DroppedWarning, InputError
+from fastfair.data.exclusions import gathering
+from fastfair.errors import InputError
 
 from . import files, tables
 from .metadata import Metadata
@@ -150,7 +150,7 @@ def read_embeddings(
     array = file.vectors(vectors)
     with files.naming(file.place):
         checks.same_length({"vectors": len(array), "subject": who.codes.size}, "vector")
-    with gathered(DroppedWarning) as left_out:
+    with gathering() as left_out:
         keep = np.ones(len(array), np.bool_)
         if described is not None:
             (labels,) = described.groups_of([who])

@@ -10,14 +10,15 @@ from numpy.typing import NDArray
 
 from fastfair._lib.frames import FrameColumns
 from fastfair._lib.label_codes import Coded, encode, in_use
-from fastfair._lib.warnings import warn
 from fastfair.data import sample_names
-from fastfair.data.columns import plain_label
-from fastfair.errors import DroppedWarning, InputError
+from fastfair.data.columns import plain_label, row_of_arrays
+from fastfair.data.exclusions import leave_out
+from fastfair.errors import InputError
 
 from . import tables
 
 MetadataPer = Literal["subject", "sample"]
+_NAMED = 5  # ids and rows that a message names
 UNKNOWN = "unknown"  # label of entries without one, unless they are left out
 
 _Column = tuple[list[str | None], NDArray[np.intp]]  # distinct texts, None if missing, and the place of each row's
@@ -122,14 +123,17 @@ class Metadata:
         codes = [side.codes[~of_side] for side, of_side in zip(sides, known, strict=True)]  # sides have the same labels
         lost = list(map(str, sides[0].labels[np.unique(np.concatenate(codes))]))
         who = f"{len(lost)} of {sides[0].labels.size} {self.per}s"
-        named = ", ".join(map(repr, lost[:5])) + (", ..." if len(lost) > 5 else "")
-        gone = f"{who} have no metadata for {' and '.join(self.attributes) or 'their subjects'}: {named}"
+        named = ", ".join(map(repr, lost[:_NAMED])) + (", ..." if len(lost) > _NAMED else "")
+        lacking = f"have no metadata for {' and '.join(self.attributes) or 'their subjects'}"
         counted = f"{int((~keep).sum())} of {keep.size} {entries}"
         hint = self._hint(lost, others)
         if policy != "drop":
             would_do = 'missing_labels="drop" to leave them out, or missing_labels="unknown" to make them a group'
-            raise InputError(f"{gone}; {counted} are theirs. {hint or f'Complete the metadata, or pass {would_do}'}")
-        warn(f"{gone}; {counted} left out" + (f". {hint}" if hint else ""), DroppedWarning)
+            advice = hint or f"Complete the metadata, or pass {would_do}"
+            raise InputError(f"{who} {lacking}: {named}; {counted} are theirs. {advice}")
+        names = map(repr, lost[:_NAMED])
+        because = f"as their {self.per}s {lacking}"
+        leave_out(keep, entries, "missing label", because, 'missing_labels="drop"', examples=names, hint=hint)
         return keep
 
     def _hint(self, lost: list[str], others: NDArray[Any] | None) -> str:
@@ -193,13 +197,9 @@ class Metadata:
                 contradicted |= wrong
         if not contradicted.any():
             return keep
-        rows = np.flatnonzero(contradicted)
-        named = ", ".join(map(str, rows[:5])) + (", ..." if rows.size > 5 else "")
-        warn(
-            f"{rows.size} of {contradicted.size} comparisons left out, as their labels of {' and '.join(told)} "
-            f"contradict the metadata: rows {named} (counted from 0)",
-            DroppedWarning,
-        )
+        because = f"as their labels of {' and '.join(told)} contradict the metadata"
+        rows = map(row_of_arrays, np.flatnonzero(contradicted)[:_NAMED].tolist())
+        leave_out(~contradicted, "comparisons", "label conflict", because, 'label_conflicts="drop"', examples=rows)
         return np.asarray(keep & ~contradicted)
 
 
