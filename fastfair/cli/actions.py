@@ -341,7 +341,7 @@ def group_test(run: Run) -> None:
 def _failure_counts(run: Run, kind: str, rate: Any) -> Any:
     names = ("failures", "attempts") if kind == "counts" else ("failed", "subject")
     columns = {name: run.options.get(name, name) for name in names}
-    more = {"failed_value": run.options["failed_value"]} if "failed_value" in run.options else {}
+    more = {name: run.options[name] for name in ("failed_value", "missing_labels") if name in run.options}
     groups = run.options.get("groups", "group")
     return ff.read_failure_counts(run.context.params["data"], **columns, **more, groups=groups, rate=rate)
 

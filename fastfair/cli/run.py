@@ -41,8 +41,8 @@ OF_INPUT: dict[str, set[str]] = {
     "scores": {*option_names(read_comparisons), *_OF_TRIALS, "samples", "reference_group", "probe_group", *_OF_SECOND,
                "fmr_statistic", "at"},
     "vectors": {*option_names(read_embeddings), "fmr_statistic", "at"},
-    "counts": {"failures", "attempts"},
-    "decisions": {"failed", "subject", "failed_value"},
+    "counts": {"failures", "attempts", "missing_labels"},
+    "decisions": {"failed", "subject", "failed_value", "missing_labels"},
 }  # fmt: skip
 
 

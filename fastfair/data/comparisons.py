@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from fastfair._lib import validation
 from fastfair._lib.arguments import AnyNumber, Array, checked
-from fastfair._lib.label_codes import Coded, Labels, look_up
+from fastfair._lib.label_codes import Labels, look_up
 from fastfair.errors import InputError
 
 from . import checks, group_labels, score_keys, side_columns
@@ -268,7 +268,11 @@ class Comparisons:
             )
         pairs = list(zip(references, probes, strict=True)) if probes else references
         attributes = side_columns.chosen("frame", pairs, columns.names).values()
-        labels = {name: columns.labels(name) for pair in attributes for name in pair}
+        is_complete = policies.missing_labels == "error"
+        labels = {
+            name: columns.labels(name, group_labels.COMPLETE) if is_complete else columns.entries(name)
+            for name in dict.fromkeys(name for pair in attributes for name in pair)
+        }
         groups = [{side_columns.shared_name(*pair): labels[pair[k]] for pair in attributes} or None for k in (0, 1)]
         named = {
             "reference": reference, "probe": probe, "reference_sample": reference_sample, "probe_sample": probe_sample
@@ -321,12 +325,16 @@ class Comparisons:
         >>> ff.Comparisons.from_matrix([[9, 1, 2], [0, 8, 3], [2, 1, 7]])
         Comparisons(3 mated, 6 non-mated, similarity, 3 subjects)
         """
-        values, sides = columns_of_matrix(scores, reference, probe, reference_group, probe_group)
-        keep = without_diagonal(values, sides, score_kind, policies.self_comparisons)
+        labels = reference, probe, reference_group, probe_group
+        with gathering() as left_out:
+            values, sides, keep = columns_of_matrix(scores, *labels, policies.missing_labels)
+            keep &= without_diagonal(values, sides, score_kind, policies.self_comparisons)
         if not keep.all():
             values = values[keep]
-            sides = {name: Coded(side.labels, side.codes[keep]) for name, side in sides.items()}
-        return cls(values, None, score_kind=score_kind, policies=policies, **sides)
+            sides = {name: side.take(keep) for name, side in sides.items()}
+        made = cls(values, None, score_kind=score_kind, policies=policies, **sides)
+        made.left_out = (*left_out, *made.left_out)
+        return made
 
     @checked
     def by(self, *attributes: str) -> Comparisons:

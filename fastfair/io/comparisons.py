@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from fastfair._lib import whole_files
 from fastfair._lib.arguments import checked
 from fastfair._lib.frames import FrameColumns
-from fastfair._lib.label_codes import Coded, encode
-from fastfair.data import checks
+from fastfair._lib.label_codes import Coded
+from fastfair.data import checks, group_labels
 from fastfair.data.checks import ScoreKind
 from fastfair.data.columns import USUAL, Policies, checked_columns, without_diagonal
 from fastfair.data.comparisons import Comparisons
@@ -25,7 +25,6 @@ from fastfair.errors import InputError
 from . import files, formats, tables
 from .embeddings import as_text, cut_out, read_named_vectors, take
 from .formats import USUAL_LAYOUT, HowToRead, Layout, ScoreTable
-from .metadata import UNKNOWN
 
 if TYPE_CHECKING:
     import polars as pl
@@ -257,18 +256,16 @@ def _groups(
     keep = np.ones(table.frame.height, np.bool_)
     if not table.attributes:
         return {}, keep
-    names = dict.fromkeys(name for pair in table.attributes.values() for name in pair)
-    of_columns = {name: _labels(columns, name, how.policies.missing_labels) for name in names}
-    sides = {
-        f"{side}_group": {name: of_columns[pair[k]][0] for name, pair in table.attributes.items()}
-        for k, side in enumerate(_SIDES)
-    }
-    lacking = {name: missing for name, (_, missing) in of_columns.items() if missing.any()}
-    if how.policies.missing_labels == "drop" and lacking:
-        keep = ~np.logical_or.reduce(list(lacking.values()))
-        because = f"as they lack a label in {' or '.join(map(repr, lacking))}"
-        leave_out(keep, "comparisons", "missing label", because, 'missing_labels="drop"')
-    return sides, keep
+    policy = how.policies.missing_labels
+    sides: dict[str, dict[str, Coded]] = {f"{side}_group": {} for side in _SIDES}
+    lacking: dict[str, NDArray[np.bool_]] = {}
+    for attribute, pair in table.attributes.items():
+        entries = {f"column {name!r}": columns.entries(name) for name in dict.fromkeys(pair)}
+        coded, without = group_labels.labels_by_policy(entries, policy)
+        lacking |= without
+        for side, name in zip(_SIDES, pair, strict=True):
+            sides[f"{side}_group"][attribute] = coded[f"column {name!r}"]
+    return sides, keep & group_labels.labelled(lacking, policy, keep.size, "comparisons")
 
 
 _NEEDS_SAMPLES = (
@@ -276,25 +273,6 @@ _NEEDS_SAMPLES = (
     "subjects, with subject_pattern= or metadata_subject=; or give columns called reference_sample and probe_sample"
 )
 _NEEDS_SUBJECTS = "metadata= needs the subjects of the comparisons: name their columns with reference= and probe="
-
-
-def _labels(columns: FrameColumns, name: str, policy: str) -> tuple[Any, NDArray[np.bool_]]:
-    """Return the labels of a column, and which are missing. Missing ones are refused, or get another."""
-    if columns[name].dtype.is_integer() and not columns[name].is_null().any():
-        return columns.labels(name), np.zeros(len(columns[name]), np.bool_)
-    texts, codes = columns.texts(name)
-    missing = np.array([text is None for text in texts], np.bool_)[codes]
-    if not missing.any():
-        return columns.labels(name), missing
-    if policy == "error":
-        row = int(missing.argmax())
-        raise InputError(
-            f"column {name!r} has no label in row {row} (counted from 0) and {int(missing.sum())} in all: complete it, "
-            'or pass missing_labels="drop" to leave these rows out, or missing_labels="unknown" to make them a group',
-            row=row,
-        )
-    coded = encode(name, [UNKNOWN if text is None else text for text in texts])
-    return Coded(coded.labels, coded.codes[codes]), missing
 
 
 def _without_attacks(columns: FrameColumns, name: str) -> NDArray[np.bool_]:

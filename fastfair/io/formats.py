@@ -511,7 +511,7 @@ def _read_matrix(file: ScoreFile, how: HowToRead) -> ScoreTable:
             f"{file.path}: a score matrix is square, but this array's shape is {scores.shape}; give other matrices to "
             "Comparisons.from_matrix, and save lists of scores and their labels as the arrays of one .npz"
         )
-    values, sides = columns_of_matrix(scores, None, None, None, None)
+    values, sides, _ = columns_of_matrix(scores, None, None, None, None, "error")
     frame = pl.DataFrame({"score": values, **{side: coded.codes for side, coded in sides.items()}})
     return ScoreTable(file.path, frame, "score", None, "reference", "probe", is_matrix=True)
 

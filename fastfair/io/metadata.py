@@ -13,13 +13,13 @@ from fastfair._lib.label_codes import Coded, encode, in_use
 from fastfair.data import sample_names
 from fastfair.data.columns import plain_label, row_of_arrays
 from fastfair.data.exclusions import leave_out
+from fastfair.data.group_labels import UNKNOWN
 from fastfair.errors import InputError
 
 from . import tables
 
 MetadataPer = Literal["subject", "sample"]
 _NAMED = 5  # ids and rows that a message names
-UNKNOWN = "unknown"  # label of entries without one, unless they are left out
 
 _Column = tuple[list[str | None], NDArray[np.intp]]  # distinct texts, None if missing, and the place of each row's
 
