@@ -126,7 +126,8 @@ class Run:
             more["groups"] = [*self.options.get("groups", ()), *zip(*sides, strict=True)]
         if "quality" in self.options:
             layout = arguments_for(read_comparisons, self.options).get("layout", USUAL_LAYOUT)
-            more["layout"] = replace(layout, quality=self.options["quality"])
+            table = self.options.get("quality_table")
+            more["layout"] = replace(layout, quality=self.options["quality"], quality_table=table)
         return self.call(read_comparisons, path, **more | self._vectors_of_trials())
 
     def _vectors_of_trials(self) -> dict[str, Any]:

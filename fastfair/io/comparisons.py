@@ -143,10 +143,33 @@ def read_comparisons(
     if table.quality is not None:
         of_reference, of_probe = (frame.numbers(name)[keep] for name in table.quality)
         comparisons.quality = of_reference if table.quality[0] == table.quality[1] else (of_reference, of_probe)
+    elif how.quality is not None:
+        comparisons.quality = _quality_of_samples(how, columns)
     origin = {} if table.lines is None else {"line": np.asarray(table.lines, np.uint32)}
     origin |= {name: table.frame[name].to_numpy() for name in how.keep}
     comparisons.origin = {name: column[keep] for name, column in origin.items()}
     return comparisons
+
+
+def _quality_of_samples(how: HowToRead, columns: CheckedColumns) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Look the quality of both samples of each comparison up in a table."""
+    ids = columns.samples or columns.subjects
+    if ids is None or how.quality is None:
+        raise InputError("quality of samples needs their ids: name their columns with reference= and probe=")
+    sides = [Coded(ids[0], codes) for codes in ids[1:]]
+    reference, probe = how.quality.quality_of(sides)
+    lacking = [side.codes[np.isnan(of_side)] for side, of_side in zip(sides, (reference, probe), strict=True)]
+    lost = np.unique(np.concatenate(lacking))
+    if lost.size and how.policies.failures == "error":
+        named = ", ".join(repr(str(ids[0][code])) for code in lost[:_NAMED]) + (", ..." if lost.size > _NAMED else "")
+        raise InputError(
+            f"{lost.size} of {ids[0].size} samples have no quality in {how.quality.place}: {named}; give one to each, "
+            'or leave their comparisons out of curves, with failures="exclude"'
+        )
+    return reference, probe
+
+
+_NAMED = 5  # samples that a message names
 
 
 def _vectors(

@@ -39,21 +39,39 @@ class Metadata:
         What the ids are of.
     subject : str, optional
         The column with the subject of each sample.
+    quality : str, optional
+        The column with the quality of each sample.
+    called : str
+        The argument that holds the table.
+    failures : bool, optional
+        Whether quality may be missing, as that of samples that failed.
     """
 
     def __init__(
-        self, source: Any, ids: str | None, attributes: list[str], per: str = "subject", subject: str | None = None
+        self,
+        source: Any,
+        ids: str | None,
+        attributes: list[str],
+        per: str = "subject",
+        subject: str | None = None,
+        quality: str | None = None,
+        called: str = "metadata",
+        failures: bool | None = None,
     ) -> None:
-        if not attributes and subject is None:
+        if not attributes and subject is None and quality is None:
             raise InputError("metadata is given without groups: name the columns that make the groups with groups=")
-        table = tables.of_source(source, "metadata", "metadata")
+        table = tables.of_source(source, called, called, failures)
+        self.place = table.place
         ids = table.names[0] if ids is None else ids
         self.per, self.attributes = per, attributes
         named = [("metadata_id", ids), *(("groups", name) for name in attributes)]
         named += [] if subject is None else [("metadata_subject", subject)]
-        frame = FrameColumns(table.columns([table.require(role, name) for role, name in named]))
+        named += [] if quality is None else [("quality", quality)]
+        numbers = [] if quality is None else [quality]
+        frame = FrameColumns(table.columns([table.require(role, name) for role, name in named], numbers))
         self._labels = {name: frame.texts(name) for name in attributes}
         self._subject = None if subject is None else frame.texts(subject)
+        self._quality = None if quality is None else frame.numbers(quality).astype(np.float64)
         texts, codes = frame.texts(ids)
         if None in texts:
             row = int(np.argmax(codes == texts.index(None)))
@@ -86,6 +104,12 @@ class Metadata:
         rows = self._rows(samples)
         reference, probe = _of_rows("metadata_subject", self._subject, rows, in_use(self._n_rows + 1, *rows)[0])
         return reference, probe
+
+    def quality_of(self, samples: Sequence[Coded]) -> list[NDArray[np.float64]]:
+        """Return the quality of each comparison's reference and probe samples; NaN where the table has none."""
+        assert self._quality is not None
+        of_row = np.append(self._quality, np.nan)  # -1 stands for no row
+        return [of_row[rows] for rows in self._rows(samples)]
 
     def kept(
         self, sides: Sequence[Coded], policy: str, entries: str, others: NDArray[Any] | None = None

@@ -161,12 +161,15 @@ class Table(Rows):
             return np.asarray(column.to_numpy())
 
 
-def of_source(source: Any, called: str, place: str) -> Table:
-    """Make a table of a text file, Parquet file or data frame; `called` is the argument that holds it."""
+def of_source(source: Any, called: str, place: str, failures: bool | None = None) -> Table:
+    """Make a table of a text file, Parquet file or data frame; `called` is the argument that holds it.
+
+    failures: as in `text.Text`, where numbers are read.
+    """
     if not isinstance(source, str | Path):
         return of_frame(source, called, place)
     path = files.check_file(source)
-    return of_parquet(path) if path.suffix.lower() == ".parquet" else of_text(text.read(path))
+    return of_parquet(path) if path.suffix.lower() == ".parquet" else of_text(text.read(path, failures))
 
 
 def of_vectors(source: Any, wanted: Sequence[str]) -> Table:
@@ -196,6 +199,7 @@ def of_text(content: text.Text, separator: str | None = None) -> Table:
         raise FileFormatError(
             f"{content.path}: the header has neither tab, comma nor semicolon: {content.first[:120]!r}"
         )
+    content = text.without_last_separator(content, by)
     names = _restored(pl.DataFrame({"name": text.header(content, by)})).to_series().to_list()
 
     def read(wanted: list[str], numbers: Sequence[str]) -> Any:
