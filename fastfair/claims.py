@@ -27,6 +27,7 @@ from fastfair._lib.plots import GREY, STANDS_OUT, USUAL, Bar, Line, draw_rows
 from fastfair._lib.text import did_you_mean, joined_by_or, number_with_interval, per_cent
 from fastfair.data.comparisons import Comparisons
 from fastfair.data.embeddings import Embeddings
+from fastfair.data.exclusions import sentences_on_exclusions
 from fastfair.data.scans import ScannedComparisons
 from fastfair.error_rates.operating_points import ENOUGH_ERRORS, OperatingPoint, at_fmr, read_point
 from fastfair.error_rates.rates import ERROR_RATES
@@ -491,8 +492,9 @@ def claim(
     ]
     settings = evaluation.settings | {"statement": statement.strip()}
     return Claim(
-        rate, claimed, at, evaluation.rates[0].threshold, level, overall, adjusted(groups, 1 - level), settings
-    )
+        rate, claimed, at, evaluation.rates[0].threshold, level, overall, adjusted(groups, 1 - level), settings,
+        left_out=evaluation.left_out,
+    )  # fmt: skip
 
 
 def read_statement(statement: str) -> tuple[str, float]:
@@ -855,7 +857,7 @@ class Check(Result):
         >>> "<testsuite" in found.to_junit()
         True
         """
-        return _as_junit(self.rows, self.allow_undecided, path)
+        return _as_junit(self, path)
 
     @checked
     def plot(self, ax: Axes | None = None) -> Axes:
@@ -893,13 +895,22 @@ def _worst(verdicts: list[str]) -> str:
     return next((one for one in (NOT_MET, UNDECIDED) if one in verdicts), MET)
 
 
-def _as_junit(rows: Sequence[CheckedQuantity], allow_undecided: bool, path: str | Path | None) -> str:
-    """Write a suite with a test case for each quantity: not met is a failure, undecided too unless it is allowed."""
+def _as_junit(check: Check, path: str | Path | None) -> str:
+    """Write a suite with a test case for each quantity: not met is a failure, undecided too unless it is allowed.
+
+    What was left out of the data is a property of the suite.
+    """
+    rows, allow_undecided = check.rows, check.allow_undecided
     skipped = [row for row in rows if allow_undecided and row.verdict == UNDECIDED]
     n_failed = sum(row.verdict != MET for row in rows) - len(skipped)
     numbers = {"tests": str(len(rows)), "failures": str(n_failed), "errors": "0", "skipped": str(len(skipped))}
     root = ElementTree.Element("testsuites", numbers)
     suite = ElementTree.SubElement(root, "testsuite", {"name": "fastfair check", **numbers})
+    excluded = sentences_on_exclusions(check.left_out)
+    if excluded:
+        properties = ElementTree.SubElement(suite, "properties")
+        for said in excluded:
+            ElementTree.SubElement(properties, "property", {"name": "left out", "value": visible(said)})
     for row in rows:
         case = ElementTree.SubElement(
             suite, "testcase", {"classname": visible(row.requirement), "name": visible(row.title), "time": "0"}
@@ -1073,7 +1084,8 @@ def _judged_evaluation(
     rows = judged(wanted, evaluation.groups, rows_at, confidence_level, dependent=dependent, needed=needed)
     texts = [one.text for one in wanted]
     settings = evaluation.settings | {"requirements": texts, "confidence_level": confidence_level}
-    return Check(tuple(texts), tuple(rows), confidence_level, settings, allow_undecided)
+    left_out = evaluation.left_out
+    return Check(tuple(texts), tuple(rows), confidence_level, settings, allow_undecided, left_out=left_out)
 
 
 def judged(

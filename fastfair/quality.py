@@ -26,6 +26,7 @@ from fastfair._lib.text import per_cent, rate_with_interval, typed
 from fastfair._lib.warnings import warn
 from fastfair.data.comparisons import Comparisons
 from fastfair.data.derived import subset, with_ratios
+from fastfair.data.exclusions import gathering, leave_out
 from fastfair.error_rates.operating_points import OperatingPoint, at_threshold, threshold_key
 from fastfair.error_rates.rates import ErrorRate
 from fastfair.errors import EmptyGroupWarning, InputError
@@ -42,10 +43,12 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-def quality_of(comparisons: Comparisons, given: ArrayLike | Sequence[ArrayLike] | None) -> list[Floats]:
+def quality_of(
+    comparisons: Comparisons, given: ArrayLike | Sequence[ArrayLike] | None
+) -> tuple[Comparisons, list[Floats]]:
     """Check the (n,) quality of comparisons, or of references and of probes, in the order in which they were given.
 
-    By default it is that which was read with them.
+    By default it is that which was read with them. Returned are the comparisons that have a quality, too.
     """
     if comparisons.subjects is None:
         raise InputError("the comparisons have no subjects, and intervals need subject ids: give reference and probe")
@@ -59,20 +62,38 @@ def quality_of(comparisons: Comparisons, given: ArrayLike | Sequence[ArrayLike] 
     used = np.concatenate([side.rows for side in sides_of if side.rows is not None])
     failed = comparisons.failed
     n = used.size + (failed.n if failed is not None and failed.policy == "exclude" else 0)
-    found = []
+    found, excludes = [], failed is not None and failed.policy == "exclude"
     for name, values in zip(("reference", "probe"), sides, strict=False):
         called = "quality" if len(sides) == 1 else f"quality of the {name}"
         array = validation.numbers_of(called, values)
         if given is not None and array.shape != (n,):
             raise InputError(f"{called} must have one value for each of the {n:,} comparisons, not {array.shape}")
-        wrong = np.sort(used[~np.isfinite(array[used])])
+        wrong = np.sort(used[np.isinf(array[used]) if excludes else ~np.isfinite(array[used])])
         if wrong.size:
+            way = ': failures="exclude" leaves comparisons without a quality out'
             raise InputError(
-                f"{called} is {array[wrong[0]]:g} in row {wrong[0]}: leave comparisons without a quality out, or "
-                'declare such samples as failed, with failures="exclude"'
+                f"{called} is {array[wrong[0]]:g} in row {wrong[0]} (counted from 0), of {wrong.size} that are missing "
+                f"or not finite{way if np.isnan(array[wrong]).all() and failed is None else ''}"
             )
         found.append(array)
-    return found
+    return (_with_quality(comparisons, found) if excludes else comparisons), found
+
+
+def _with_quality(comparisons: Comparisons, quality: list[Floats]) -> Comparisons:
+    """Leave out the comparisons of which a sample has no quality."""
+    sides = comparisons.mated, comparisons.nonmated
+    keep = [~np.isnan([of_side[one.rows] for of_side in quality]).any(axis=0) for one in sides]
+    with gathering() as left_out:
+        leave_out(
+            np.concatenate(keep), "comparisons", "failed", "as they have no quality", 'failures="exclude"',
+            mated=np.repeat([True, False], [one.size for one in keep]),
+        )  # fmt: skip
+    if not left_out:
+        return comparisons
+    if not all(one.any() for one in keep):
+        raise InputError("no mated or no non-mated comparison has a quality")
+    some = subset(comparisons, *map(np.flatnonzero, keep))
+    return some._with_parts(left_out=(*comparisons.left_out, *left_out))
 
 
 def cuts_of(quality: Floats, fractions: Floats) -> Floats:
@@ -349,7 +370,8 @@ def discard_curve(
     quality : (n,) array_like or pair of (n,) array_like, optional
         The quality of each comparison, high where samples are good; or, in a tuple, that of the references and of the
         probes, of which the lower one counts. In the order in which the comparisons were given. By default that which
-        `read_comparisons` read with them.
+        `read_comparisons` read with them. Where failed comparisons are left out
+        (``Policies(failures="exclude")``), so are those of samples without a quality, which are NaN.
     rate : {"fnmr", "fmr"}
         The error rate.
     fractions : (f,) array_like, default 0, 0.05, ..., 0.5
@@ -364,8 +386,8 @@ def discard_curve(
     Raises
     ------
     InputError
-        For comparisons without subjects, quality that is missing, not finite or of another length, and shares outside
-        [0, 1) or not ascending.
+        For comparisons without subjects, quality that is missing where this is refused, infinite or of another length,
+        and shares outside [0, 1) or not ascending.
 
     Warns
     -----
@@ -399,7 +421,7 @@ def discard_curve(
     [(0.0, 4, 0.25), (0.25, 3, 0.0)]
     """
     shares, level = _shares_of(fractions), intervals.level(confidence_level)
-    of_sides = quality_of(comparisons, quality)
+    comparisons, of_sides = quality_of(comparisons, quality)
     key, mated = threshold_key(comparisons, at), rate == "fnmr"
     threshold, side = comparisons.to_threshold(key), comparisons.mated if mated else comparisons.nonmated
     # Of the two samples the lower quality counts.
@@ -433,7 +455,10 @@ def discard_curve(
         found = area, standard_error(kept_side, added), most
         areas.append(_area(group, limit, found, quantities, evaluations, level))
     _warn(rates)
-    return DiscardCurve(rate, at, threshold, shares, comparisons.groups, tuple(rates), tuple(areas), level)
+    return DiscardCurve(
+        rate, at, threshold, shares, comparisons.groups, tuple(rates), tuple(areas), level,
+        left_out=comparisons.left_out,
+    )  # fmt: skip
 
 
 def _shares_of(fractions: ArrayLike) -> Floats:

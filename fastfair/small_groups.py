@@ -281,7 +281,7 @@ def shrunken_rates(evaluation: Evaluation, rate: ErrorRate = "fnmr", at: Operati
         n_comparisons=np.array([q.n_comparisons for q in found]), n_errors=np.array([q.n_errors for q in found]),
         n_effective=n, raw=raw, raw_low=np.array([q.low for q in found], np.float64),
         raw_high=np.array([q.high for q in found], np.float64), shrunken=laws.rates(raw * n, n), low=low, high=high,
-        borrowed=laws.shares(n), between=laws.between, confidence_level=level,
+        borrowed=laws.shares(n), between=laws.between, confidence_level=level, left_out=evaluation.left_out,
     )  # fmt: skip
 
 

@@ -32,6 +32,7 @@ from fastfair._lib.warnings import held
 from fastfair.data import score_keys
 from fastfair.data.comparisons import Comparisons, keys_of
 from fastfair.data.derived import overlap, shifted, warn_of_overlap
+from fastfair.data.exclusions import Exclusions, exclusions_of_systems
 from fastfair.error_rates.operating_points import (
     HeldThreshold,
     OperatingPoint,
@@ -464,8 +465,14 @@ def apply_threshold(
     of_development = rates_at_key(development, at, development.mated.keys.dtype.type(found.key))
     held_there = float(np.mean([getattr(of_development, name) for name in at.rule.holds]))
     return AppliedThreshold(
-        at, found.threshold, found.laxest, found.strictest, held_there, comparisons.groups, tuple(rows), n_shared, level
-    )
+        at, found.threshold, found.laxest, found.strictest, held_there, comparisons.groups, tuple(rows), n_shared,
+        level, left_out=_left_out_of(comparisons, development),
+    )  # fmt: skip
+
+
+def _left_out_of(comparisons: Comparisons, development: Comparisons) -> Exclusions:
+    """Return what was left out of the data that are evaluated, and of the development data."""
+    return (*comparisons.left_out, *exclusions_of_systems([("development", development)]))
 
 
 def require_same_scores(comparisons: Comparisons, development: Comparisons) -> None:
@@ -712,7 +719,8 @@ def expected_performance_curve(
                 weight=float(weight), threshold=threshold, fmr=fmr.estimate, fnmr=fnmr.estimate, cost=cost,
             ))  # fmt: skip
     warn_of_narrow(rows)
-    return ExpectedPerformance(given, comparisons.groups, tuple(rows), level)
+    left_out = _left_out_of(comparisons, development)
+    return ExpectedPerformance(given, comparisons.groups, tuple(rows), level, left_out=left_out)
 
 
 @checked

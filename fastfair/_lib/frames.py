@@ -82,16 +82,22 @@ class FrameColumns:
         with _taking(name, series.dtype):
             return series.to_numpy()
 
-    def labels(self, name: str) -> Coded:
+    def labels(self, name: str, advice: str = label_codes.COMPLETE) -> Coded:
         """Turn a column of labels into codes; refuse missing ones."""
+        values = self.entries(name)
+        with _taking(name, self[name].dtype):
+            return encode(f"column {name!r}", values, advice)
+
+    def entries(self, name: str) -> Any:
+        """Return a column of labels as `encode` takes it; some may be missing."""
         is_text, series = self.is_text(name), self[name]
-        values: Any = series
         with _taking(name, series.dtype):
-            if not is_text and series.null_count():
-                values = [None if lacks else True for lacks in series.is_null().to_list()]
-            elif not is_text:
-                values = (series.cast(nw.Int64) if series.dtype in _WIDE else series).to_numpy()
-            return encode(f"column {name!r}", values)
+            if is_text:
+                return series
+            if series.null_count():
+                lacking = series.is_null().to_list()
+                return [None if lacks else entry for entry, lacks in zip(series.to_list(), lacking, strict=True)]
+            return (series.cast(nw.Int64) if series.dtype in _WIDE else series).to_numpy()
 
     def texts(self, name: str) -> tuple[list[str | None], np.ndarray[Any, Any]]:
         """Return the distinct labels of a column as text, None if missing, and the position of each row's label."""

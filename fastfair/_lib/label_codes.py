@@ -107,38 +107,88 @@ def is_missing(value: object) -> bool:
     return isinstance(value, numbers.Number | Decimal | np.datetime64) and bool(value != value)
 
 
-def encode(name: str, values: Labels) -> Coded:
-    """Turn a column of labels into codes; refuse missing ones. Labels with the same `clean` form are equal."""
+COMPLETE = "give a label, or leave those rows out"
+
+
+def encode(name: str, values: Labels, advice: str = COMPLETE) -> Coded:
+    """Turn a column of labels into codes; refuse missing ones. Labels with the same `clean` form are equal.
+
+    advice: what the error of a missing label says would help.
+    """
     if isinstance(values, Coded):
         return values
+    entries, codes = _entries(name, values)
+    if isinstance(entries, np.ndarray):
+        kind = smallest_integers(entries.size)
+        if codes.dtype == kind and bool((entries[1:] > entries[:-1]).all()):  # as numbers of a short range are
+            return Coded(entries, codes)
+        labels, places = np.unique(entries, return_inverse=True)
+    else:
+        labels, places = _code_entries(name, entries, codes, advice)
+    return Coded(labels, look_up(codes, places.astype(smallest_integers(labels.size))))
+
+
+def _entries(name: str, values: Any) -> tuple[list[Any] | Array, Array]:
+    """Return the entries of a column, nearly distinct, and that of each row; an array of numbers that cannot miss."""
     text = None
     if not isinstance(values, list | tuple | np.ndarray):
         with told_as(InputError, f"{name} cannot be converted to labels"):
             text = text_column(values)
     if text is not None:
-        labels, places = _code_entries(name, *text)
-        return Coded(labels, look_up(text[1], places))
+        return text
     # NumPy would make ["f", nan] an array of text, with a label "nan".
     array = validation.column(name, values, object if isinstance(values, list | tuple) else None)
     if array.dtype.kind in "cV":
         raise InputError(f"{name} must be labels, text or numbers, but their type is {array.dtype}")
     distinct, codes = number_entries(array)
     if array.dtype.kind in "iub":
-        kind = smallest_integers(distinct.size)
-        if codes.dtype == kind and bool((distinct[1:] > distinct[:-1]).all()):  # as numbers of a short range are
-            return Coded(distinct, codes)
-        labels, places = np.unique(distinct, return_inverse=True)
-    else:
-        entries = (distinct.astype(str) if array.dtype.kind in "mM" else distinct).tolist()
-        labels, places = _code_entries(name, entries, codes)
-    return Coded(labels, look_up(codes, places.astype(smallest_integers(labels.size))))
+        return distinct, codes
+    return (distinct.astype(str) if array.dtype.kind in "mM" else distinct).tolist(), codes
 
 
-def encode_together(names: Sequence[str], columns: Sequence[Labels]) -> tuple[NDArray[Any], list[NDArray[Any]]]:
+def encode_with_missing(
+    names: Sequence[str], columns: Sequence[Labels], unknown: str | None = None
+) -> list[tuple[Coded, NDArray[np.bool_]]]:
+    """Turn columns of labels of one kind into codes, and tell which rows have no label.
+
+    Such rows get the label `unknown`, and labels are then text; or, where it is None, that of some other row.
+    """
+    coded, lacking = [], []
+    for name, values in zip(names, columns, strict=True):
+        entries, codes = (values.labels, values.codes) if isinstance(values, Coded) else _entries(name, values)
+        missing = np.zeros(len(entries), np.bool_)
+        if isinstance(entries, list):
+            missing = np.array([is_missing(entry) for entry in entries], np.bool_)
+        rows = np.asarray(look_up(codes, missing), np.bool_)
+        if not missing.any():
+            coded.append(encode(name, values))
+        elif missing.all():
+            coded.append(Coded(np.array([unknown or ""], object), np.zeros(codes.size, np.uint16)))
+        else:
+            some = next(entry for entry, lacks in zip(entries, missing, strict=True) if not lacks)
+            filled = [some if lacks else entry for entry, lacks in zip(entries, missing, strict=True)]
+            labels, places = _code_entries(name, filled, codes)
+            coded.append(Coded(labels, look_up(codes, places)))
+        lacking.append(rows)
+    if unknown is not None and any(rows.any() for rows in lacking):
+        coded = [_with_unknown(*one, unknown) for one in zip(names, coded, lacking, strict=True)]
+    return list(zip(coded, lacking, strict=True))
+
+
+def _with_unknown(name: str, coded: Coded, rows: NDArray[np.bool_], unknown: str) -> Coded:
+    """Return labels as text, and `unknown` in some rows."""
+    codes = np.where(rows, coded.labels.size, coded.codes)
+    labels, places = _code_entries(name, [*map(str, coded.labels.tolist()), unknown], codes)
+    return Coded(labels, places[codes]).take(slice(None))
+
+
+def encode_together(
+    names: Sequence[str], columns: Sequence[Labels], advice: str = COMPLETE
+) -> tuple[NDArray[Any], list[NDArray[Any]]]:
     """Turn several columns into codes of one common list of labels, of the type of `smallest_integers`."""
     if (of_text := _encode_polars(columns)) is not None:
         return of_text
-    coded = [encode(name, values) for name, values in zip(names, columns, strict=True)]
+    coded = [encode(name, values, advice) for name, values in zip(names, columns, strict=True)]
     labels = [of_column.labels for of_column in coded]
     common, places = labels[0], [np.arange(labels[0].size)] * len(coded)
     if any(of_column is not common for of_column in labels):
@@ -188,7 +238,7 @@ def _encode_polars(columns: Sequence[Any]) -> tuple[NDArray[Any], list[NDArray[A
     return labels, np.split(position[physical], np.cumsum(list(map(len, series)))[:-1])
 
 
-def _code_entries(name: str, entries: list[Any], codes: Array) -> tuple[Array, Array]:
+def _code_entries(name: str, entries: list[Any], codes: Array, advice: str = COMPLETE) -> tuple[Array, Array]:
     """Find the labels among entries, sorted, and the place of each entry among them. codes: the entry of each row."""
 
     def first(wrong: Callable[[Any], bool]) -> tuple[int, int]:
@@ -204,7 +254,7 @@ def _code_entries(name: str, entries: list[Any], codes: Array) -> tuple[Array, A
     if missing:
         row, n = first(missing.__contains__)
         raise InputError(
-            f"{name} is missing in row {row} (counted from 0) and {n} in all; give a label, or leave those rows out",
+            f"{name} is missing in row {row} (counted from 0) and {n} in all; {advice}",
             row=row,
         )
     types = set(map(type, entries))

@@ -13,20 +13,8 @@ from types import ModuleType
 from fastfair.errors import FastfairError, MissingDependencyError
 
 _INSIDE = (__name__.partition(".")[0], "contextlib")  # which calls functions with decorators
-_gathered: ContextVar[tuple[type[Warning], list[str]] | None] = ContextVar("gathered", default=None)
 Told = list[tuple[str, type[Warning]]]  # messages and categories
 _held: ContextVar[Told | None] = ContextVar("held", default=None)
-
-
-@contextmanager
-def gathered(category: type[Warning]) -> Iterator[list[str]]:
-    """Gather the messages of a category that are given inside; they are still given as warnings."""
-    messages: list[str] = []
-    before = _gathered.set((category, messages))
-    try:
-        yield messages
-    finally:
-        _gathered.reset(before)
 
 
 @contextmanager
@@ -56,9 +44,6 @@ def warn(message: str, category: type[Warning]) -> None:
     category : type of Warning
         One of `fastfair.errors`.
     """
-    asked = _gathered.get()
-    if asked is not None and issubclass(category, asked[0]):
-        asked[1].append(message)
     told = _held.get()
     if told is not None:
         told.append((message, category))

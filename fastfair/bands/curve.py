@@ -23,6 +23,7 @@ from fastfair._lib.warnings import warn
 from fastfair._lib.workers import Checkpoint, Executor, Workers
 from fastfair.data.comparisons import Comparisons
 from fastfair.data.embeddings import Embeddings
+from fastfair.data.exclusions import Exclusions
 from fastfair.data.scans import ScannedComparisons
 from fastfair.error_rates.operating_points import (
     ENOUGH_ERRORS,
@@ -198,6 +199,8 @@ class RatesOverLevels:
         them, but no more than a third of the errors. None for embeddings, and without subjects.
     resampler : Resampler or None
         What drew the replicates of comparisons; None for embeddings.
+    left_out : tuple of Exclusion
+        What was left out of the data.
     """
 
     levels: Floats
@@ -212,6 +215,7 @@ class RatesOverLevels:
     freedom: Floats
     concentration: Callable[[int], float] | None = None
     resampler: Resampler | None = None
+    left_out: Exclusions = ()
 
     def centred(self) -> Replicates:
         """Return the replicates moved so that they vary around the estimate."""
@@ -280,6 +284,7 @@ def _of_comparisons(
         freedom=resampler.shrinkage.freedom[0],
         concentration=(lambda k: concentration(data, rates[k], False, MOST_PER_ERROR)[0]) if known else None,
         resampler=resampler,
+        left_out=data.left_out,
     )  # fmt: skip
 
 
@@ -349,7 +354,7 @@ def _of_embeddings(
 
     found = RatesOverLevels(
         levels, settings, groups, estimate, expected, replicates, comparisons, subjects, partial(sizes, None),
-        freedom[0],
+        freedom[0], left_out=data.left_out,
     )  # fmt: skip
     without_errors = any(((getattr(estimate, name) == 0) & (n > 0)).any() for name, n in comparisons.items())
     if not draws_subjects or not (few.size or without_errors):
@@ -814,6 +819,7 @@ class CurveMaker:
             "n_resamples": drawn.shape[-1],
             "confidence_level": found.settings.confidence_level,
             "note": _note_of(pointwise),
+            "left_out": found.left_out,
         }  # fmt: skip
 
 

@@ -21,6 +21,7 @@ from fastfair._lib.text import drawn
 from fastfair.data import score_keys
 from fastfair.data.comparisons import Comparisons
 from fastfair.data.derived import overlap, warn_of_overlap, with_ratios
+from fastfair.data.exclusions import exclusions_of_systems
 from fastfair.errors import InputError
 from fastfair.results.result import Result
 from fastfair.results.written import UNWRITTEN
@@ -469,8 +470,11 @@ def calibrate(
         for of_class, mated, rows in zip(ratios, (True, False), tested, strict=True):
             of_class[rows] = ratios_of(own, comparisons, mated, rows)
         trained += own
+    left_out = comparisons.left_out
+    if development is not None:
+        left_out = (*left_out, *exclusions_of_systems([("development", development)]))
     rescored = with_ratios(comparisons, *ratios)
-    return CalibratedScores(tuple(trained), settings, comparisons=rescored, _source=source)
+    return CalibratedScores(tuple(trained), settings, comparisons=rescored, left_out=left_out, _source=source)
 
 
 def _trained(

@@ -1002,6 +1002,7 @@ def evaluate_calibration(
         {group: bayes_error_of(one, comparisons.score_dtype) for group, one in zip(groups, keys, strict=True)},
         {group: tippett_of(one) for group, one in zip(groups, keys, strict=True)},
         sizes_in_words(*sizes, evaluation.n_subjects, len(comparisons.groups)), settings,
+        left_out=comparisons.left_out,
     )  # fmt: skip
 
 

@@ -213,11 +213,14 @@ def claim(run: Run) -> None:
 
 def discard(run: Run) -> None:
     """Discard comparisons of low quality."""
+    table = run.take("quality_table")
     quality, *sides = (run.take(name) for name in ("quality", "reference_quality", "probe_quality"))
     if (sides[0] is None) != (sides[1] is None) or (quality and sides[0]):
         raise click.UsageError("give --quality, or both of --reference-quality and --probe-quality")
+    if table is not None and sides[0]:
+        raise click.UsageError("--quality-table has one column of quality: name it with --quality")
     named = tuple(sides) if sides[0] else quality or "quality"
-    data = run.read(run.context.params["scores"], quality=named)
+    data = run.read(run.context.params["scores"], quality=named, quality_table=table)
     run.deliver({"discard": run.call(ff.discard_curve, data)})
 
 
@@ -340,7 +343,7 @@ def group_test(run: Run) -> None:
 def _failure_counts(run: Run, kind: str, rate: Any) -> Any:
     names = ("failures", "attempts") if kind == "counts" else ("failed", "subject")
     columns = {name: run.options.get(name, name) for name in names}
-    more = {"failed_value": run.options["failed_value"]} if "failed_value" in run.options else {}
+    more = {name: run.options[name] for name in ("failed_value", "missing_labels") if name in run.options}
     groups = run.options.get("groups", "group")
     return ff.read_failure_counts(run.context.params["data"], **columns, **more, groups=groups, rate=rate)
 

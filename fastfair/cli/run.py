@@ -39,8 +39,8 @@ OF_INPUT: dict[str, set[str]] = {
     "scores": {*option_names(read_comparisons), *_OF_TRIALS, "samples", "reference_group", "probe_group", *_OF_SECOND,
                "fmr_statistic", "at"},
     "vectors": {*option_names(read_embeddings), "fmr_statistic", "at"},
-    "counts": {"failures", "attempts"},
-    "decisions": {"failed", "subject", "failed_value"},
+    "counts": {"failures", "attempts", "missing_labels"},
+    "decisions": {"failed", "subject", "failed_value", "missing_labels"},
 }  # fmt: skip
 
 
@@ -115,7 +115,8 @@ class Run:
             more["groups"] = [*self.options.get("groups", ()), *zip(*sides, strict=True)]
         if "quality" in self.options:
             layout = arguments_for(read_comparisons, self.options).get("layout", USUAL_LAYOUT)
-            more["layout"] = replace(layout, quality=self.options["quality"])
+            table = self.options.get("quality_table")
+            more["layout"] = replace(layout, quality=self.options["quality"], quality_table=table)
         return self.call(read_comparisons, path, **more | self._vectors_of_trials())
 
     def _vectors_of_trials(self) -> dict[str, Any]:

@@ -16,7 +16,14 @@ from fastfair.io.formats import FORMATS
 from .verbs import FLAGS, TABLE, VERBS, Table, Verb
 
 _DATA = {"Comparisons", "ScannedComparisons", "Embeddings", "Evaluation", "FailureCounts", "Searches"}
-_NO_OPTIONS = ("path", "frame", "quality", "executor")  # what verbs take as arguments, or have in other ways
+# What verbs take as arguments, or have in other ways
+_NO_OPTIONS = (
+    "path",
+    "frame",
+    "quality",
+    "quality_table",
+    "executor",
+)
 _IN_PYTHON = re.compile(  # what texts say that holds of functions alone
     r"[,;] or (?:any data frame|(?:the )?(?:labels|roles|names) themselves|what `Embeddings\.enrolled` takes)"
     r"|[;,] see (?:Notes|`[\w.]+`)|[;,] `\w+\.by` chooses among them later"

@@ -237,7 +237,7 @@ VERBS: dict[str, Verb] = {
         "Tell what an error rate becomes when low quality is discarded. It also tells whose comparisons these are.",
         """fastfair discard scores.csv --at fmr=0.001 --quality quality --group sex
         fastfair discard scores.csv --at threshold=0.6 --reference-quality q1 --probe-quality q2 --output results""",
-        "quality reference_quality probe_quality groups at rate fractions output report",
+        "quality quality_table reference_quality probe_quality groups at rate fractions output report",
         "discard_curve", _SCORES,
         own=(
             *_SIDES,
@@ -245,6 +245,8 @@ VERBS: dict[str, Verb] = {
                    "reference_quality and probe_quality do.", section="Input"),
             Option("reference_quality", "Column with the quality of the references.", section="Input"),
             Option("probe_quality", "Column with the quality of the probes.", section="Input"),
+            Option("quality_table", "Table with one row for each sample, its id first, and the column --quality, as "
+                   "OFIQ and NFIQ 2 write it.", "path", section="Input"),
         ),
     ),
     "embeddings": Verb(

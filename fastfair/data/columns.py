@@ -14,15 +14,16 @@ from numpy.typing import ArrayLike, NDArray
 from fastfair._lib import label_codes, memory, validation
 from fastfair._lib.arguments import checked
 from fastfair._lib.label_codes import Coded, Labels, encode, encode_together
-from fastfair._lib.warnings import gathered, warn
-from fastfair.errors import DroppedWarning, InputError, LookAlikeWarning
+from fastfair._lib.warnings import warn
+from fastfair.errors import InputError, LookAlikeWarning
 
 from . import checks, group_labels, sample_names
+from .exclusions import gathering, leave_out
+from .group_labels import MissingLabels
 from .score_keys import Floats
 from .sorted_scores import Attributes, BothSides, CheckedColumns, read_only
 
 Failures = Literal["error", "exclude", "non-match"]
-MissingLabels = Literal["error", "drop", "unknown"]
 
 
 @checked
@@ -130,7 +131,8 @@ def checked_columns(
     values = checks.scores(scores)
     subjects = code_sides("subjects", ("reference", "probe"), sides)
     samples = code_sides("samples", ("reference_sample", "probe_sample"), sides)
-    attributes = code_attributes(sides.get("reference_group"), sides.get("probe_group"))
+    groups = sides.get("reference_group"), sides.get("probe_group")
+    attributes, lacking = code_attributes(*groups, policies.missing_labels)
     if subjects is not None:
         warn_of_look_alikes("subject", subjects[0].tolist())
     for name, (labels, *_) in attributes.items():
@@ -150,10 +152,10 @@ def checked_columns(
     failed = policies._find_failed(values)
     if failed is not None:
         values = np.where(failed, values.dtype.type(np.inf if score_kind == "distance" else -np.inf), values)
-    with gathered(DroppedWarning) as told:
-        keep = np.ones(flags.size, np.bool_)
+    with gathering() as left_out:
+        keep = group_labels.labelled(lacking, policies.missing_labels, flags.size, "comparisons")
         if subjects is not None and samples is not None and samples[0].size > subjects[0].size:  # known apart
-            keep &= rows_of_two_samples(policies.self_comparisons, samples[1], samples[2])
+            keep &= rows_of_two_samples(policies.self_comparisons, samples[1], samples[2], flags)
         if subjects is not None:
             keep &= rows_without_conflicts(policies.label_conflicts, flags, subjects, where, samples)
     if not keep.all():
@@ -161,7 +163,7 @@ def checked_columns(
         subjects, samples = (None if sides is None else kept_rows(sides, keep) for sides in (subjects, samples))
         failed = None if failed is None else failed[keep]
         attributes = {name: kept_rows(sides, keep) for name, sides in attributes.items()}
-    return CheckedColumns(values, flags, subjects, samples, attributes, score_kind, tuple(told), keep, failed)
+    return CheckedColumns(values, flags, subjects, samples, attributes, score_kind, tuple(left_out), keep, failed)
 
 
 def code_sides(what: str, names: tuple[str, str], columns: Mapping[str, Labels | None]) -> BothSides | None:
@@ -193,10 +195,16 @@ def subject_of_each(samples: BothSides, subjects: BothSides | None) -> NDArray[n
     return read_only(found.astype(np.int32, copy=False))
 
 
-def code_attributes(reference_group: Any, probe_group: Any) -> Attributes:
-    """Turn the labels of each attribute into codes, those of probes being those of references where none are given."""
+def code_attributes(
+    reference_group: Any, probe_group: Any, policy: MissingLabels
+) -> tuple[Attributes, dict[str, NDArray[np.bool_]]]:
+    """Turn the labels of each attribute into codes, those of probes being those of references where none are given.
+
+    policy: what to do with missing ones. Returned is also which rows have none, by what messages call the column.
+    """
+    lacking: dict[str, NDArray[np.bool_]] = {}
     if reference_group is None and probe_group is None:
-        return {}
+        return {}, lacking
     if reference_group is None:
         raise InputError("probe_group is given without reference_group")
     of_reference = group_labels.columns_of("reference_group", reference_group)
@@ -205,10 +213,16 @@ def code_attributes(reference_group: Any, probe_group: Any) -> Attributes:
         raise InputError(f"reference_group has the attributes {list(of_reference)}, but probe_group {list(of_probe)}")
     coded: Attributes = {}
     for name, column in of_reference.items():
-        sides = (column,) if of_probe[name] is column else (column, of_probe[name])
-        labels, codes = encode_together(("reference_group", "probe_group")[: len(sides)], sides)
+        attribute = f" {name!r}" if isinstance(reference_group, Mapping) else ""
+        sides = {f"reference_group{attribute}": column}
+        if of_probe[name] is not column:
+            sides[f"probe_group{attribute}"] = of_probe[name]
+        if policy != "error":
+            sides, without = group_labels.labels_by_policy(sides, policy)
+            lacking |= without
+        labels, codes = encode_together(list(sides), list(sides.values()), group_labels.COMPLETE)
         coded[name] = (labels, codes[0], codes[-1])
-    return coded
+    return coded, lacking
 
 
 def labels_of_subjects(subjects: BothSides | None, attributes: Attributes) -> dict[str, NDArray[np.uint16]]:
@@ -232,6 +246,7 @@ def kept_rows(columns: BothSides, keep: NDArray[np.bool_]) -> BothSides:
 
 
 _NAMED = 5  # rows that a warning names
+_DROP_SELF, _KEEP_SELF = 'self_comparisons="drop"', 'self_comparisons="keep" keeps them'
 
 
 def rows_without_conflicts(
@@ -270,13 +285,11 @@ def rows_without_conflicts(
     n_nonmated = int(same[conflicts].sum())
     kinds = f"{n_nonmated} of one subject marked non-mated, {conflicts.size - n_nonmated} of two subjects marked mated"
     if policy == "drop":
-        named = ", ".join(map(where, conflicts[:_NAMED].tolist())) + (", ..." if conflicts.size > _NAMED else "")
-        warn(
-            f"{conflicts.size} of {flags.size} comparisons left out, as mated contradicts their subjects ({kinds}): "
-            f"{named}",
-            DroppedWarning,
-        )
         keep[conflicts] = False
+        leave_out(
+            keep, "comparisons", "label conflict", "as mated contradicts their subjects", 'label_conflicts="drop"',
+            mated=flags, examples=map(where, conflicts[:_NAMED].tolist()),
+        )  # fmt: skip
         return keep
     row = int(conflicts[0])
     pair = [labels.item(side[row]) for side in (reference, probe)]
@@ -298,7 +311,7 @@ def rows_without_conflicts(
 
 
 def rows_of_two_samples(
-    policy: str, reference: NDArray[np.integer[Any]], probe: NDArray[np.integer[Any]]
+    policy: str, reference: NDArray[np.integer[Any]], probe: NDArray[np.integer[Any]], flags: NDArray[np.bool_]
 ) -> NDArray[np.bool_]:
     """Find the comparisons of two samples: one compared with itself says nothing of recognition.
 
@@ -308,6 +321,8 @@ def rows_of_two_samples(
         What to do with the others: warn so that the caller leaves them out, or keep them.
     reference, probe : (n,) ndarray of int
         The samples of each comparison.
+    flags : (n,) ndarray of bool
+        Whether each comparison is mated.
 
     Returns
     -------
@@ -317,11 +332,10 @@ def rows_of_two_samples(
     keep = np.asarray(reference != probe)
     if policy == "keep" or keep.all():
         return np.ones(keep.size, np.bool_)
-    warn(
-        f"{int((~keep).sum())} of {keep.size} comparisons left out, as they compare a sample with itself; "
-        'self_comparisons="keep" keeps them',
-        DroppedWarning,
-    )
+    leave_out(
+        keep, "comparisons", "self-comparison", "as they compare a sample with itself", _DROP_SELF, mated=flags,
+        hint=_KEEP_SELF,
+    )  # fmt: skip
     return keep
 
 
@@ -369,10 +383,11 @@ def columns_of_matrix(
     probe: Labels | None,
     reference_group: Labels | None,
     probe_group: Labels | None,
-) -> tuple[NDArray[Any], dict[str, Any]]:
-    """Return the scores of a matrix, row after row, and the labels of both sides of each comparison by argument.
+    policy: MissingLabels,
+) -> tuple[NDArray[Any], dict[str, Any], NDArray[np.bool_]]:
+    """Return the scores of a matrix, row after row, the labels of each comparison by argument, and which ones to keep.
 
-    See `Comparisons.from_matrix` for the arguments.
+    See `Comparisons.from_matrix` for the arguments; policy is `Policies.missing_labels`.
     """
     matrix = validation.numbers_in("scores", scores)
     if matrix.ndim != 2:
@@ -392,15 +407,20 @@ def columns_of_matrix(
         f"the comparisons of {n_rows:,} x {n_columns:,} scores",
         "give fewer rows or columns",
     )
-    spread: dict[str, Any] = {}
-    for name, (labels, size) in sides.items():
-        if labels is None:
-            continue
-        coded = encode(name, labels)
-        checks.same_length({name: coded.codes.size, "scores along that side": size})
-        codes = np.repeat(coded.codes, n_columns) if name.startswith("reference") else np.tile(coded.codes, n_rows)
-        spread[name] = Coded(coded.labels, codes)
-    return matrix.ravel(), spread
+
+    def spread(name: str, of_side: NDArray[Any]) -> NDArray[Any]:
+        return np.repeat(of_side, n_columns) if name.startswith("reference") else np.tile(of_side, n_rows)
+
+    given = {name: labels for name, (labels, _) in sides.items() if labels is not None}
+    grouped = {name: labels for name, labels in given.items() if name.endswith("group")}
+    coded = {name: encode(name, labels) for name, labels in given.items() if name not in grouped}
+    of_groups, lacking = group_labels.labels_by_policy(grouped, policy)
+    for name, column in (coded := coded | of_groups).items():
+        checks.same_length({name: column.codes.size, "scores along that side": sides[name][1]})
+    without = {name: spread(name, rows) for name, rows in lacking.items()}
+    keep = group_labels.labelled(without, policy, matrix.size, "comparisons")
+    columns = {name: Coded(column.labels, spread(name, column.codes)) for name, column in coded.items()}
+    return matrix.ravel(), columns, keep
 
 
 def without_diagonal(values: NDArray[Any], sides: dict[str, Any], score_kind: str, policy: str) -> NDArray[np.bool_]:
@@ -439,9 +459,10 @@ def without_diagonal(values: NDArray[Any], sides: dict[str, Any], score_kind: st
             "the only mated comparisons are on the diagonal of a symmetric matrix, all of whose entries are the best "
             'scores: they compare samples with themselves. Give a matrix of two sets, or pass self_comparisons="keep"'
         )
-    warn(
-        f"{n} of {n * n} comparisons left out: the diagonal of the symmetric matrix has nothing but the best scores, "
-        'as samples compared with themselves do; self_comparisons="keep" keeps them',
-        DroppedWarning,
-    )
-    return np.asarray(~np.eye(n, dtype=bool).ravel())
+    keep = ~np.eye(n, dtype=bool).ravel()
+    leave_out(
+        keep, "comparisons", "self-comparison",
+        "as the diagonal of the symmetric matrix has nothing but the best scores, those of samples with themselves",
+        _DROP_SELF, mated=~keep, hint=_KEEP_SELF,
+    )  # fmt: skip
+    return keep

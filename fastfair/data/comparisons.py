@@ -13,9 +13,8 @@ from numpy.typing import NDArray
 
 from fastfair._lib import validation
 from fastfair._lib.arguments import AnyNumber, Array, checked
-from fastfair._lib.label_codes import Coded, Labels, look_up
-from fastfair._lib.warnings import gathered
-from fastfair.errors import DroppedWarning, InputError
+from fastfair._lib.label_codes import Labels, look_up
+from fastfair.errors import InputError
 
 from . import checks, group_labels, score_keys, side_columns
 from .checks import ScoreKind
@@ -28,6 +27,7 @@ from .columns import (
     subject_of_each,
     without_diagonal,
 )
+from .exclusions import Exclusion, gathering
 from .score_keys import typed_threshold
 from .sorted_scores import (
     CheckedColumns,
@@ -95,8 +95,8 @@ class Comparisons:
         "similarity", "distance" or "log-likelihood-ratio", as given.
     score_dtype : dtype
         The type in which scores were given, float16, float32 or float64: thresholds are rounded to it.
-    left_out : tuple of str
-        What was left out of the data, how much and why, as warnings said it.
+    left_out : tuple of Exclusion
+        What was left out of the data, how much and why: each has what its warning said as text.
     failed : FailedComparisons or None
         The comparisons that failed; None where failures are refused. Those counted as non-matches are also in `mated`
         and `nonmated`, below all scores.
@@ -142,7 +142,7 @@ class Comparisons:
     grouping: tuple[str, ...]
     score_kind: str
     score_dtype: np.dtype[Any]
-    left_out: tuple[str, ...] = ()
+    left_out: tuple[Exclusion, ...] = ()
     failed: FailedComparisons | None = None
     quality: NDArray[Any] | tuple[NDArray[Any], NDArray[Any]] | None = None
     origin: Mapping[str, NDArray[Any]] = MappingProxyType({})
@@ -197,9 +197,9 @@ class Comparisons:
         others = {name: sides for name, sides in attributes.items() if name not in of_subject}
         sides = sort_sides(replace(columns, attributes=others), of_subject)
         if columns.failed is not None:
-            with gathered(DroppedWarning) as told:
+            with gathering() as without_scores:
                 sides, self.failed = parted(sides, failures)
-            self.left_out += tuple(told)
+            self.left_out += tuple(without_scores)
         self.mated, self.nonmated = sides
         self._choose_groups(tuple(self.attributes))
 
@@ -268,7 +268,11 @@ class Comparisons:
             )
         pairs = list(zip(references, probes, strict=True)) if probes else references
         attributes = side_columns.chosen("frame", pairs, columns.names).values()
-        labels = {name: columns.labels(name) for pair in attributes for name in pair}
+        is_complete = policies.missing_labels == "error"
+        labels = {
+            name: columns.labels(name, group_labels.COMPLETE) if is_complete else columns.entries(name)
+            for name in dict.fromkeys(name for pair in attributes for name in pair)
+        }
         groups = [{side_columns.shared_name(*pair): labels[pair[k]] for pair in attributes} or None for k in (0, 1)]
         named = {
             "reference": reference, "probe": probe, "reference_sample": reference_sample, "probe_sample": probe_sample
@@ -321,12 +325,16 @@ class Comparisons:
         >>> ff.Comparisons.from_matrix([[9, 1, 2], [0, 8, 3], [2, 1, 7]])
         Comparisons(3 mated, 6 non-mated, similarity, 3 subjects)
         """
-        values, sides = columns_of_matrix(scores, reference, probe, reference_group, probe_group)
-        keep = without_diagonal(values, sides, score_kind, policies.self_comparisons)
+        labels = reference, probe, reference_group, probe_group
+        with gathering() as left_out:
+            values, sides, keep = columns_of_matrix(scores, *labels, policies.missing_labels)
+            keep &= without_diagonal(values, sides, score_kind, policies.self_comparisons)
         if not keep.all():
             values = values[keep]
-            sides = {name: Coded(side.labels, side.codes[keep]) for name, side in sides.items()}
-        return cls(values, None, score_kind=score_kind, policies=policies, **sides)
+            sides = {name: side.take(keep) for name, side in sides.items()}
+        made = cls(values, None, score_kind=score_kind, policies=policies, **sides)
+        made.left_out = (*left_out, *made.left_out)
+        return made
 
     @checked
     def by(self, *attributes: str) -> Comparisons:

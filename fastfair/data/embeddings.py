@@ -13,13 +13,14 @@ from fastfair._lib import validation
 from fastfair._lib.arguments import Array, Probability, checked
 from fastfair._lib.label_codes import Coded, Labels, encode, encode_together
 from fastfair._lib.threads import run_blocks
-from fastfair._lib.warnings import gathered, warn
 from fastfair._lib.workers import Workers, reporting
-from fastfair.errors import DroppedWarning, InputError
+from fastfair.errors import InputError
 
 from . import checks, group_labels, score_keys
 from .checks import Similarity
 from .comparisons import Comparisons
+from .exclusions import gathering, leave_out
+from .group_labels import MissingLabels
 from .pair_search import PairFinder, Pairs, ready_for_products
 from .scans import KeptComparisons, ScannedComparisons
 from .sorted_scores import NotKept, SortedSide, read_only
@@ -152,6 +153,9 @@ class Embeddings:
     failures : {"error", "exclude"}
         What to do with vectors that are not finite or, with the cosine, zero, as of samples that failed: raise an
         error, or leave them out with a warning that counts them.
+    missing_labels : {"error", "drop", "unknown"}
+        What to do with vectors that lack a label in `group`: raise an error, leave them out with a warning that counts
+        them, or take "unknown" for it.
 
     Attributes
     ----------
@@ -185,8 +189,8 @@ class Embeddings:
         Number of vectors of each subject.
     n_mated, n_nonmated : int
         Number of comparisons of vectors of the same subject, and of different subjects.
-    left_out : tuple of str
-        What was left out of the data, how much and why, as warnings said it.
+    left_out : tuple of Exclusion
+        What was left out of the data, how much and why: each has what its warning said as text.
 
     Raises
     ------
@@ -199,7 +203,7 @@ class Embeddings:
     Warns
     -----
     DroppedWarning
-        Under ``failures="exclude"``.
+        Under ``failures="exclude"`` and ``missing_labels="drop"``.
 
     Examples
     --------
@@ -226,19 +230,22 @@ class Embeddings:
         similarity: Similarity = "cosine",
         role: Labels | None = None,
         failures: FailuresOfVectors = "error",
+        missing_labels: MissingLabels = "error",
     ) -> None:
         array = checks.vectors(vectors)
         who = encode("subject", subject)
-        columns = {} if group is None else group_labels.columns_of("group", group)
-        attributes = {name: encode(f"group {name!r}", column) for name, column in columns.items()}
+        attributes, lacking = group_labels.attributes_by_policy(group, missing_labels)
         sizes = {"vectors": len(array), "subject": who.codes.size}
         sizes |= {f"group {name!r}": coded.codes.size for name, coded in attributes.items()}
         is_probe = None if role is None else probes_of(role)
         if is_probe is not None:
             sizes["role"] = is_probe.size
         checks.same_length(sizes, "vector")
-        with gathered(DroppedWarning) as left_out:
-            keep = rows_of_vectors(array, similarity, failures)
+        with gathering() as left_out:
+            keep = group_labels.labelled(lacking, missing_labels, len(array), "vectors")
+            keep &= rows_of_vectors(array, similarity, failures)
+        if not keep.any():
+            raise InputError(f"no vectors are left: {' and '.join(map(str, left_out))}")
         if not keep.all():
             array = array[keep]
             who, *others = (coded.take(keep) for coded in (who, *attributes.values()))
@@ -535,11 +542,7 @@ def rows_of_vectors(vectors: NDArray[np.floating[Any]], similarity: str, failure
     if failures == "error":
         return np.ones(len(vectors), np.bool_)
     failed = checks.unusable(vectors, similarity)
-    if failed.any():
-        warn(
-            f"{int(failed.sum())} of {failed.size} vectors failed and are left out, as they are zero or not finite",
-            DroppedWarning,
-        )
+    leave_out(~failed, "vectors", "failed", "as they failed, being zero or not finite", 'failures="exclude"')
     return np.asarray(~failed)
 
 

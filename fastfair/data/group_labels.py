@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fastfair._lib import label_codes, validation
-from fastfair._lib.label_codes import Coded, Labels
+from fastfair._lib.label_codes import Coded, Labels, encode, encode_with_missing
 from fastfair.errors import InputError
 
+from .exclusions import leave_out
+
+MissingLabels = Literal["error", "drop", "unknown"]
+UNKNOWN = "unknown"  # label of entries without one, unless they are left out
+COMPLETE = (
+    'complete it, or pass missing_labels="drop" to leave these rows out, or missing_labels="unknown" to make them a '
+    "group"
+)
 INTERSECTION = " & "  # between the labels of several attributes
 _MOST_GROUPS = 2000  # pairs of groups are counted, so that time and memory grow with the square
 
@@ -28,6 +36,56 @@ def columns_of(name: str, group: Labels | Mapping[str, Labels]) -> dict[str, Any
             raise InputError(f"{name} has two attributes called {attribute.strip()!r}")
         columns[attribute.strip()] = column
     return columns
+
+
+def labels_by_policy(
+    columns: Mapping[str, Labels], policy: MissingLabels
+) -> tuple[dict[str, Coded], dict[str, NDArray[np.bool_]]]:
+    """Code columns of labels of one attribute, some of which may be missing.
+
+    Parameters
+    ----------
+    columns : mapping of str to array_like
+        The labels, by what messages call them: of one side, or of both.
+    policy : {"error", "drop", "unknown"}
+        What to do with missing ones: raise an error, give them any label, as `labelled` leaves them out, or "unknown".
+
+    Returns
+    -------
+    coded : dict of Coded
+    lacking : dict of (n,) ndarray of bool
+        Which rows have no label, for the columns in which some have none.
+    """
+    if policy == "error":
+        return {name: encode(name, column, COMPLETE) for name, column in columns.items()}, {}
+    found = encode_with_missing(list(columns), list(columns.values()), UNKNOWN if policy == "unknown" else None)
+    named = dict(zip(columns, found, strict=True))
+    lacking = {name: rows for name, (_, rows) in named.items() if rows.any()}
+    return {name: coded for name, (coded, _) in named.items()}, lacking
+
+
+def attributes_by_policy(
+    group: Labels | Mapping[str, Labels] | None, policy: MissingLabels
+) -> tuple[dict[str, Coded], dict[str, NDArray[np.bool_]]]:
+    """Code the argument `group`, a column for each attribute; policy and what is returned: as in `labels_by_policy`."""
+    coded: dict[str, Coded] = {}
+    lacking: dict[str, NDArray[np.bool_]] = {}
+    for name, column in ({} if group is None else columns_of("group", group)).items():
+        called = f"group {name!r}"
+        of_column, without = labels_by_policy({called: column}, policy)
+        coded[name] = of_column[called]
+        lacking |= without
+    return coded, lacking
+
+
+def labelled(lacking: Mapping[str, NDArray[np.bool_]], policy: str, n: int, entries: str) -> NDArray[np.bool_]:
+    """Return which of n entries to keep, as they have all labels or "unknown" is one; warn of the others."""
+    keep = np.ones(n, np.bool_)
+    if policy == "drop" and lacking:
+        keep = ~np.logical_or.reduce(list(lacking.values()))
+        because = f"as they lack a label in {' or '.join(lacking)}"
+        leave_out(keep, entries, "missing label", because, 'missing_labels="drop"')
+    return keep
 
 
 def attribute(name: str, labels: NDArray[Any]) -> tuple[str, ...]:

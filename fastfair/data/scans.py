@@ -20,6 +20,7 @@ from fastfair.errors import InputError
 
 from . import checks, group_labels, score_keys
 from .comparisons import Comparisons
+from .exclusions import Exclusion, merge_exclusions
 from .sorted_scores import (
     CheckedColumns,
     GroupedSide,
@@ -110,8 +111,8 @@ class ScannedComparisons:
         As in `Comparisons`.
     n_mated, n_nonmated : int
         Numbers of comparisons.
-    left_out : tuple of str
-        What was left out of the data, how much and why, as warnings said it.
+    left_out : tuple of Exclusion
+        What was left out of the data, how much and why: each has what its warning said as text.
 
     See Also
     --------
@@ -505,7 +506,7 @@ class Scan:
         self._subjects = _Labels("subjects")
         self._attributes: dict[str, _Labels] | None = None
         self._of_subject: dict[str, NDArray[np.uint16]] = {}
-        self.left_out: list[str] = []
+        self.left_out: list[Exclusion] = []
 
     @property
     def limits(self) -> Limits:
@@ -573,7 +574,7 @@ class Scan:
         kept = KeptComparisons._of_parts(
             mated=sides[0], nonmated=sides[1], subjects=read_only(self._subjects.labels), numbers=numbers,
             attributes=attributes, grouping=tuple(attributes), score_kind=self._score_kind,
-            score_dtype=self._score_dtype, pairs=self._pairs, left_out=tuple(self.left_out),
+            score_dtype=self._score_dtype, pairs=self._pairs, left_out=merge_exclusions([tuple(self.left_out)]),
         )  # fmt: skip
         return ScannedComparisons(kept)
 

@@ -31,7 +31,10 @@ def named(groups: str | Sequence[Any] | None) -> list[Any]:
     return [groups] if isinstance(groups, str) else list(groups or [])
 
 
-def chosen(place: object, groups: Sequence[Any], known: list[str]) -> dict[str, Pair]:
+_OF_SUBJECTS = "To read labels from a table of subjects, give metadata= and metadata_id="
+
+
+def chosen(place: object, groups: Sequence[Any], known: list[str], elsewhere: str = _OF_SUBJECTS) -> dict[str, Pair]:
     """Find the two columns, of references and of probes, that hold each attribute.
 
     Parameters
@@ -44,6 +47,8 @@ def chosen(place: object, groups: Sequence[Any], known: list[str]) -> dict[str, 
         share, or the first name.
     known : list of str
         All columns.
+    elsewhere : str
+        What a message says of other places that may hold them.
 
     Returns
     -------
@@ -62,7 +67,7 @@ def chosen(place: object, groups: Sequence[Any], known: list[str]) -> dict[str, 
                 raise InputError(not_there(place, unknown[0], known))
             name, pair = shared_name(*group), group
         else:
-            name, pair = _of_name(place, group, known)
+            name, pair = _of_name(place, group, known, elsewhere)
         if attributes.get(name, pair) != pair:
             raise InputError(f"groups has two attributes called {name!r}: {attributes[name]} and {pair}")
         attributes[name] = pair
@@ -105,7 +110,7 @@ def shared_name(reference: str, probe: str) -> str:
     return next(iter(_pairs([reference, probe]).values()), plain)
 
 
-def _of_name(place: object, group: str, known: list[str]) -> tuple[str, Pair]:
+def _of_name(place: object, group: str, known: list[str], elsewhere: str) -> tuple[str, Pair]:
     held, pairs = holding(group, known), _pairs(known)
     pair = next((pair for pair in pairs if group in pair), None)
     if held == [(group, group)] and pair is not None:
@@ -125,7 +130,7 @@ def _of_name(place: object, group: str, known: list[str]) -> tuple[str, Pair]:
     hint = did_you_mean(group, [*pairs.values(), *(name for name in known if name not in of_one_side)])
     raise InputError(
         f"{place} has no column {group!r}, nor reference_{group} and probe_{group}{hint}; its columns are "
-        f"{', '.join(known)}. To read labels from a table of subjects, give metadata= and metadata_id="
+        f"{', '.join(known)}. {elsewhere}"
     )
 
 

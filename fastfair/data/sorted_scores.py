@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 from fastfair._lib import validation
 from fastfair._lib.label_codes import FEW, in_use, look_up, mark
 from fastfair._lib.threads import count_threads, in_threads, slices
-from fastfair._lib.warnings import warn
-from fastfair.errors import DroppedWarning, InputError
+from fastfair.errors import InputError
 
 from . import checks, sample_names, score_keys
+from .exclusions import Exclusion, note
 
 _Array = TypeVar("_Array", bound=NDArray[Any])
 BothSides = tuple[NDArray[Any], NDArray[Any], NDArray[Any]]
@@ -268,7 +268,7 @@ class CheckedColumns:
         The same for each attribute.
     score_kind : str
         As in `Comparisons`.
-    left_out : tuple of str
+    left_out : tuple of Exclusion
         What was left out, and why.
     keep : (rows,) ndarray of bool
         Which of the rows that were given are among them.
@@ -282,7 +282,7 @@ class CheckedColumns:
     samples: BothSides | None
     attributes: Attributes
     score_kind: str
-    left_out: tuple[str, ...]
+    left_out: tuple[Exclusion, ...]
     keep: NDArray[np.bool_]
     failed: NDArray[np.bool_] | None = None
 
@@ -510,11 +510,12 @@ def parted(sides: list[SortedSide], policy: str) -> tuple[list[SortedSide], Fail
     failed = [side.take(np.arange(n)) for side, n in zip(sides, numbers, strict=True)]
     if policy == "exclude":
         if any(numbers):
-            warn(
-                f"{sum(numbers)} of {sum(map(len, sides))} comparisons left out, as they failed: {numbers[0]} mated "
-                f"and {numbers[1]} non-mated",
-                DroppedWarning,
-            )
+            n_before = sum(map(len, sides))
+            record = Exclusion(
+                sum(numbers), n_before, "comparisons", "failed", "as they failed", 'failures="exclude"',
+                n_mated=numbers[0], n_nonmated=numbers[1],
+            )  # fmt: skip
+            note(record)
         sides = [side.take(np.arange(n, len(side))) for side, n in zip(sides, numbers, strict=True)]
     return sides, FailedComparisons(failed[0], failed[1], policy)
 

@@ -22,6 +22,7 @@ from fastfair._lib.plots import COLORS, LONGEST_LABEL, Bar, Line, axes_or_new, d
 from fastfair._lib.text import drawn, p_in_words, shortened
 from fastfair._lib.warnings import warn
 from fastfair.data.comparisons import Comparisons
+from fastfair.data.exclusions import gathering
 from fastfair.data.group_labels import INTERSECTION, chosen
 from fastfair.error_rates.operating_points import OperatingPoint, threshold_key
 from fastfair.error_rates.rates import ErrorRate
@@ -476,7 +477,8 @@ def stratified_rates(
     if not others or by in others:
         raise InputError(f"strata must name attributes other than {by!r}")
     key = threshold_key(comparisons, at)
-    cells = fitting.count_cells(comparisons, [by, *others], key, rate, unit)
+    with gathering() as between:
+        cells = fitting.count_cells(comparisons, [by, *others], key, rate, unit)
     found = stratify(cells, [by, *others], by, others)
     if len(found.values) < 2:
         raise InputError(f"there are no comparisons of two values of {by!r}, so there is nothing to compare")
@@ -495,6 +497,7 @@ def stratified_rates(
     return StratifiedRates(
         rate, at, comparisons.to_threshold(key), by, found.strata, shares, tuple(found.rates(confidence_level)),
         tuple(differences), confidence_level, found.cells.n_subjects, settings,
+        left_out=(*comparisons.left_out, *between),
     )  # fmt: skip
 
 
@@ -757,7 +760,8 @@ def error_model(
     for name in baseline or {}:
         validation.choice("baseline", name, names)
     key = threshold_key(comparisons, at)
-    cells = fitting.count_cells(comparisons, names, key, rate, unit)
+    with gathering() as between:
+        cells = fitting.count_cells(comparisons, names, key, rate, unit)
     design, terms, bases = fitting.make_design(cells, names, baseline or {})
     _require_distinct(design, terms, names)
     fitted = fitting.fit(cells, design)
@@ -775,6 +779,7 @@ def error_model(
     return ErrorModel(
         rate, at, comparisons.to_threshold(key), bases, effects, tuple(_tests(fitted, terms, names)),
         contradictions, confidence_level, int(cells.n.sum()), int(cells.errors.sum()), cells.n_subjects, settings,
+        left_out=(*comparisons.left_out, *between),
     )  # fmt: skip
 
 

@@ -26,10 +26,10 @@ from scipy.special import fdtrc, stdtr, stdtrit
 
 from fastfair import intervals
 from fastfair._lib import memory
-from fastfair._lib.warnings import warn
 from fastfair.data.comparisons import Comparisons
+from fastfair.data.exclusions import leave_out
 from fastfair.data.sorted_scores import GroupedSide
-from fastfair.errors import DroppedWarning, FastfairError, InputError
+from fastfair.errors import FastfairError, InputError
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -157,10 +157,8 @@ def _of_one_subject(by_group: GroupedSide) -> Integers:
     if reference is not None and probe is not None and not np.array_equal(reference, probe):
         raise InputError("some mated comparisons are of two subjects and cannot be attempts of one: leave them out")
     counts = np.diag(np.diag(by_group.cells))
-    between = int(by_group.cells.sum() - counts.sum())
-    if between:
-        n = len(by_group.side)
-        warn(f"{between} of {n} mated comparisons have other values on either side: left out", DroppedWarning)
+    keep = by_group.reference_group == by_group.probe_group
+    leave_out(keep, "mated comparisons", "between groups", "as their two sides have different values")
     return counts
 
 

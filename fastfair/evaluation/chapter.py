@@ -316,7 +316,7 @@ def chapter_of(evaluation: Evaluated, together: Evaluated, numbers: str, beside:
     """Make a chapter; `together` is the same evaluation with intervals that hold in all groups together."""
     tests = beside.tests_of(evaluation.groups) if evaluation.groups else []
     answer = of_groups(evaluation, together, tests)
-    sections = [Section("", [*left_out_of(evaluation), *(said for _, said in answer)])]
+    sections = [Section("", [*left_out_of_measures(evaluation), *(said for _, said in answer)])]
     for rates in evaluation.rates:
         sections += _rates_sections(evaluation, rates, beside, tests)
     for test in tests:
@@ -339,11 +339,6 @@ def chapter_of(evaluation: Evaluated, together: Evaluated, numbers: str, beside:
     first = FirstScreen(facts_of(evaluation), overall(evaluation), answer, limits(evaluation), picture, n_groups)
     title = f"By {grouping_of(evaluation)}" if evaluation.settings["grouping"] else "All comparisons"
     return Chapter(title, summary_of(evaluation, together), sections, evaluation.settings, numbers, first=first)
-
-
-def left_out_of(evaluation: Evaluated) -> list[str]:
-    """Say what was left out of the data, and of the measures."""
-    return [*(visible(f"Left out: {text}.") for text in evaluation.left_out), *left_out_of_measures(evaluation)]
 
 
 def quantity_cell(one: Quantity) -> Cell:

@@ -16,6 +16,7 @@ from fastfair.data import derived
 from fastfair.data.checks import LOG_LIKELIHOOD_RATIO
 from fastfair.data.comparisons import Comparisons
 from fastfair.data.embeddings import Embeddings
+from fastfair.data.exclusions import exclusions_of_systems
 from fastfair.data.scans import ScannedComparisons
 from fastfair.error_rates.operating_points import OperatingPoint, at_fmr
 from fastfair.errors import InputError
@@ -215,7 +216,8 @@ def _compared(
     for (one, other), of_pair, pvalues in zip(pairs, tests, adjusted, strict=True):
         both = (names[one], names[other]), (systems[one], systems[other])
         contrasts += contrasts_of(*both, of_pair, level, pvalues)
-    return SystemComparison(tuple(names), tuple(evaluations), contrasts, settings)
+    left_out = exclusions_of_systems(zip(names, evaluations, strict=True))
+    return SystemComparison(tuple(names), tuple(evaluations), contrasts, settings, left_out=left_out)
 
 
 def _matched(scored: Sequence[_Scored], names: Sequence[str], *, one_by_one: bool) -> list[Comparisons]:

@@ -538,7 +538,7 @@ def evaluated(
         warn_of_narrow_intervals(quantities, at_points, measured if request.measures and method != "auto" else ())
     return Evaluation(
         quantities, tuple(at_points), comparisons.groups, measured, settings, repr(whole), uncertainty,
-        None if isinstance(whole, ScannedComparisons) else comparisons, comparisons.left_out, n_subjects,
+        None if isinstance(whole, ScannedComparisons) else comparisons, n_subjects, left_out=comparisons.left_out,
     )  # fmt: skip
 
 

@@ -81,7 +81,6 @@ class Evaluated:
     description: str
     uncertainty: IntervalMaker | None = field(default=None, repr=False, metadata=UNWRITTEN)
     comparisons: Comparisons | None = field(default=None, repr=False, metadata=UNWRITTEN)
-    left_out: tuple[str, ...] = ()
     n_subjects: int | None = None
     traces: Traces | None = field(default=None, repr=False)
     together: tuple[tuple[float, float] | None, ...] = field(default=(), repr=False)

@@ -61,8 +61,6 @@ class Evaluation(Evaluated, Result):
         was read from a file. Use `replicates` and `with_intervals`.
     comparisons : Comparisons or None
         The comparisons, which curves and distributions of scores are drawn from; None in what was read from a file.
-    left_out : tuple of str
-        What was left out of the comparisons, as `Comparisons.left_out`.
     n_subjects : int or None
         Number of subjects of the comparisons; None where it is not known who they are.
     traces : Traces or None
@@ -284,10 +282,13 @@ class Evaluation(Evaluated, Result):
         <BLANKLINE>
         * fewer than 30 errors behind the rate (Doddington's rule of 30)
         """
-        return "\n".join([*summary_of(self, self._together), *lines_of_tables(self)])
+        return "\n".join([super().summary(), *lines_of_tables(self)])
+
+    def _sentences(self) -> Sequence[str]:
+        return summary_of(self, self._together)
 
     def _shown(self) -> Sequence[str]:
-        return summary_of(self, self._together) if self.rates else [self.description]
+        return super().summary().splitlines() if self.rates else [self.description]
 
     @cached_property
     def _together(self) -> Evaluation:

@@ -30,7 +30,7 @@ from .chapter import (
     det_curve,
     det_limits,
     facts_of,
-    left_out_of,
+    left_out_of_measures,
     limits,
     printed_of,
     size_of,
@@ -454,7 +454,7 @@ def _curves_shown(systems: Mapping[str, Evaluated]) -> list[str]:
 def chapter_of_systems(found: SystemComparison) -> Chapter:
     """Make a chapter of the evaluations of systems and of how they differ; those of more than two are ranked."""
     systems, rankings, first = found._systems(), found._rankings(), found.evaluations[0]
-    left_out = list(dict.fromkeys(said for one in found.evaluations for said in left_out_of(one)))
+    left_out = list(dict.fromkeys(said for one in found.evaluations for said in left_out_of_measures(one)))
     sections = [Section("", left_out), *_det_curves(systems)]
     is_pair = len(systems) == 2
     for point in dict.fromkeys(one.at for one in found.contrasts):

@@ -77,8 +77,6 @@ class WorstComparisons(Result):
         Empty where subjects are not known.
     errors : dict of str to Errors
         All errors among the "mated" and the "non-mated" comparisons; those that were asked for.
-    left_out : tuple of str
-        What was left out of the comparisons before they were numbered.
     """
 
     at: OperatingPoint
@@ -91,7 +89,6 @@ class WorstComparisons(Result):
     labels: dict[str, tuple[Any, ...]]
     subjects: dict[str, tuple[Any, ...]] = field(default_factory=dict)
     errors: dict[str, Errors] = field(default_factory=dict)
-    left_out: tuple[str, ...] = ()
 
     @checked
     def subjects_to_frame(self, backend: frames.Backend | None = None) -> Any:
@@ -124,7 +121,9 @@ class WorstComparisons(Result):
             if found.n_errors >= FEWEST_ERRORS and not math.isnan(found.concentration):
                 share = per_cent(found.concentration)
                 text.append(f"{share} of the {rate.errors} involve the 5 % of subjects with most of them.")
-        return text + [f"Rows are counted without what was left out: {told}" for told in self.left_out]
+        if self.left_out:
+            text.append("Rows are counted without what was left out:")
+        return text
 
     def _columns(self) -> dict[str, list[Any]]:
         columns: dict[str, Sequence[Any]] = {

@@ -591,6 +591,7 @@ def fnmr_test(
         groups=counts.groups, n_subjects=counts.n_subjects, n_errors=counts.n_failures,
         standard_error=counts.standard_error, rate_name=counts.rate_name, icc=counts.icc,
         design_effect=counts.design_effect, remarks=tuple(counts.remarks()), counts=counts,
+        left_out=counts.left_out,
     )  # fmt: skip
 
 
@@ -746,7 +747,7 @@ def _test_of_false_matches(
         observed, values, settings, "non-mated comparisons", roots, interval,
         groups=tuple(comparisons.groups[k] for k in kept), n_subjects=subjects[kept],
         n_errors=np.asarray(found.group_false_matches)[kept], standard_error=error, rate_name="fmr",
-        threshold=rates.threshold,
+        threshold=rates.threshold, left_out=comparisons.left_out,
     )  # fmt: skip
 
 
@@ -1042,6 +1043,7 @@ def margin_of_error(
         groups=counts.groups, group_rate=counts.group_rate, rate_name=counts.rate_name, n_subjects=counts.n_subjects,
         n_attempts=counts.n_attempts, n_failures=counts.n_failures, remarks=tuple(counts.remarks()), counts=counts,
         confidence_level=confidence_level, quantile=quantile, center=center, replicates=distances,
+        left_out=counts.left_out,
         settings={
             "at": None if at is None else str(at), "n_resamples": n_resamples, "confidence_level": confidence_level,
             "quantile": quantile, "center": center, "incomplete_groups": incomplete_groups, "rng": seed,

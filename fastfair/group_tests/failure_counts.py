@@ -30,11 +30,13 @@ from fastfair._lib.workers import Report, Workers
 from fastfair.data import checks, group_labels
 from fastfair.data.comparisons import Comparisons
 from fastfair.data.embeddings import Embeddings
+from fastfair.data.exclusions import Exclusions, gathering, leave_out
+from fastfair.data.group_labels import MissingLabels
 from fastfair.data.scans import KeptComparisons, Reader, ScannedComparisons
 from fastfair.data.sorted_scores import read_only
 from fastfair.data.vector_pairs import PairsOfVectors
 from fastfair.error_rates.operating_points import OperatingPoint, threshold_key, with_enough_pairs
-from fastfair.errors import DependentGroupsWarning, DroppedWarning, InputError, visible
+from fastfair.errors import DependentGroupsWarning, InputError, visible
 from fastfair.measures._registry import METRICS
 
 Floats = NDArray[np.float64]
@@ -68,12 +70,22 @@ def _whole_numbers(name: str, values: object) -> Counts:
     return array.astype(np.int64)
 
 
-def _coded_groups(group: GroupLabels, sizes: dict[str, int], entry: str) -> dict[str, Coded]:
-    """Code the labels of each attribute, as many as other columns, whose sizes are given by name, have."""
-    columns = group_labels.columns_of("group", group)
-    coded = {name: encode(f"group {name!r}", column) for name, column in columns.items()}
+def _coded_groups(
+    group: GroupLabels, sizes: dict[str, int], entry: str, policy: MissingLabels
+) -> tuple[dict[str, Coded], NDArray[np.bool_], Exclusions]:
+    """Code the labels of each attribute, as many as other columns, whose sizes are given by name, have.
+
+    Returned are also which rows to keep, and what is left out as policy says.
+    """
+    coded, lacking = group_labels.attributes_by_policy(group, policy)
     checks.same_length(sizes | {f"group {name!r}": column.codes.size for name, column in coded.items()}, entry)
-    return coded
+    with gathering() as left_out:
+        keep = group_labels.labelled(lacking, policy, next(iter(sizes.values())), f"{entry}s")
+    if keep.size and not keep.any():
+        raise InputError(f"no {entry}s are left: {' and '.join(map(str, left_out))}")
+    if not keep.all():
+        coded = {name: column.take(keep) for name, column in coded.items()}
+    return coded, keep, tuple(left_out)
 
 
 _ROUNDING = 1e-13  # share of the squares that sums of squared deviations of 0 may be off by
@@ -178,6 +190,9 @@ class FailureCounts(Shown):
     rate : {"fnmr", "fta", "fte", "fnir", "fpir"}, default "fnmr"
         Which rate failures are counted for, so that results call it by its name: false non-match rate,
         failure-to-acquire rate, failure-to-enrol rate, or a false negative or positive identification rate.
+    missing_labels : {"error", "drop", "unknown"}
+        What to do with subjects that lack a label in `group`: raise an error, leave them out with a warning that counts
+        them, or take "unknown" for it.
 
     Attributes
     ----------
@@ -204,6 +219,8 @@ class FailureCounts(Shown):
         Variance of the rate divided by that of as many independent attempts.
     standard_error : (g,) ndarray
         Standard error of the rate, if subjects are independent.
+    left_out : tuple of Exclusion
+        What was left out of the data that were counted.
 
     Raises
     ------
@@ -238,11 +255,21 @@ class FailureCounts(Shown):
     groups: tuple[str, ...]
     grouping: tuple[str, ...]
     rate_name: str
+    left_out: Exclusions = ()
 
     @checked
-    def __init__(self, failures: Array, attempts: Array, group: GroupLabels, *, rate: RateOfFailure = "fnmr") -> None:
+    def __init__(
+        self,
+        failures: Array,
+        attempts: Array,
+        group: GroupLabels,
+        *,
+        rate: RateOfFailure = "fnmr",
+        missing_labels: MissingLabels = "error",
+    ) -> None:
         e, m = (_whole_numbers(name, values) for name, values in (("failures", failures), ("attempts", attempts)))
-        coded = _coded_groups(group, {"failures": e.size, "attempts": m.size}, "subject")
+        sizes = {"failures": e.size, "attempts": m.size}
+        coded, keep, left_out = _coded_groups(group, sizes, "subject", missing_labels)
         if not coded:
             raise InputError("group has no attributes: give the group of each subject")
         if e.size == 0:
@@ -254,13 +281,14 @@ class FailureCounts(Shown):
                 raise InputError(
                     f"{what}, but row {row} (counted from 0) has {e[row]} failures in {m[row]} attempts", row=row
                 )
+        e, m = e[keep], m[keep]
         if float(m.max()) ** 2 * m.size > 2**62:
             raise InputError(f"attempts of up to {m.max()} by {m.size} subjects are more than can be summed exactly")
         labels = {name: group_labels.attribute(name, column.labels) for name, column in coded.items()}
         groups, codes = group_labels.intersections(
             tuple(labels), labels, [{name: column.codes.astype(np.uint16) for name, column in coded.items()}]
         )
-        vars(self).update(vars(self._of(e, m, codes[0], groups, tuple(labels), rate)))
+        vars(self).update(vars(self._of(e, m, codes[0], groups, tuple(labels), rate, left_out)))
 
     @classmethod
     @checked
@@ -272,6 +300,7 @@ class FailureCounts(Shown):
         *,
         rate: RateOfFailure = "fnmr",
         failed_value: str | None = None,
+        missing_labels: MissingLabels = "error",
     ) -> FailureCounts:
         """Count the attempts and failures of each subject from a list of attempts.
 
@@ -290,6 +319,8 @@ class FailureCounts(Shown):
             one sample is needed, give one row for each subject.
         failed_value : str, optional
             The label of failed attempts in `failed`, such as "no face found".
+        missing_labels : {"error", "drop", "unknown"}
+            As in the class, for attempts.
 
         Returns
         -------
@@ -337,7 +368,10 @@ class FailureCounts(Shown):
                 )
             decisions = (column.codes == labels.index(failed_value)).astype(np.int64)
         who = encode("subject", subject)
-        coded = _coded_groups(group, {"failed": decisions.size, "subject": who.codes.size}, "attempt")
+        sizes = {"failed": decisions.size, "subject": who.codes.size}
+        coded, keep, left_out = _coded_groups(group, sizes, "attempt", missing_labels)
+        if not keep.all():
+            who, decisions = who.take(keep), decisions[keep]
         groups = {
             name: Coded(column.labels, group_labels.one_for_each(who, name, column)) for name, column in coded.items()
         }
@@ -345,7 +379,9 @@ class FailureCounts(Shown):
         failures = np.bincount(who.codes[decisions == 1], minlength=who.labels.size)
         if rate == "fte":
             failures, attempts = (failures == attempts).astype(np.int64), np.ones_like(attempts)
-        return cls(failures, attempts, groups, rate=rate)
+        made = cls(failures, attempts, groups, rate=rate)
+        made.left_out = left_out
+        return made
 
     @classmethod
     @checked
@@ -398,20 +434,22 @@ class FailureCounts(Shown):
 
         def count(given: Comparisons | ScannedComparisons) -> FailureCounts:
             counted = given.kept if isinstance(given, ScannedComparisons) else given
-            return cls._of(*_count_rejected(counted, at), given.groups, given.grouping)
+            with gathering() as between:
+                rejected = _count_rejected(counted, at)
+            return cls._of(*rejected, given.groups, given.grouping, left_out=(*given.left_out, *between))
 
         return of_kept_pairs(comparisons, at, count, n_threads)
 
     @classmethod
     def _of(
         cls, failures: Counts, attempts: Counts, code: NDArray[Any], groups: tuple[str, ...],
-        grouping: tuple[str, ...], rate_name: str = "fnmr",
+        grouping: tuple[str, ...], rate_name: str = "fnmr", left_out: Exclusions = (),
     ) -> Self:  # fmt: skip
         """Make counts of parts that are checked; groups may be without subjects."""
         made = object.__new__(cls)
         made.failures, made.attempts = read_only(failures), read_only(attempts)
         made.subject_group = read_only(code.astype(np.uint16))
-        made.groups, made.grouping, made.rate_name = groups, grouping, rate_name
+        made.groups, made.grouping, made.rate_name, made.left_out = groups, grouping, rate_name, left_out
         return made
 
     @property
@@ -564,7 +602,7 @@ class FailureCounts(Shown):
         inside = np.isin(self.subject_group, kept)
         return self._of(
             self.failures[inside], self.attempts[inside], position[self.subject_group[inside]],
-            tuple(self.groups[k] for k in kept), self.grouping, self.rate_name,
+            tuple(self.groups[k] for k in kept), self.grouping, self.rate_name, self.left_out,
         )  # fmt: skip
 
     def _shown(self) -> Sequence[str]:
@@ -623,10 +661,7 @@ def _count_rejected(comparisons: Comparisons, at: OperatingPoint) -> tuple[Count
     attempts = np.bincount(unit[inside], minlength=comparisons.subjects.size * n_groups)
     failures = np.bincount(unit[rejected], minlength=attempts.size)
     if not inside.all():
-        warn(
-            f"{np.count_nonzero(~inside)} of {inside.size} mated comparisons are between two groups and left out",
-            DroppedWarning,
-        )
+        leave_out(inside, "mated comparisons", "between groups", "as they are between two groups")
     there = np.flatnonzero(attempts)
     in_several = there.size - np.unique(there // n_groups).size
     if in_several:

@@ -19,6 +19,7 @@ from fastfair import intervals
 from fastfair._lib.arguments import Natural, checked
 from fastfair._lib.plots import Bar, Line, draw_rows
 from fastfair._lib.text import p_in_words, per_cent
+from fastfair.data.exclusions import exclusions_of, exclusions_of_systems
 from fastfair.error_rates.operating_points import OperatingPoint
 from fastfair.errors import InputError
 from fastfair.results.result import Result
@@ -202,7 +203,7 @@ def compare_searches(
     for searches in systems:
         rates, of_people = identified(searches, points, [searches.n_enrolled], (rank, gallery, level))
         about = searches.groups, searches.n_enrolled, rank, gallery, level, searches
-        of_each.append(Identification(tuple(rates), *about))
+        of_each.append(Identification(tuple(rates), *about, left_out=exclusions_of(searches)))
         influences.append(of_people)
     rows: list[SearchDifference] = []
     for one, other in zip(*(system.rows for system in of_each), strict=True):
@@ -227,7 +228,8 @@ def compare_searches(
         raise InputError("there is no rate to compare: the operating points hold it, or no searches are of its kind")
     adjusted = intervals.holm([row.pvalue for row in rows]).tolist()
     rows = [replace(row, pvalue_adjusted=p) for row, p in zip(rows, adjusted, strict=True)]
-    return SearchComparison(tuple(rows), (of_each[0], of_each[1]), level)
+    left_out = exclusions_of_systems(zip(("first", "second"), systems, strict=True))
+    return SearchComparison(tuple(rows), (of_each[0], of_each[1]), level, left_out=left_out)
 
 
 def _described(searches: Searches) -> tuple[Any, Any, Any]:

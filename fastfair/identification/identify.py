@@ -31,6 +31,7 @@ from fastfair._lib.arguments import Natural, checked
 from fastfair._lib.plots import Bar, draw_lines, draw_rows, rate_ticks
 from fastfair._lib.text import per_cent, rate_with_interval, typed
 from fastfair.claims import Check, Evidence, Requirement, judged, requirements_of
+from fastfair.data.exclusions import exclusions_of
 from fastfair.error_rates.operating_points import FEWEST_ERRORS, OperatingPoint, allowed_errors
 from fastfair.errors import InputError
 from fastfair.group_tests.failure_counts import FailureCounts
@@ -441,7 +442,7 @@ class Identification(Result):
         rows = judged(wanted, self.groups, rows_at, level, needed=needed)
         texts = tuple(one.text for one in wanted)
         settings = {"rank": self.rank, "gallery": self.gallery, "confidence_level": level, "requirements": list(texts)}
-        return Check(texts, tuple(rows), level, settings, allow_undecided)
+        return Check(texts, tuple(rows), level, settings, allow_undecided, left_out=self.left_out)
 
     def _searches(self) -> Searches:
         if self.searches is None:
@@ -985,4 +986,5 @@ def identify(
         raise InputError("measures compare groups, and the searches have fewer than two: give group")
     rows = tuple(identified(searches, points, wanted, (rank, gallery, level), named, returned_group)[0])
     warn_of_narrow(rows)
-    return Identification(rows, searches.groups, n, rank, gallery, level, searches)
+    left_out = exclusions_of(searches)
+    return Identification(rows, searches.groups, n, rank, gallery, level, searches, left_out=left_out)

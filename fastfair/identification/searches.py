@@ -25,6 +25,7 @@ from fastfair._lib.workers import Executor
 from fastfair.data import checks, group_labels
 from fastfair.data.checks import Similarity
 from fastfair.data.embeddings import Embeddings
+from fastfair.data.exclusions import Exclusions
 from fastfair.data.pair_search import lengths, padded_for_products, products_apart
 from fastfair.data.sorted_scores import read_only
 from fastfair.errors import InputError
@@ -71,6 +72,8 @@ class Searches(Shown):
         These people, -1 for none.
     reach : (searches,) ndarray
         The score above which all candidates are known; -inf where all are.
+    left_out : tuple of Exclusion
+        What was left out of the data that were searched.
 
     Examples
     --------
@@ -94,6 +97,7 @@ class Searches(Shown):
     best: Floats
     candidate: Codes
     reach: Floats
+    left_out: Exclusions = ()
 
     def __init__(self) -> None:
         raise InputError("searches are made by from_scores, from_matrix, from_candidates or from_vectors")
@@ -353,12 +357,14 @@ class Searches(Shown):
         place = np.arange(len(embeddings.vectors)) if part_of is None else part_of
         subject, is_probe = embeddings.subject[place], embeddings.is_probe[place]
         people, groups = embeddings.subjects[subject], np.array(embeddings.groups, object)
-        return cls.from_vectors(
+        made = cls.from_vectors(
             embeddings.vectors[is_probe], people[is_probe], embeddings.vectors[~is_probe], people[~is_probe],
             group=groups[embeddings.subject_group[subject[is_probe]]] if groups.size else None,
             similarity=embeddings.similarity, candidates=candidates,
             templates=templates if part_of is None else "best", n_threads=n_threads, executor=executor,
         )  # fmt: skip
+        made.left_out = embeddings.left_out
+        return made
 
     @classmethod
     @checked

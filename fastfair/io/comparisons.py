@@ -12,20 +12,19 @@ from numpy.typing import NDArray
 from fastfair._lib import whole_files
 from fastfair._lib.arguments import checked
 from fastfair._lib.frames import FrameColumns
-from fastfair._lib.label_codes import Coded, encode
-from fastfair._lib.warnings import gathered, warn
-from fastfair.data import checks
+from fastfair._lib.label_codes import Coded
+from fastfair.data import checks, group_labels
 from fastfair.data.checks import ScoreKind
 from fastfair.data.columns import USUAL, Policies, checked_columns, without_diagonal
 from fastfair.data.comparisons import Comparisons
 from fastfair.data.embeddings import NamedVectors
+from fastfair.data.exclusions import gathering, leave_out
 from fastfair.data.sorted_scores import CheckedColumns, SortedSide
-from fastfair.errors import DroppedWarning, InputError
+from fastfair.errors import InputError
 
 from . import files, formats, tables
 from .embeddings import as_text, cut_out, read_named_vectors, take
 from .formats import USUAL_LAYOUT, HowToRead, Layout, ScoreTable
-from .metadata import UNKNOWN
 
 if TYPE_CHECKING:
     import polars as pl
@@ -144,10 +143,33 @@ def read_comparisons(
     if table.quality is not None:
         of_reference, of_probe = (frame.numbers(name)[keep] for name in table.quality)
         comparisons.quality = of_reference if table.quality[0] == table.quality[1] else (of_reference, of_probe)
+    elif how.quality is not None:
+        comparisons.quality = _quality_of_samples(how, columns)
     origin = {} if table.lines is None else {"line": np.asarray(table.lines, np.uint32)}
     origin |= {name: table.frame[name].to_numpy() for name in how.keep}
     comparisons.origin = {name: column[keep] for name, column in origin.items()}
     return comparisons
+
+
+def _quality_of_samples(how: HowToRead, columns: CheckedColumns) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Look the quality of both samples of each comparison up in a table."""
+    ids = columns.samples or columns.subjects
+    if ids is None or how.quality is None:
+        raise InputError("quality of samples needs their ids: name their columns with reference= and probe=")
+    sides = [Coded(ids[0], codes) for codes in ids[1:]]
+    reference, probe = how.quality.quality_of(sides)
+    lacking = [side.codes[np.isnan(of_side)] for side, of_side in zip(sides, (reference, probe), strict=True)]
+    lost = np.unique(np.concatenate(lacking))
+    if lost.size and how.policies.failures == "error":
+        named = ", ".join(repr(str(ids[0][code])) for code in lost[:_NAMED]) + (", ..." if lost.size > _NAMED else "")
+        raise InputError(
+            f"{lost.size} of {ids[0].size} samples have no quality in {how.quality.place}: {named}; give one to each, "
+            'or leave their comparisons out of curves, with failures="exclude"'
+        )
+    return reference, probe
+
+
+_NAMED = 5  # samples that a message names
 
 
 def _vectors(
@@ -181,7 +203,7 @@ def coded_rows(table: ScoreTable, how: HowToRead) -> CheckedColumns:
     if how.subject_pattern is not None:  # "" says that there are no subjects to find
         table.subject_pattern = how.subject_pattern or None
     columns = FrameColumns(table.frame)
-    with gathered(DroppedWarning) as without_labels, table.placed():
+    with gathering() as without_labels, table.placed():
         subjects, samples = _subjects_and_samples(table, how)
         sides, keep = _groups(table, how, subjects, samples)
         if table.is_matrix and subjects is not None:
@@ -257,21 +279,16 @@ def _groups(
     keep = np.ones(table.frame.height, np.bool_)
     if not table.attributes:
         return {}, keep
-    names = dict.fromkeys(name for pair in table.attributes.values() for name in pair)
-    of_columns = {name: _labels(columns, name, how.policies.missing_labels) for name in names}
-    sides = {
-        f"{side}_group": {name: of_columns[pair[k]][0] for name, pair in table.attributes.items()}
-        for k, side in enumerate(_SIDES)
-    }
-    lacking = {name: missing for name, (_, missing) in of_columns.items() if missing.any()}
-    if how.policies.missing_labels == "drop" and lacking:
-        keep = ~np.logical_or.reduce(list(lacking.values()))
-        warn(
-            f"{int((~keep).sum())} of {keep.size} comparisons left out, as they lack a label in "
-            f"{' or '.join(map(repr, lacking))}",
-            DroppedWarning,
-        )
-    return sides, keep
+    policy = how.policies.missing_labels
+    sides: dict[str, dict[str, Coded]] = {f"{side}_group": {} for side in _SIDES}
+    lacking: dict[str, NDArray[np.bool_]] = {}
+    for attribute, pair in table.attributes.items():
+        entries = {f"column {name!r}": columns.entries(name) for name in dict.fromkeys(pair)}
+        coded, without = group_labels.labels_by_policy(entries, policy)
+        lacking |= without
+        for side, name in zip(_SIDES, pair, strict=True):
+            sides[f"{side}_group"][attribute] = coded[f"column {name!r}"]
+    return sides, keep & group_labels.labelled(lacking, policy, keep.size, "comparisons")
 
 
 _NEEDS_SAMPLES = (
@@ -281,36 +298,14 @@ _NEEDS_SAMPLES = (
 _NEEDS_SUBJECTS = "metadata= needs the subjects of the comparisons: name their columns with reference= and probe="
 
 
-def _labels(columns: FrameColumns, name: str, policy: str) -> tuple[Any, NDArray[np.bool_]]:
-    """Return the labels of a column, and which are missing. Missing ones are refused, or get another."""
-    if columns[name].dtype.is_integer() and not columns[name].is_null().any():
-        return columns.labels(name), np.zeros(len(columns[name]), np.bool_)
-    texts, codes = columns.texts(name)
-    missing = np.array([text is None for text in texts], np.bool_)[codes]
-    if not missing.any():
-        return columns.labels(name), missing
-    if policy == "error":
-        row = int(missing.argmax())
-        raise InputError(
-            f"column {name!r} has no label in row {row} (counted from 0) and {int(missing.sum())} in all: complete it, "
-            'or pass missing_labels="drop" to leave these rows out, or missing_labels="unknown" to make them a group',
-            row=row,
-        )
-    coded = encode(name, [UNKNOWN if text is None else text for text in texts])
-    return Coded(coded.labels, coded.codes[codes]), missing
-
-
 def _without_attacks(columns: FrameColumns, name: str) -> NDArray[np.bool_]:
     """Leave out the rows of presentation attacks, which are neither mated nor non-mated comparisons."""
     texts, codes = columns.texts(name)
     attacks = np.array([text is not None for text in texts])[codes]
     if attacks.any():
         kinds = ", ".join(repr(text) for text in texts if text is not None)
-        warn(
-            f"{int(attacks.sum())} of {attacks.size} comparisons left out, as they are attacks by {name!r} ({kinds}), "
-            "and so neither mated nor non-mated",
-            DroppedWarning,
-        )
+        because = f"as they are attacks by {name!r} ({kinds}), and so neither mated nor non-mated"
+        leave_out(~attacks, "comparisons", "attack", because)
     return np.asarray(~attacks)
 
 

@@ -11,10 +11,8 @@ import numpy as np
 from fastfair._lib.arguments import checked
 from fastfair._lib.frames import FrameColumns
 from fastfair._lib.label_codes import Coded, Labels, encode
-from fastfair._lib.warnings import gathered
-from fastfair.data import checks, sample_names, side_columns
+from fastfair.data import checks, group_labels, sample_names, side_columns
 from fastfair.data.checks import Similarity
-from fastfair.data.columns import MissingLabels
 from fastfair.data.embeddings import (
     Embeddings,
     FailedVectors,
@@ -24,7 +22,9 @@ from fastfair.data.embeddings import (
     TemplateScore,
     rows_of_vectors,
 )
-from fastfair.errors import DroppedWarning, InputError
+from fastfair.data.exclusions import gathering
+from fastfair.data.group_labels import MissingLabels
+from fastfair.errors import InputError
 
 from . import files, tables
 from .metadata import Metadata
@@ -90,8 +90,9 @@ def read_embeddings(
     similarity : {"cosine", "inner_product", "negative_euclidean"}
         As in `Embeddings`.
     missing_labels : {"error", "drop", "unknown"}
-        What to do with vectors of subjects that have no metadata, or an empty label: raise an error, or leave them out
-        with a warning that says how many, which copies the other vectors; "unknown" is a label.
+        What to do with vectors of subjects that have no metadata, or with an empty label in these, in the file, in
+        `samples` or in `groups`: raise an error; leave them out with a warning that says how many, which copies the
+        other vectors; or take "unknown" for it.
     failures : {"error", "exclude"}
         As in `Embeddings`.
 
@@ -143,19 +144,24 @@ def read_embeddings(
     who = _labels(table, "subject", subject)
     if subject_pattern is not None:
         who = cut_out([("subject", who)], subject_pattern)[0]
-    labels: dict[str, Any] = dict(groups) if isinstance(groups, Mapping) else {}
-    labels |= {name: table.labels("groups", name) for name in of_file}
+    labels, lacking = group_labels.attributes_by_policy(groups if isinstance(groups, Mapping) else {}, missing_labels)
+    for name in of_file:
+        labels[name], without = table.labels_by_policy("groups", name, missing_labels)
+        lacking |= {} if without is None else {f"column {name!r}": without}
     roles = None if role is None else _labels(table, "role", role)
     templates = template if template is None or isinstance(template, int) else _labels(table, "template", template)
     array = file.vectors(vectors)
     with files.naming(file.place):
-        checks.same_length({"vectors": len(array), "subject": who.codes.size}, "vector")
-    with gathered(DroppedWarning) as left_out:
-        keep = np.ones(len(array), np.bool_)
+        sizes = {f"group {name!r}": column.codes.size for name, column in labels.items()}
+        checks.same_length({"vectors": len(array), "subject": who.codes.size} | sizes, "vector")
+    with gathering() as left_out:
+        keep = group_labels.labelled(lacking, missing_labels, len(array), "vectors")
         if described is not None:
             (labels,) = described.groups_of([who])
             keep = described.kept([who], missing_labels, "vectors")
         keep &= rows_of_vectors(array, similarity, failures)
+    if not keep.any():
+        raise InputError(f"{file.place}: no vectors are left: {' and '.join(map(str, left_out))}")
     if not keep.all():
         array, who, labels, roles = array[keep], take(who, keep), take(labels, keep), take(roles, keep)
         templates = templates if isinstance(templates, int) else take(templates, keep)

@@ -10,6 +10,7 @@ from fastfair._lib import label_codes
 from fastfair._lib.arguments import checked
 from fastfair._lib.frames import FrameColumns
 from fastfair.data import side_columns
+from fastfair.data.group_labels import COMPLETE, MissingLabels
 from fastfair.errors import FileFormatError, InputError
 from fastfair.group_tests.failure_counts import FailureCounts, RateOfFailure
 
@@ -34,6 +35,7 @@ def read_failure_counts(
     subject: str | None = None,
     rate: RateOfFailure = "fnmr",
     failed_value: str | None = None,
+    missing_labels: MissingLabels = "error",
 ) -> FailureCounts:
     r"""Read failures and attempts from a table with one row for each subject, or with one row for each attempt.
 
@@ -57,6 +59,9 @@ def read_failure_counts(
         enrolment for each subject, which failed if all of the subject's attempts did.
     failed_value : str, optional
         Where the column `failed` holds labels, that of attempts that failed.
+    missing_labels : {"error", "drop", "unknown"}
+        What to do with rows that lack a label of a group: raise an error, leave them out with a warning that counts
+        them, or take "unknown" for it.
 
     Returns
     -------
@@ -94,12 +99,18 @@ def read_failure_counts(
     first, second = columns = [table.require(role, name or role) for role, name in given.items()]
     frame = FrameColumns(table.columns([*columns, *(table.require("groups", name) for name in attributes)]))
     with table.placed():
-        labels = {name: frame.labels(name) for name in attributes}
+        labels: dict[str, Any] = {
+            name: frame.labels(name, COMPLETE) if missing_labels == "error" else frame.entries(name)
+            for name in attributes
+        }
         failures_of: Any = frame.labels(first) if failed_value is not None else _numbers(table, frame, first)
         if not of_attempts:
-            return FailureCounts(failures_of, _numbers(table, frame, second), labels, rate=rate)
+            attempts_of = _numbers(table, frame, second)
+            return FailureCounts(failures_of, attempts_of, labels, rate=rate, missing_labels=missing_labels)
         who = frame.labels(second)
-        return FailureCounts.from_decisions(failures_of, who, labels, rate=rate, failed_value=failed_value)
+        return FailureCounts.from_decisions(
+            failures_of, who, labels, rate=rate, failed_value=failed_value, missing_labels=missing_labels
+        )
 
 
 def _numbers(table: tables.Table, frame: FrameColumns, name: str) -> Any:

@@ -29,6 +29,7 @@ from .text import Text, fields_of, is_number
 
 if TYPE_CHECKING:
     import polars as pl
+    from narwhals.typing import IntoDataFrame
 
 VOXCELEB_SUBJECT = r"^([^/]+)/"  # names begin with the folder of a speaker
 _CANONICAL = ("score", "mated", "reference", "probe")
@@ -56,7 +57,11 @@ class Layout:
     quality : str or pair of str, optional
         Columns of the score file with the quality of samples, for `discard_curve`: the name of one column for the whole
         comparison; what the names of two columns share, as "quality" for "reference_quality" and "probe_quality"; or a
-        pair of columns, that of the references first.
+        pair of columns, that of the references first. With `quality_table`, its column; so also where the metadata are
+        of samples and have this column.
+    quality_table : path or data frame, optional
+        Table with the quality of each sample, such as OFIQ and NFIQ 2 write it: one row for each sample, whose id comes
+        first.
     keep : str or sequence of str
         Columns of the score file to keep, such as your own ids of comparisons; `worst_comparisons` shows them.
     metadata_id : str, optional
@@ -82,6 +87,7 @@ class Layout:
     format: str = "auto"
     mated_value: str | float | None = None
     quality: str | tuple[str, str] | None = None
+    quality_table: str | Path | IntoDataFrame | None = None
     keep: str | Sequence[str] = ()
     metadata_id: str | None = None
     metadata_per: MetadataPer = "subject"
@@ -90,6 +96,7 @@ class Layout:
 
 
 USUAL_LAYOUT = Layout()
+_OF_QUALITY = "To read quality from a table with one row for each sample, give it as quality_table="
 
 
 @dataclass
@@ -102,6 +109,8 @@ class HowToRead:
         What the pairs of a list of trials are scored with.
     described : Metadata or None
         The table of metadata.
+    quality : Metadata or None
+        The table with the quality of samples.
     attributes : list
         The attributes that make groups, as `side_columns.named` returns them.
     keep : tuple of str
@@ -121,6 +130,7 @@ class HowToRead:
     trials: str | Path | None = None
     vectors: NamedVectors | None = None
     described: Metadata | None = field(init=False)
+    quality: Metadata | None = field(init=False)
     attributes: list[Any] = field(init=False)
     keep: tuple[str, ...] = field(init=False)
 
@@ -131,13 +141,30 @@ class HowToRead:
             raise InputError("with embeddings=, leave failure_score= out: vectors that are zero or not finite failed")
         layout = self.layout
         validation.choice("format", layout.format, ("auto", *FORMATS))
-        self.described = None
-        if metadata is not None:
-            per = layout.metadata_per if layout.metadata_subject is None else "sample"
+        self.described, self.quality = None, None
+        per = layout.metadata_per if layout.metadata_subject is None else "sample"
+        self._read_quality(metadata if per == "sample" else None)
+        describes = bool(self.attributes or layout.metadata_subject)
+        if metadata is not None and (describes or self.quality is None or layout.quality_table is not None):
             self.described = Metadata(metadata, layout.metadata_id, self.attributes, per, layout.metadata_subject)
-        elif layout.metadata_id is not None or layout.metadata_subject is not None:
+        elif metadata is None and (layout.metadata_id is not None or layout.metadata_subject is not None):
             name = "metadata_id" if layout.metadata_subject is None else "metadata_subject"
             raise InputError(f"{name} is given without metadata=")
+
+    def _read_quality(self, metadata: Any) -> None:
+        """Read the quality of samples from its table, or from metadata of samples that have it."""
+        layout, failures = self.layout, self.policies.failures != "error"
+        if layout.quality_table is not None:
+            if not isinstance(layout.quality, str):
+                raise InputError("quality_table is given without quality: name the column of this table")
+            table, ids, called = layout.quality_table, None, "quality_table"
+        elif isinstance(layout.quality, str) and metadata is not None:
+            if layout.quality not in tables.of_source(metadata, "metadata", "metadata").names:
+                return
+            table, ids, called = metadata, layout.metadata_id, "metadata"
+        else:
+            return
+        self.quality = Metadata(table, ids, [], "sample", quality=layout.quality, called=called, failures=failures)
 
     @property
     def names(self) -> dict[str, str | None]:
@@ -398,8 +425,8 @@ def choose(table: tables.Table, how: HowToRead, kind: Format) -> ScoreTable:
     chosen["samples"] = _SAMPLES if set(_SAMPLES) <= set(known) and not of_samples else None
     chosen["attack"] = next((name for name in kind.attacks if name in known), None)
     quality = None
-    if how.layout.quality is not None:
-        (quality,) = side_columns.chosen(table.place, [how.layout.quality], known).values()
+    if how.layout.quality is not None and how.quality is None:
+        (quality,) = side_columns.chosen(table.place, [how.layout.quality], known, _OF_QUALITY).values()
     roles = {role: chosen[role] for role in _CANONICAL if chosen[role] is not None}
     roles |= dict(zip(_SAMPLES, chosen["samples"] or (), strict=False))
     pairs = [(f"attribute {name!r}", pair) for name, pair in attributes.items()]
@@ -433,6 +460,8 @@ def _require_no_columns(file: ScoreFile, how: HowToRead, allowed: str = "") -> N
     """Refuse what only files with named columns have."""
     given = [role for role, name in how.names.items() if name is not None and role != allowed]
     given += [name for name, value in (("keep", how.keep), ("quality", how.layout.quality)) if value]
+    if how.quality is not None:
+        given.remove("quality")
     if given:
         named = " and ".join(f"{name}=" for name in given)
         raise InputError(f"a {file.format.name} file has no named columns, so leave {named} out")
@@ -511,7 +540,7 @@ def _read_matrix(file: ScoreFile, how: HowToRead) -> ScoreTable:
             f"{file.path}: a score matrix is square, but this array's shape is {scores.shape}; give other matrices to "
             "Comparisons.from_matrix, and save lists of scores and their labels as the arrays of one .npz"
         )
-    values, sides = columns_of_matrix(scores, None, None, None, None)
+    values, sides, _ = columns_of_matrix(scores, None, None, None, None, "error")
     frame = pl.DataFrame({"score": values, **{side: coded.codes for side, coded in sides.items()}})
     return ScoreTable(file.path, frame, "score", None, "reference", "probe", is_matrix=True)
 

@@ -10,15 +10,16 @@ from numpy.typing import NDArray
 
 from fastfair._lib.frames import FrameColumns
 from fastfair._lib.label_codes import Coded, encode, in_use
-from fastfair._lib.warnings import warn
 from fastfair.data import sample_names
-from fastfair.data.columns import plain_label
-from fastfair.errors import DroppedWarning, InputError
+from fastfair.data.columns import plain_label, row_of_arrays
+from fastfair.data.exclusions import leave_out
+from fastfair.data.group_labels import UNKNOWN
+from fastfair.errors import InputError
 
 from . import tables
 
 MetadataPer = Literal["subject", "sample"]
-UNKNOWN = "unknown"  # label of entries without one, unless they are left out
+_NAMED = 5  # ids and rows that a message names
 
 _Column = tuple[list[str | None], NDArray[np.intp]]  # distinct texts, None if missing, and the place of each row's
 
@@ -38,21 +39,39 @@ class Metadata:
         What the ids are of.
     subject : str, optional
         The column with the subject of each sample.
+    quality : str, optional
+        The column with the quality of each sample.
+    called : str
+        The argument that holds the table.
+    failures : bool, optional
+        Whether quality may be missing, as that of samples that failed.
     """
 
     def __init__(
-        self, source: Any, ids: str | None, attributes: list[str], per: str = "subject", subject: str | None = None
+        self,
+        source: Any,
+        ids: str | None,
+        attributes: list[str],
+        per: str = "subject",
+        subject: str | None = None,
+        quality: str | None = None,
+        called: str = "metadata",
+        failures: bool | None = None,
     ) -> None:
-        if not attributes and subject is None:
+        if not attributes and subject is None and quality is None:
             raise InputError("metadata is given without groups: name the columns that make the groups with groups=")
-        table = tables.of_source(source, "metadata", "metadata")
+        table = tables.of_source(source, called, called, failures)
+        self.place = table.place
         ids = table.names[0] if ids is None else ids
         self.per, self.attributes = per, attributes
         named = [("metadata_id", ids), *(("groups", name) for name in attributes)]
         named += [] if subject is None else [("metadata_subject", subject)]
-        frame = FrameColumns(table.columns([table.require(role, name) for role, name in named]))
+        named += [] if quality is None else [("quality", quality)]
+        numbers = [] if quality is None else [quality]
+        frame = FrameColumns(table.columns([table.require(role, name) for role, name in named], numbers))
         self._labels = {name: frame.texts(name) for name in attributes}
         self._subject = None if subject is None else frame.texts(subject)
+        self._quality = None if quality is None else frame.numbers(quality).astype(np.float64)
         texts, codes = frame.texts(ids)
         if None in texts:
             row = int(np.argmax(codes == texts.index(None)))
@@ -85,6 +104,12 @@ class Metadata:
         rows = self._rows(samples)
         reference, probe = _of_rows("metadata_subject", self._subject, rows, in_use(self._n_rows + 1, *rows)[0])
         return reference, probe
+
+    def quality_of(self, samples: Sequence[Coded]) -> list[NDArray[np.float64]]:
+        """Return the quality of each comparison's reference and probe samples; NaN where the table has none."""
+        assert self._quality is not None
+        of_row = np.append(self._quality, np.nan)  # -1 stands for no row
+        return [of_row[rows] for rows in self._rows(samples)]
 
     def kept(
         self, sides: Sequence[Coded], policy: str, entries: str, others: NDArray[Any] | None = None
@@ -122,14 +147,17 @@ class Metadata:
         codes = [side.codes[~of_side] for side, of_side in zip(sides, known, strict=True)]  # sides have the same labels
         lost = list(map(str, sides[0].labels[np.unique(np.concatenate(codes))]))
         who = f"{len(lost)} of {sides[0].labels.size} {self.per}s"
-        named = ", ".join(map(repr, lost[:5])) + (", ..." if len(lost) > 5 else "")
-        gone = f"{who} have no metadata for {' and '.join(self.attributes) or 'their subjects'}: {named}"
+        named = ", ".join(map(repr, lost[:_NAMED])) + (", ..." if len(lost) > _NAMED else "")
+        lacking = f"have no metadata for {' and '.join(self.attributes) or 'their subjects'}"
         counted = f"{int((~keep).sum())} of {keep.size} {entries}"
         hint = self._hint(lost, others)
         if policy != "drop":
             would_do = 'missing_labels="drop" to leave them out, or missing_labels="unknown" to make them a group'
-            raise InputError(f"{gone}; {counted} are theirs. {hint or f'Complete the metadata, or pass {would_do}'}")
-        warn(f"{gone}; {counted} left out" + (f". {hint}" if hint else ""), DroppedWarning)
+            advice = hint or f"Complete the metadata, or pass {would_do}"
+            raise InputError(f"{who} {lacking}: {named}; {counted} are theirs. {advice}")
+        names = map(repr, lost[:_NAMED])
+        because = f"as their {self.per}s {lacking}"
+        leave_out(keep, entries, "missing label", because, 'missing_labels="drop"', examples=names, hint=hint)
         return keep
 
     def _hint(self, lost: list[str], others: NDArray[Any] | None) -> str:
@@ -193,13 +221,9 @@ class Metadata:
                 contradicted |= wrong
         if not contradicted.any():
             return keep
-        rows = np.flatnonzero(contradicted)
-        named = ", ".join(map(str, rows[:5])) + (", ..." if rows.size > 5 else "")
-        warn(
-            f"{rows.size} of {contradicted.size} comparisons left out, as their labels of {' and '.join(told)} "
-            f"contradict the metadata: rows {named} (counted from 0)",
-            DroppedWarning,
-        )
+        because = f"as their labels of {' and '.join(told)} contradict the metadata"
+        rows = map(row_of_arrays, np.flatnonzero(contradicted)[:_NAMED].tolist())
+        leave_out(~contradicted, "comparisons", "label conflict", because, 'label_conflicts="drop"', examples=rows)
         return np.asarray(keep & ~contradicted)
 
 

@@ -21,6 +21,7 @@ from fastfair._lib.workers import Executor, reporting
 from fastfair.data import checks
 from fastfair.data.checks import ScoreKind
 from fastfair.data.columns import USUAL, Policies
+from fastfair.data.exclusions import Exclusion
 from fastfair.data.scans import LEAST_MEMORY, DividedPart, Limits, Scan, ScannedComparisons, divided
 from fastfair.errors import InputError
 
@@ -200,7 +201,7 @@ class _ReadPart(NamedTuple):
     """A part that was read."""
 
     divided: DividedPart | None  # None where everything was left out
-    left_out: tuple[str, ...]  # what was, and why
+    left_out: tuple[Exclusion, ...]  # what was, and why
     rows: tables.Rows  # the place of its rows
     keep: NDArray[np.bool_]  # which of the rows are in it
 

@@ -23,7 +23,8 @@ from fastfair._lib.frames import FrameColumns
 from fastfair._lib.label_codes import Coded
 from fastfair._lib.text import not_there
 from fastfair._lib.warnings import require, told_as
-from fastfair.data import checks
+from fastfair.data import checks, group_labels
+from fastfair.data.group_labels import MissingLabels
 from fastfair.data.temporary_files import Folder, room
 from fastfair.errors import FileFormatError, InputError
 
@@ -113,14 +114,27 @@ class Table(Rows):
 
     def labels(self, role: str, name: str | None = None) -> Coded:
         """Return the labels of a role: the column named, or the one with the name of the role."""
+        name = self._holding(role, name)
+        with files.naming(self.place), self.placed():
+            return FrameColumns(self.columns([name])).labels(name)
+
+    def labels_by_policy(self, role: str, name: str, policy: MissingLabels) -> tuple[Coded, NDArray[np.bool_] | None]:
+        """Return the labels of a column some of which may be missing, and which are, if some are."""
+        name = self._holding(role, name)
+        called = f"column {name!r}"
+        with files.naming(self.place), self.placed():
+            entries = FrameColumns(self.columns([name])).entries(name)
+            coded, lacking = group_labels.labels_by_policy({called: entries}, policy)
+        return coded[called], lacking.get(called)
+
+    def _holding(self, role: str, name: str | None) -> str:
+        """Return the column that holds the labels of a role."""
         if self.names == [""]:
             raise InputError(
                 f"{self.place} holds nothing but vectors: give the {role} of each as an array, or a table with one row "
                 "for each vector as samples="
             )
-        name = self.require(role, role if name is None else name)
-        with files.naming(self.place), self.placed():
-            return FrameColumns(self.columns([name])).labels(name)
+        return self.require(role, role if name is None else name)
 
     def vectors(self, name: str | None = None) -> Array:
         """Return the vectors, an array of two dimensions: the column named, or the one called "vectors"."""
@@ -147,12 +161,15 @@ class Table(Rows):
             return np.asarray(column.to_numpy())
 
 
-def of_source(source: Any, called: str, place: str) -> Table:
-    """Make a table of a text file, Parquet file or data frame; `called` is the argument that holds it."""
+def of_source(source: Any, called: str, place: str, failures: bool | None = None) -> Table:
+    """Make a table of a text file, Parquet file or data frame; `called` is the argument that holds it.
+
+    failures: as in `text.Text`, where numbers are read.
+    """
     if not isinstance(source, str | Path):
         return of_frame(source, called, place)
     path = files.check_file(source)
-    return of_parquet(path) if path.suffix.lower() == ".parquet" else of_text(text.read(path))
+    return of_parquet(path) if path.suffix.lower() == ".parquet" else of_text(text.read(path, failures))
 
 
 def of_vectors(source: Any, wanted: Sequence[str]) -> Table:
@@ -182,6 +199,7 @@ def of_text(content: text.Text, separator: str | None = None) -> Table:
         raise FileFormatError(
             f"{content.path}: the header has neither tab, comma nor semicolon: {content.first[:120]!r}"
         )
+    content = text.without_last_separator(content, by)
     names = _restored(pl.DataFrame({"name": text.header(content, by)})).to_series().to_list()
 
     def read(wanted: list[str], numbers: Sequence[str]) -> Any:

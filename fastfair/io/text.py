@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -31,6 +31,7 @@ _DECIMAL_COMMA = r"^[+-]?[0-9]*,[0-9]+(?:[eE][+-]?[0-9]+)?$"
 _PERHAPS_THOUSANDS = r"^[+-]?[1-9][0-9]{0,2},[0-9]{3}$"
 _COPIES = 3  # copies of the text in memory while it is split
 _SHOWN = 120  # characters of a line in a message
+_LONGEST_LINE = 2**18  # bytes of a row that shows how many fields there are
 
 
 @dataclass(frozen=True)
@@ -255,6 +256,19 @@ def header(text: Text, separator: str) -> list[str]:
         return next(csv.reader(lines, delimiter=separator, strict=True))
     except csv.Error as error:
         raise FileFormatError(f"{text.path}: line {text.number}: the header cannot be read: {error}") from None
+
+
+def without_last_separator(text: Text, separator: str) -> Text:
+    """Leave out a separator that ends the header alone, and no row, as OFIQ writes it."""
+    first = text.first.rstrip(_BLANKS.replace(separator, ""))
+    if not first.endswith(separator) or '"' in first:
+        return text
+    start = len(text.first.encode())
+    row = text.data[start : start + _LONGEST_LINE].decode(errors="ignore").lstrip("\r\n").splitlines()[:1]
+    if not row or '"' in row[0] or row[0].count(separator) != first.count(separator) - 1:
+        return text
+    first = first.removesuffix(separator)
+    return replace(text, data=first.encode() + text.data[start:], first=first)
 
 
 def _content(path: Path) -> bytes:

@@ -20,6 +20,7 @@ from fastfair._lib.tables import in_columns
 from fastfair._lib.text import NONE, cell, number_with_interval, per_cent, shown, value_and_ends
 from fastfair._lib.warnings import require
 from fastfair._version import __version__
+from fastfair.data.exclusions import sentences_on_exclusions
 from fastfair.errors import InputError, visible
 from fastfair.measures._registry import MEASURES, METRICS, measure_of, printed_name
 from fastfair.uncertainty.quantities import IN_PER_CENT
@@ -116,7 +117,8 @@ def _page(results: Sequence[Any], title: str, digests: dict[str, str]) -> str:
         for result, chapter in pairs
         if result not in placed and result not in evaluations
     ]
-    return render(title, [*shown, *apart], cards, digests, chapters)
+    excluded = dict.fromkeys(said for one in results for said in sentences_on_exclusions(one.left_out))
+    return render(title, [*shown, *apart], cards, digests, chapters, [visible(said) for said in excluded])
 
 
 def _requirements(check: Any, chapter: Chapter, *, is_folded: bool) -> Chapter:
@@ -231,8 +233,9 @@ def _drawing(estimate: float, end: float, bound: float) -> str:
 
 
 def render(
-    title: str, chapters: Sequence[Chapter], cards: Sequence[Card], files: Mapping[str, str], numbers: Sequence[Chapter]
-) -> str:
+    title: str, chapters: Sequence[Chapter], cards: Sequence[Card], files: Mapping[str, str],
+    numbers: Sequence[Chapter], excluded: Sequence[str],
+) -> str:  # fmt: skip
     """Return the text of a page.
 
     Parameters
@@ -247,6 +250,8 @@ def render(
         SHA-256 by the name of each file that results were computed from.
     numbers : sequence of Chapter
         All chapters in the order of the results, whose numbers the page holds as JSON.
+    excluded : sequence of str
+        What was left out of the data.
 
     Returns
     -------
@@ -264,7 +269,7 @@ def render(
     template = environment.from_string(resources.files(__package__).joinpath("page.html").read_text("utf-8"))
     content: dict[str, Any] = {
         "title": visible(title),
-        "first": _first_screen(chapters),
+        "first": _first_screen(chapters, excluded),
         "cards": cards,
         "verdicts": " · ".join(
             f"{n} {one}" for one in VERDICTS if (n := sum(card.verdict == one for card in cards))
@@ -281,7 +286,7 @@ def render(
     return str(template.render(content))
 
 
-def _first_screen(chapters: Sequence[Chapter]) -> FirstScreen:
+def _first_screen(chapters: Sequence[Chapter], excluded: Sequence[str]) -> FirstScreen:
     """Put together what was tested and the answer: of several evaluations, overall numbers stand once."""
     firsts = [chapter.first for chapter in chapters if chapter.first is not None]
     largest = max(firsts, key=lambda one: one.size, default=FirstScreen())
@@ -291,7 +296,8 @@ def _first_screen(chapters: Sequence[Chapter]) -> FirstScreen:
         for chapter in chapters if chapter.first is None
         for k, sentence in enumerate(chapter.summary)
     ]  # fmt: skip
-    return replace(largest, overall=[*largest.overall, *of_groups, *largest.limits, *others])
+    facts = [*largest.facts, *(("" if k else "Left out", said) for k, said in enumerate(excluded))]
+    return replace(largest, facts=facts, overall=[*largest.overall, *of_groups, *largest.limits, *others])
 
 
 def _tied(value: Any) -> Any:

@@ -24,6 +24,7 @@ from fastfair._lib.plots import axes_or_new, tick_per_cent
 from fastfair._lib.text import per_cent
 from fastfair._lib.warnings import warn
 from fastfair.data.comparisons import Comparisons
+from fastfair.data.exclusions import exclusions_of
 from fastfair.error_rates.operating_points import ENOUGH_ERRORS, OperatingPoint, threshold_key
 from fastfair.error_rates.rates import errors_of_top_subjects
 from fastfair.errors import InputError, OutOfReachWarning
@@ -499,7 +500,7 @@ def plan_fmr(
         claimed=claimed, fmr=design.fmr, covariance=design.covariance, again=design.again, wanted_assurance=assurance,
         n_subjects=n if is_reached else None, needed=rows[n], studies=tuple(rows.values()),
         n_independent=independent_subjects(design, claimed, assurance, confidence_level),
-        confidence_level=confidence_level,
+        confidence_level=confidence_level, left_out=exclusions_of(pilot),
         settings={
             "at": None if at is None else str(at), "n_partners": n_partners, "n_samples": n_samples,
             "n_simulations": n_simulations, "max_subjects": max_subjects, "rng": seed,

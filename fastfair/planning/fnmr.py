@@ -25,6 +25,7 @@ from fastfair._lib.text import per_cent
 from fastfair._lib.threads import run_blocks
 from fastfair._lib.warnings import require, warn
 from fastfair._lib.workers import Report, reporting
+from fastfair.data.exclusions import exclusions_of
 from fastfair.errors import InputError, OutOfReachWarning
 from fastfair.group_tests.equal_rates import Quantile, share_inside
 from fastfair.group_tests.failure_counts import (
@@ -943,6 +944,7 @@ def _planned(
         again |= {name: settings[f"wanted_{name}"].item() for name in wanted if name in again}
         around = int(settings.get("n_subjects", np.zeros(1)).item()), partial(plan, **again)
     about = {name: given[name] for name in ("confidence_level", "quantile", "n_simulations")}
+    about["left_out"] = exclusions_of(given["n_attempts"])
     return (
         settings,
         [study(k) for k in range(math.prod(shape))],

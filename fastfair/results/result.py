@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import is_dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -14,6 +14,7 @@ from fastfair._lib.notebook import Shown
 from fastfair._lib.tables import columns_of, write_json
 from fastfair._lib.text import NONE, cell, interval_of_rate, number_with_interval, p_value, rate_with_interval, typed
 from fastfair._version import __version__
+from fastfair.data.exclusions import Exclusion, sentences_on_exclusions
 from fastfair.errors import visible
 from fastfair.measures._registry import printed_name
 from fastfair.pages.drawings import drawing, svg_of
@@ -36,8 +37,15 @@ _LATEX = str.maketrans({
 })  # fmt: skip
 
 
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Result(Shown):
-    """What an analysis returns: a frozen dataclass, whose attributes JSON has under their names."""
+    """What an analysis returns: a frozen dataclass, whose attributes JSON has under their names.
+
+    Attributes
+    ----------
+    left_out : tuple of Exclusion
+        What was left out of the data that it is of, which every summary and page says.
+    """
 
     kinds: ClassVar[dict[str, type[Result]]] = {}
     _page_title: ClassVar[str] = TITLE
@@ -49,8 +57,10 @@ class Result(Shown):
     _printed: ClassVar[str] = ""  # columns that the terminal prints; by default all
     _estimate: ClassVar[str] = "estimate"  # the column whose interval is from "low" to "high"
 
+    left_out: tuple[Exclusion, ...] = field(default=(), repr=False)
+
     if TYPE_CHECKING:
-        plot: Callable[..., Any]
+        plot: ClassVar[Callable[..., Any]]
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -64,7 +74,7 @@ class Result(Shown):
         -------
         str
         """
-        return "\n".join(map(visible, self._sentences()))
+        return "\n".join(map(visible, [*self._sentences(), *sentences_on_exclusions(self.left_out)]))
 
     def _sentences(self) -> Sequence[str]:
         """Return the sentences of the summary."""
@@ -91,7 +101,7 @@ class Result(Shown):
         """Return what JSON has."""
         about = {"fastfair": __version__, "kind": type(self).__name__, "schema": SCHEMA_VERSION}
         derived = {name: written.to_plain(getattr(self, name)) for name in self._derived}
-        return about | (written.to_plain(self) if is_dataclass(self) else {}) | derived
+        return about | written.to_plain(self) | derived
 
     @classmethod
     def _read(cls, content: Mapping[str, Any]) -> Self:
@@ -223,7 +233,7 @@ class Result(Shown):
         """Return the chapter with some pictures, or with none."""
         title, tables = self._question(), self._tables()
         notes = [said for said, headings, _ in tables if not headings]
-        sentences = [visible(line) for line in self.summary().splitlines() if line]
+        sentences = [visible(line) for text in self._sentences() for line in text.splitlines() if line]
         shown = [on_page(*table) for table in tables if table[1]]
         section = Section("Numbers", notes, pictures, shown)
         return Chapter(title, sentences, [section], getattr(self, "settings", {}), self._numbers())

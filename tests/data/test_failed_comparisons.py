@@ -16,6 +16,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from oracles.strategies import grouped
 
+from fastfair.data.exclusions import Exclusion
 from fastfair.errors import DroppedWarning, InputError
 
 SCORES, MATED = [0.9, np.nan, 0.8, 0.1, 0.3, np.nan], [1, 1, 1, 0, 0, 0]
@@ -75,7 +76,7 @@ def test_failures_are_refused_by_default_and_the_error_says_what_would_do():
 def test_what_is_left_out_is_told():
     with pytest.warns(DroppedWarning, match="2 of 6 comparisons left out, as they failed: 1 mated and 1 non-mated"):
         c = make(SCORES, MATED, failures="exclude")
-    assert c.left_out == ("2 of 6 comparisons left out, as they failed: 1 mated and 1 non-mated",)
+    assert c.left_out == (Exclusion(2, 6, "comparisons", "failed", "as they failed", 'failures="exclude"', 1, 1),)
     assert repr(c) == "Comparisons(2 mated, 2 non-mated, similarity, 2 failed and left out)"
     counted = make(SCORES, MATED, failures="non-match")
     assert repr(counted) == "Comparisons(3 mated, 3 non-mated, similarity, 2 failed and counted as non-matches)"

@@ -133,7 +133,7 @@ def test_comparisons_are_counted(rows, at):
 @each(
     ("groups", "warning", "said", "of_m"),
     [
-        ("ffmf", DroppedWarning, "1 of 3 mated comparisons are between two groups", [(1, 1)]),
+        ("ffmf", DroppedWarning, "1 of 3 mated comparisons left out, as they are between two groups", [(1, 1)]),
         ("fmmf", DependentGroupsWarning, "more than one group", [(1, 1), (1, 1)]),
     ],
 )

@@ -251,7 +251,7 @@ def test_labels_that_contradict_the_metadata_are_refused(columns):
 
 @each("missing", ["nan", "NaN", "<NA>", "NaT", " ", ""])
 def test_missing_labels_written_as_text_are_missing(write, missing):
-    with pytest.raises(InputError, match="line 3: column 'sex' has no label"):
+    with pytest.raises(InputError, match="line 3: column 'sex' is missing"):
         read_comparisons(write("s.csv", f"score,mated,sex\n0.9,1,f\n0.1,0,{missing}\n"), groups="sex")
     scores = write("s.csv", "score,reference,probe\n0.9,a,a\n0.1,a,b\n")
     who = write("w.csv", f"id,sex\na,f\nb,{missing}\n")

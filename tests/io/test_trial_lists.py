@@ -114,9 +114,9 @@ def test_rows_without_metadata_are_left_out_before_they_are_scored(folder):
     np.savez("v.npz", vectors=VECTORS[:4], name=NAMES[:4])
     (folder / "t.csv").write_text(lists()["csv"][0])
     options = NAMED_BY | SEXES
-    with pytest.warns(DroppedWarning, match="1 of 3 subjects"):
+    with pytest.warns(DroppedWarning, match="comparisons left out, as their subjects have no metadata"):
         found = read_comparisons("t.csv", embeddings="v.npz", missing_labels="drop", **options)
-    with pytest.warns(DroppedWarning, match="1 of 3 subjects"):
+    with pytest.warns(DroppedWarning, match="comparisons left out, as their subjects have no metadata"):
         is_the_same(found, wanted(folder, missing_labels="drop"))
     np.savez("v.npz", vectors=VECTORS[:3], name=NAMES[:3])
     with (

@@ -5,9 +5,12 @@ from __future__ import annotations
 import json
 import math
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
+import polars as pl
 import pytest
+from helpers.command_line import run
 from helpers.each import each
 from helpers.quiet import quietly
 from helpers.refusals import refused
@@ -243,3 +246,108 @@ def test_results_are_tables_json_plots_and_pages(tmp_path):
 @given(values=st.lists(st.integers(0, 5), min_size=1, max_size=20), share=st.floats(0, 0.99))
 def test_cuts_are_those_of_the_oracle(values, share):
     assert cuts_of(np.array(values, float), np.array([share]))[0] == discarding.cut(values, share)
+
+
+@pytest.fixture
+def images(tmp_path) -> tuple[Path, pl.DataFrame, pl.DataFrame]:
+    """Scores of images, and a table of their quality, of which the right curve is made by hand."""
+    rng = np.random.default_rng(3)
+    names = np.array([f"p{person}/{k}.png" for person in range(40) for k in range(4)])
+    a = rng.integers(0, 160, 400)
+    b = np.where(rng.random(400) < 0.5, a // 4 * 4 + (a + 1) % 4, (a + 4 * rng.integers(1, 40, 400)) % 160)
+    scores = rng.normal(size=400) + 2.5 * (a // 4 == b // 4)
+    table = pl.DataFrame({"Filename": names, "Q.scalar": rng.integers(0, 101, 160), "sex": ["f", "m"] * 80})
+    pairs = pl.DataFrame({"reference": names[a], "probe": names[b], "score": scores})
+    return tmp_path, pairs, table
+
+
+PATTERN = {"subject_pattern": "^(p[0-9]+)/"}
+OF_TABLE = ff.at_fmr(0.05)
+
+
+def by_hand(pairs: pl.DataFrame, table: pl.DataFrame) -> ff.quality.DiscardCurve:
+    of_image = dict(table.select("Filename", "Q.scalar").iter_rows())
+    sides = tuple(np.array([of_image[name] for name in pairs[side]], float) for side in ("reference", "probe"))
+    return ff.discard_curve(ff.read_comparisons(pairs, **PATTERN), OF_TABLE, sides)
+
+
+def test_quality_of_images_is_read_from_a_table(images):
+    folder, pairs, table = images
+    expected = by_hand(pairs, table).to_json()
+    path = folder / "q.csv"
+    table.write_csv(path)
+    of_metadata = {"metadata": path, "layout": ff.Layout(quality="Q.scalar", metadata_per="sample")}
+    for options in (
+        {"layout": ff.Layout(quality="Q.scalar", quality_table=path)},
+        {"layout": ff.Layout(quality="Q.scalar", quality_table=table.reverse())},
+        of_metadata,
+    ):
+        c = ff.read_comparisons(pairs, **PATTERN, **options)
+        assert ff.discard_curve(c, OF_TABLE).to_json() == expected
+    c = ff.read_comparisons(pairs, **PATTERN, **of_metadata, groups="sex")
+    assert curve(c, None, at=OF_TABLE).groups == ("f", "m")
+    missing = ff.Layout(quality="Q.scalar", quality_table=table[4:])
+    refused("4 of 159 samples have no quality in quality_table", ff.read_comparisons, pairs, **PATTERN, layout=missing)
+    excluding = ff.read_comparisons(pairs, **PATTERN, layout=missing, policies=ff.Policies(failures="exclude"))
+    left = curve(excluding, None, at=OF_TABLE)
+    has_both = ~(pairs["reference"].str.starts_with("p0/") | pairs["probe"].str.starts_with("p0/"))
+    (one,) = left.left_out
+    assert (one.n, one.n_before, one.because) == (400 - int(has_both.sum()), 400, "as they have no quality")
+    kept = by_hand(pairs.filter(has_both), table)
+    for name in ("cut", "estimate", "n_errors", "n_comparisons"):
+        assert [getattr(row, name) for row in left.rates] == [getattr(row, name) for row in kept.rates]
+    layout = ff.Layout(quality="Q.scalar")
+    refused("To read quality from a table .* quality_table=", ff.read_comparisons, pairs, **PATTERN, layout=layout)
+    layout = ff.Layout(quality_table=table)
+    refused("quality_table is given without quality", ff.read_comparisons, pairs, **PATTERN, layout=layout)
+
+
+def test_headers_that_end_with_their_separator(images):
+    """As OFIQ writes them: with the separator at the end of rows, and without."""
+    folder, pairs, table = images
+    expected = by_hand(pairs, table).to_json()
+    rows = ["Filename;Q;Q.scalar;", *(f"{name};0.5;{quality}" for name, quality, _ in table.iter_rows())]
+    ends = "\n".join(rows), "\n".join([rows[0], *(f"{row};" for row in rows[1:])]), "\r\n".join(rows)
+    for text in (*ends, "\n".join(rows).replace(";", ",")):
+        (folder / "ofiq.csv").write_text(text, newline="")
+        layout = ff.Layout(quality="Q.scalar", quality_table=folder / "ofiq.csv")
+        assert ff.discard_curve(ff.read_comparisons(pairs, **PATTERN, layout=layout), OF_TABLE).to_json() == expected
+    (folder / "ofiq.csv").write_text("\n".join([rows[0], "p0/0.png;1"]))
+    refused("expected 4 fields", ff.read_comparisons, pairs, **PATTERN, layout=layout)
+
+
+def test_the_command_reads_quality_from_a_table(images):
+    folder, pairs, table = images
+    pairs.write_csv(folder / "s.csv")
+    table.write_csv(folder / "q.csv")
+    words = ["discard", folder / "s.csv", "--at", "fmr=0.05", "--subject-pattern", PATTERN["subject_pattern"],
+             "--quality", "Q.scalar", "--quality-table", folder / "q.csv", "--json"]  # fmt: skip
+    found = json.loads(run(*words).stdout)
+    assert found["rates"] == json.loads(by_hand(pairs, table).to_json())["rates"]
+    assert found["inputs"] == [str(folder / "s.csv"), str(folder / "q.csv")]
+    done = run(*words[:6], "--reference-quality", "a", "--probe-quality", "b", *words[8:])
+    assert "--quality-table has one column of quality" in done.output
+
+
+def test_comparisons_without_quality_are_left_out_where_failures_are():
+    """Whichever side lacks it; elsewhere the message says what would do, and does not go round in circles."""
+    c, quality, rows = drawn(5)
+    lacking = [k for k in range(len(rows)) if k % 7 == 0]
+    sides = tuple(np.array(quality, float) for _ in range(2))
+    sides[0][lacking], sides[1][lacking[:3]] = math.nan, math.nan
+    refused(
+        'quality of the reference is nan in row 0 .* failures="exclude" leaves comparisons without', curve, c, sides
+    )
+    columns = [[r[k] for r in rows] for k in ("score", "mated", "a", "b")]
+    excluding = ff.Comparisons(*columns, policies=ff.Policies(failures="exclude"))
+    found = curve(excluding, sides)
+    (one,) = found.left_out
+    assert str(one).startswith(f"{len(lacking)} of {len(rows)} comparisons left out, as they have no quality")
+    kept = [k for k in range(len(rows)) if k not in lacking]
+    alone = ff.Comparisons(*([column[k] for k in kept] for column in columns))
+    expected = curve(alone, [quality[k] for k in kept])
+    for name in ("cut", "estimate", "low", "high", "n_errors", "n_comparisons"):
+        found_rows, expected_rows = ([getattr(row, name) for row in one.rates] for one in (found, expected))
+        assert found_rows == pytest.approx(expected_rows, rel=1e-9)
+    refused("is inf in row", curve, excluding, [math.inf, *quality[1:]])
+    refused("no mated or no non-mated", curve, excluding, [math.nan] * len(rows))
