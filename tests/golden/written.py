@@ -135,13 +135,11 @@ def moved(old: str, new: str) -> str:
 def close(old: str, new: str, place: str = "") -> bool:
     """Whether two records are the same but for the last bits, as another processor may have them.
 
-    Those of vectors rest on float32 products, whose sums have another order on processors without fused multiply-add;
-    others on logarithms and on matrix products in float64.
+    Those of vectors rest on float32 similarities, and on means and lengths whose sums have another order there; others
+    on logarithms and on matrix products in float64.
     """
     exact, few = zip(*(text.partition(":")[::2] for text in (old, new)), strict=True)
-    of_vectors = any(
-        word in place.lower() for word in ("vector", "embedding", "trials", "identities", "coverage_experiment")
-    )
+    of_vectors = any(word in place.lower() for word in _OF_VECTORS)
     return _near(*exact, 1e-5 if of_vectors else 1e-7) and _near(*few, 1e-4)
 
 
