@@ -119,8 +119,8 @@ def keep_by_products(scores, vectors, apart, mate, kept):
                 for t in range(begin[j], begin[j + 1]):
                     chosen[n_chosen] = t
                     n_chosen += 1
-            else:
-                outranking += np.int64(score > limit)
+            elif score > limit:
+                outranking += 1
         of_row(probes, s, templates, chosen, n_chosen, product)
 
         best[s, :] = -np.inf
@@ -131,7 +131,8 @@ def keep_by_products(scores, vectors, apart, mate, kept):
             stop = start + begin[j + 1] - begin[j]
             score = np.float64(_largest(product, start, stop))
             start = stop
-            outranking += np.int64(score >= limit)
+            if score >= limit:
+                outranking += 1
             if score > best[s, k - 1]:
                 _insert(best[s], who[s], score, j)
         rank[s] = 1 + outranking if own >= 0 else 0

@@ -297,9 +297,10 @@ def overlap(comparisons: Comparisons, development: Comparisons) -> str:
     sides = (comparisons.mated, development.mated), (comparisons.nonmated, development.nonmated)
     if all(np.array_equal(one.keys, other.keys) for one, other in sides):
         return "both data sets have the very same scores"
-    if comparisons.subjects is None or development.subjects is None:
+    people = comparisons.subjects, development.subjects
+    if people[0] is None or people[1] is None:
         return ""
-    who, others = (set(map(str, one.subjects.tolist())) for one in (comparisons, development))
+    who, others = ({*map(str, labels.tolist())} for labels in (people[0], people[1]))
     n = len(who & others)
     return f"{n:,} of {len(who):,} subjects are in both data sets" if n else ""
 
