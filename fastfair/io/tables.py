@@ -200,10 +200,13 @@ def of_text(content: text.Text, separator: str | None = None) -> Table:
             f"{content.path}: the header has neither tab, comma nor semicolon: {content.first[:120]!r}"
         )
     content = text.without_last_separator(content, by)
+    narrow, content = content, text.with_names_of_rows(content, by)
     names = _restored(pl.DataFrame({"name": text.header(content, by)})).to_series().to_list()
 
     def read(wanted: list[str], numbers: Sequence[str]) -> Any:
         places = sorted(names.index(name) for name in wanted)
+        if content is not narrow and text.split(content, by, columns=[0])[0].is_duplicated().any():
+            text.split(narrow, by)  # which refuses rows that are longer than their header
         frame, lines = text.split(content, by, columns=places)
         frame.columns = [names[place] for place in places]
         frame, made.lines = frame[1:], lines[1:]
