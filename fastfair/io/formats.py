@@ -321,8 +321,8 @@ def _recognised(text: Text, trials: Text | None, how: HowToRead) -> Format:
     if which == "fields" and numeric and found and _may_be_matrix(listing, found.values()):
         either = [*(f'{what} (format="{name}")' for name, what in found.items()), 'a score matrix (format="matrix")']
         raise FileFormatError(
-            f"{path} has rows of {len(fields_of(line))} numbers, which may be {' or '.join(either)}: say which; its first line "
-            f"is {line[:_SHOWN]!r}"
+            f"{path} has rows of {len(fields_of(line))} numbers, which may be {' or '.join(either)}: say which; its "
+            f"first line is {line[:_SHOWN]!r}"
         )
     unlabelled = f"{path} has scores but nothing says which are mated: give the trial list as trials="
     unmarked = [FORMATS[k].of_trials and not set(_LABELS) & set(what.split()) for k, what in found.items()]

@@ -286,19 +286,25 @@ def without_last_separator(text: Text, separator: str) -> Text:
 
 def with_names_of_rows(text: Text, separator: str | None) -> Text:
     """Name the column of the names of rows, where the header is one field short, as R's `write.table` writes it."""
-    names = _fields_of_row(text, separator)
-    after = text.data[len(text.first.encode()) :].lstrip()
-    if not after:
+    start = len(text.first.encode())
+    after = text.data[start : start + _LONGEST_LINE].decode(errors="ignore").lstrip().splitlines()
+    if not after or text.first.count('"') % 2:  # a header of several lines is none of these
         return text
-    row = _fields_of_row(replace(text, data=after, first=after.splitlines()[0].decode()), separator)
+    names, row = (_fields_of_line(line, separator) for line in (text.first, after[0]))
     if len(row) != len(names) + 1 or not row[-1]:  # rows may end with a separator
         return text
     name = '""' + (separator or " ")
     return replace(text, data=name.encode() + text.data, first=name + text.first)
 
 
-def _fields_of_row(text: Text, separator: str | None) -> list[str]:
-    return fields_of(text.first) if separator is None else header(text, separator)
+def _fields_of_line(line: str, separator: str | None) -> list[str]:
+    """Return the fields of a line; none where quotes make it unclear, which is refused later."""
+    if separator is None:
+        return fields_of(line)
+    try:
+        return next(csv.reader([line], delimiter=separator))
+    except csv.Error:
+        return []
 
 
 def _content(path: Path) -> bytes:
