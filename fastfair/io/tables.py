@@ -22,11 +22,11 @@ from fastfair._lib import memory, validation, whole_files
 from fastfair._lib.frames import FrameColumns
 from fastfair._lib.label_codes import Coded
 from fastfair._lib.text import not_there
-from fastfair._lib.warnings import require, told_as
+from fastfair._lib.warnings import require, told_as, warn
 from fastfair.data import checks, group_labels
 from fastfair.data.group_labels import MissingLabels
 from fastfair.data.temporary_files import Folder, room
-from fastfair.errors import FileFormatError, InputError
+from fastfair.errors import FastfairWarning, FileFormatError, InputError
 
 from . import files, text
 
@@ -90,12 +90,15 @@ class Table(Rows):
         Returns one column as an array, where the columns are arrays.
     kind : {"column", "array", "dataset"}
         What columns are called in messages.
+    exchanged : sequence of str
+        Columns of two dimensions that a program wrote which exchanges rows and columns.
     """
 
     names: list[str]
     read: Callable[[list[str], Sequence[str]], pl.DataFrame]
     take: Callable[[str], Array] | None = None
     kind: str = "column"
+    exchanged: Sequence[str] = ()
 
     def columns(self, names: Sequence[str], numbers: Sequence[str] = ()) -> pl.DataFrame:
         """Read columns; in text files, those in `numbers` are converted to numbers."""
@@ -142,7 +145,10 @@ class Table(Rows):
             raise InputError(f"{self.place} holds one array without a name, so leave vectors= out")
         name = "" if self.names == [""] else self.require("vectors", name or "vectors")
         if self.take is not None:
-            return self.take(name)
+            array = self.take(name)
+            if self.kind == "dataset" and array.ndim == 2 and array.shape[0] == array.shape[1]:
+                self._doubt_square(name, array)
+            return array
         pl = files.polars()
         place = f"{self.place}: column {name!r}"
         column = self.columns([name])[name]
@@ -159,6 +165,31 @@ class Table(Rows):
                     )
                 column = column.list.to_array(size)
             return np.asarray(column.to_numpy())
+
+    def _doubt_square(self, name: str, array: Array) -> None:
+        """Refuse or doubt a square dataset, whose rows may be the columns of R or MATLAB."""
+        what = f"{self.place}: {name!r} is square, {len(array):,} x {len(array):,}"
+        if name in self.exchanged:
+            raise FileFormatError(
+                f"{what}, and R or MATLAB wrote it, which exchange rows and columns unless the matrix was transposed: "
+                "read it with h5py, and give Embeddings its rows or columns as vectors"
+            )
+        warn(
+            f"{what}: its rows are taken for vectors; R and MATLAB exchange rows and columns, so that these may be its "
+            "columns",
+            FastfairWarning,
+        )
+
+    def require_vectors_of(self, array: Array, sizes: Mapping[str, int]) -> None:
+        """Refuse vectors that are not as many as their labels, and say where rows and columns are exchanged."""
+        role, n = next(iter(sizes.items()))
+        if array.ndim == 2 and len(array) != n == array.shape[1]:
+            raise FileFormatError(
+                f"{self.place} has {len(array):,} rows and {n:,} columns, but {role} has {n:,} labels: each row must "
+                "be a vector; R and MATLAB exchange rows and columns in HDF5, so that they write t(x)"
+            )
+        with files.naming(self.place):
+            checks.same_length({"vectors": len(array), **sizes}, "vector")
 
 
 def of_source(source: Any, called: str, place: str, failures: bool | None = None) -> Table:
@@ -366,4 +397,6 @@ def _of_hdf5(path: Path, wanted: Sequence[str]) -> Table:
     if "error" in found:
         raise FileFormatError(f"{path} cannot be read: {found['error']}")
     names = found["names"]
-    return _of_arrays(path, names, lambda name: read_npy(folder.path / f"{names.index(name)}.npy"), "dataset")
+    table = _of_arrays(path, names, lambda name: read_npy(folder.path / f"{names.index(name)}.npy"), "dataset")
+    table.exchanged = found["exchanged"]
+    return table

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 import sys
 
+import h5py
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -18,6 +19,7 @@ from fastfair._lib import memory
 from fastfair.data import temporary_files
 from fastfair.errors import (
     DroppedWarning,
+    FastfairWarning,
     FileFormatError,
     InputError,
     MissingDependencyError,
@@ -235,3 +237,51 @@ def test_real_faces(shared_data):
             missing_labels="drop",
         )
     assert (len(e), e.subjects.size, e.groups) == (6297, 2943, ("F", "M"))
+
+
+def write_as_r(path, vectors, subject, **attributes):
+    """Write what R's packages write: matrices with rows and columns exchanged."""
+    with h5py.File(path, "w") as file:
+        file["subject"] = subject
+        made = file.create_dataset("vectors", data=vectors.T)
+        for name, value in attributes.items():
+            made.attrs[name] = value
+
+
+def test_matrices_of_r_are_refused_where_rows_are_no_vectors(tmp_path):
+    rng, path = np.random.default_rng(0), tmp_path / "v.h5"
+    wide, square = rng.normal(size=(6, 4)), rng.normal(size=(6, 6))
+    names = ["a", "a", "b", "b", "c", "c"]
+    for attributes in ({}, {"rhdf5-NA.OK": 1}):
+        write_as_r(path, wide, names, **attributes)
+        with pytest.raises(FileFormatError, match=r"has 4 rows and 6 columns, but subject has 6 labels: .* t\(x\)"):
+            ff.read_embeddings(path)
+        write_as_r(path, wide.T, names, **attributes)
+        assert ff.read_embeddings(path).vectors.shape == (6, 4)
+    for attributes in ({"rhdf5-NA.OK": 1}, {"MATLAB_class": "double"}):
+        write_as_r(path, square, names, **attributes)
+        with pytest.raises(FileFormatError, match="is square, 6 x 6, and R or MATLAB wrote it"):
+            ff.read_embeddings(path)
+    write_as_r(path, square, names)
+    with pytest.warns(FastfairWarning, match="is square, 6 x 6: its rows are taken for vectors"):
+        ff.read_embeddings(path)
+    np.savez(tmp_path / "v.npz", vectors=wide.T, subject=names)
+    with pytest.raises(FileFormatError, match="has 4 rows and 6 columns, but subject has 6 labels"):
+        ff.read_embeddings(tmp_path / "v.npz")
+
+
+def test_truth_values_of_r_are_words(tmp_path):
+    vectors, names = np.random.default_rng(0).normal(size=(4, 3)), ["a", "a", "b", "b"]
+    logical = h5py.enum_dtype({"FALSE": 0, "TRUE": 1, "NA": 2}, basetype="i1")
+    factor = h5py.enum_dtype({"dark": 1, "light": 2}, basetype="u1")
+    with h5py.File(tmp_path / "v.h5", "w") as file:
+        file["vectors"], file["subject"] = vectors, names
+        file.create_dataset("glasses", data=np.array([1, 1, 0, 0], "i1"), dtype=logical)
+        file.create_dataset("beard", data=np.array([1, 1, 2, 2], "i1"), dtype=logical)
+        file.create_dataset("hair", data=np.array([1, 1, 2, 2], "u1"), dtype=factor)
+        file.create_dataset("hat", data=np.array([0, 0, -(2**31), 1], "i4")).attrs["storage.mode"] = "logical"
+    groups = {name: ff.read_embeddings(tmp_path / "v.h5", groups=name).groups for name in ("glasses", "hair")}
+    assert groups == {"glasses": ("FALSE", "TRUE"), "hair": ("dark", "light")}
+    for name in ("beard", "hat"):
+        with pytest.raises(InputError, match=f"column '{name}' is missing in row 2"):
+            ff.read_embeddings(tmp_path / "v.h5", groups=name)
