@@ -59,10 +59,10 @@ def read_embeddings(
     path : path or data frame
         ``.npy`` (in a temporary file if large), ``.npz``, ``.parquet`` with a column of lists, or HDF5 (``.h5``,
         ``.hdf5``); where each dataset of the latter is one vector, these are its "vectors", and their paths its "name".
-        A data frame is taken as Parquet.
+        CSV and other tables may have a column for each number, such as v0, v1, .... A data frame is taken as Parquet.
     vectors : str, optional
-        The array or column with one vector for each sample; by default the one called "vectors". A ``.npy`` has no
-        names.
+        The array or column with one vector for each sample; by default the one called "vectors". Of numbered columns
+        what their names begin with, if there are several sets. A ``.npy`` has no names.
     subject : str or (n,) array_like, optional
         The array or column with the subject of each vector, by default the one called "subject"; or the labels
         themselves.

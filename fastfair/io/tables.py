@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import re
 import subprocess
 import sys
 import zipfile
@@ -21,7 +22,7 @@ from numpy.typing import NDArray
 from fastfair._lib import memory, validation, whole_files
 from fastfair._lib.frames import FrameColumns
 from fastfair._lib.label_codes import Coded
-from fastfair._lib.text import not_there
+from fastfair._lib.text import not_there, shown
 from fastfair._lib.warnings import require, told_as, warn
 from fastfair.data import checks, group_labels
 from fastfair.data.group_labels import MissingLabels
@@ -140,9 +141,14 @@ class Table(Rows):
         return self.require(role, role if name is None else name)
 
     def vectors(self, name: str | None = None) -> Array:
-        """Return the vectors, an array of two dimensions: the column named, or the one called "vectors"."""
+        """Return the vectors, an array of two dimensions: the column named, or the one called "vectors".
+
+        Numbered columns hold a number of each vector, such as v0, v1, ..., of which `name` is then "v".
+        """
         if self.names == [""] and name is not None:
             raise InputError(f"{self.place} holds one array without a name, so leave vectors= out")
+        if self.take is None and (name or "vectors") not in self.names:
+            return self._of_numbered_columns(name)
         name = "" if self.names == [""] else self.require("vectors", name or "vectors")
         if self.take is not None:
             array = self.take(name)
@@ -152,6 +158,11 @@ class Table(Rows):
         pl = files.polars()
         place = f"{self.place}: column {name!r}"
         column = self.columns([name])[name]
+        if column.dtype == pl.String:
+            raise FileFormatError(
+                f"{place} holds text, as {shown(column[0])}: write a column for each number of a vector, such as v0, "
+                "v1, ..., or a column of lists as Parquet"
+            )
         with files.reading(place):
             if isinstance(column.dtype, pl.List):
                 sizes = column.list.len().fill_null(0)
@@ -165,6 +176,24 @@ class Table(Rows):
                     )
                 column = column.list.to_array(size)
             return np.asarray(column.to_numpy())
+
+    def _of_numbered_columns(self, name: str | None) -> Array:
+        """Return the vectors whose numbers have a column each; name: what the names of these begin with."""
+        numbered = _numbered(self.names)
+        chosen = [name] if name is not None else list(numbered)
+        if len(chosen) > 1:
+            begin = " or ".join(map(repr, chosen))
+            raise InputError(f"{self.place} has several sets of numbered columns: say which with vectors={begin}")
+        if not chosen or chosen[0] not in numbered:
+            raise InputError(
+                f"{not_there(self.place, name or 'vectors', self.names, role='vectors', kind=self.kind)}; vectors are "
+                "a column of lists, as in Parquet, or numbered columns, such as v0, v1, ...; or pass arrays to "
+                "Embeddings(vectors, subject)"
+            )
+        wanted = numbered[chosen[0]]
+        with self.placed():
+            columns = FrameColumns(self.columns(wanted, numbers=wanted))
+            return np.column_stack([columns.numbers(column) for column in wanted])
 
     def _doubt_square(self, name: str, array: Array) -> None:
         """Refuse or doubt a square dataset, whose rows may be the columns of R or MATLAB."""
@@ -192,6 +221,19 @@ class Table(Rows):
             checks.same_length({"vectors": len(array), **sizes}, "vector")
 
 
+def _numbered(names: Sequence[str]) -> dict[str, list[str]]:
+    """Return the columns that are numbered from 0 or 1 on, by what their names begin with, in the order of numbers."""
+    found: dict[str, dict[int, str]] = {}
+    for name in names:
+        if match := re.fullmatch(r"(.*?)[_. -]?([0-9]{1,9})", name):
+            found.setdefault(match[1], {})[int(match[2])] = name
+    return {
+        begin: [columns[k] for k in sorted(columns)]
+        for begin, columns in found.items()
+        if len(columns) > 1 and min(columns) in (0, 1) and max(columns) - min(columns) == len(columns) - 1
+    }
+
+
 def of_source(source: Any, called: str, place: str, failures: bool | None = None) -> Table:
     """Make a table of a text file, Parquet file or data frame; `called` is the argument that holds it.
 
@@ -210,10 +252,27 @@ def of_vectors(source: Any, wanted: Sequence[str]) -> Table:
     path = files.check_file(source)
     suffix = path.suffix.lower()
     if suffix not in _OF_VECTORS:
-        raise FileFormatError(f"{path}: vectors are read from {', '.join(_OF_VECTORS)}, not from {suffix!r}")
+        return _of_vectors_in_text(path)
     if suffix in (".npy", ".npz"):
         return of_arrays(path)
     return of_parquet(path) if suffix == ".parquet" else _of_hdf5(path, wanted)
+
+
+def _of_vectors_in_text(path: Path) -> Table:
+    """Make a table of a text file of vectors, with a header, and a column for each of their numbers."""
+    would_do = (
+        f"vectors are read from {', '.join(_OF_VECTORS)}, and from CSV with a column for each number; save arrays with "
+        "numpy.savez(path, vectors=..., subject=...), or pass them to Embeddings(vectors, subject)"
+    )
+    with path.open("rb") as file:
+        start = file.read(files.LOOKED_AT)
+    if what := files.kind_of(start):
+        raise FileFormatError(f"{path} is {what}; {would_do}")
+    content = text.read(path, failures=True)  # rows of missing numbers are vectors that failed
+    separator = separator_of(content)
+    if separator is None or all(map(text.is_number, content.first.split(separator))):
+        raise FileFormatError(f"{path} has no header that names columns: {content.first[:120]!r}; {would_do}")
+    return of_text(content, separator)
 
 
 def of_frame(frame: Any, called: str, place: str) -> Table:
