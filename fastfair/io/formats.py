@@ -22,7 +22,7 @@ from fastfair.data.columns import Policies, columns_of_matrix
 from fastfair.data.embeddings import NamedVectors
 from fastfair.errors import FileFormatError, InputError
 
-from . import files, tables, text_matrices
+from . import files, keys, tables, text_matrices
 from . import text as texts
 from .metadata import Metadata, MetadataPer
 from .text import Text, fields_of, is_number
@@ -263,11 +263,21 @@ class ScoreFile:
 
 def read(path: Path, how: HowToRead) -> ScoreTable:
     """Recognise the format of a file, unless the caller names it, and read it with its list of trials."""
+    roles = {role: getattr(how, role) or role for role in _CANONICAL}
+    listing = None if how.trials is None else keys.content_of(files.check_file(how.trials))
+    if listing is not None and how.vectors is None:
+        key = keys.table_with((roles["reference"], roles["probe"]), listing)
+        if key is not None:
+            found = choose(keys.joined(key, path, roles, how.policies.failures != "error"), how, FORMATS["csv"])
+            found.names_samples = _names_no_subjects(found)
+            return found
     kind = _of_suffix(path, how) if how.layout.format == "auto" else FORMATS[how.layout.format]
     text = None
     if kind is None or (kind.is_text and files.suffix_of(path) not in kind.suffixes):
         text = texts.read(path, failures=how.policies.failures != "error")
-    trials = None if how.trials is None else texts.read(files.check_file(how.trials))
+    if isinstance(listing, Path):
+        raise InputError(f"{listing} has no columns {roles['reference']!r} and {roles['probe']!r}: name its columns")
+    trials = None if listing is None else _with_blanks(listing, how)
     if kind is None:
         assert text is not None
         kind = _recognised(text, trials, how)
@@ -276,6 +286,22 @@ def read(path: Path, how: HowToRead) -> ScoreTable:
     if trials is not None and not kind.of_trials:
         raise InputError(f"a {kind.name} file has its own labels: trials= goes with scores alone")
     return kind.read(ScoreFile(path, kind, text, trials), how)
+
+
+def _names_no_subjects(table: ScoreTable) -> bool:
+    """Return whether reference and probe of a key are models and segments: none is compared with itself."""
+    pl = files.polars()
+    names = [name for name in (table.reference, table.probe) if name is not None]
+    sides = table.frame.select(pl.col(names).cast(pl.String))
+    return table.mated is not None and not (sides.to_series(0) == sides.to_series(1)).any()
+
+
+def _with_blanks(listing: Text, how: HowToRead) -> Text:
+    """Return a list of trials whose fields stand between commas with blanks in their place."""
+    if "," not in listing.first or any(mark in listing.data for mark in b' \t"'):
+        return listing
+    between = replace(listing, data=listing.data.replace(b",", b" "), first=listing.first.replace(",", " "))
+    return between if _readings(between, "listed", how) else listing
 
 
 def _of_suffix(path: Path, how: HowToRead) -> Format | None:
