@@ -153,7 +153,7 @@ class FrameColumns:
 
 def _with_names_of_text(frame: Any) -> Any:
     """Return a data frame of pandas whose columns are numbered, with the numbers as text, and any other as it is."""
-    names = getattr(frame, "columns", None)
+    names: Any = getattr(frame, "columns", None)
     if type(names).__module__.partition(".")[0] != "pandas":
         return frame
     numbers = [name for name in names if isinstance(name, int | np.integer) and not isinstance(name, bool)]
