@@ -298,7 +298,8 @@ def _names_no_subjects(table: ScoreTable) -> bool:
 
 def _with_blanks(listing: Text, how: HowToRead) -> Text:
     """Return a list of trials whose fields stand between commas with blanks in their place."""
-    if "," not in listing.first or any(mark in listing.data for mark in b' \t"'):
+    fields = listing.first.split(",")
+    if len(fields) < 2 or not all(fields) or any(mark in listing.data for mark in b' \t"'):
         return listing
     between = replace(listing, data=listing.data.replace(b",", b" "), first=listing.first.replace(",", " "))
     return between if _readings(between, "listed", how) else listing

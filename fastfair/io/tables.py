@@ -295,7 +295,7 @@ def of_text(content: text.Text, separator: str | None = None) -> Table:
 
     def read(wanted: list[str], numbers: Sequence[str]) -> Any:
         places = sorted(names.index(name) for name in wanted)
-        if content is not narrow and text.split(content, by, columns=[0])[0].is_duplicated().any():
+        if content is not narrow and not _are_names_of_rows(text.split(content, by, columns=[0])[0].to_series()[1:]):
             text.split(narrow, by)  # which refuses rows that are longer than their header
         frame, lines = text.split(content, by, columns=places)
         frame.columns = [names[place] for place in places]
@@ -308,6 +308,11 @@ def of_text(content: text.Text, separator: str | None = None) -> Table:
 
     made = Table(content.path, names, read)
     return made
+
+
+def _are_names_of_rows(column: pl.Series) -> bool:
+    """Return whether a column without a name has numbers of rows, as R writes them by default."""
+    return bool(column.str.contains("^[0-9]+$").all()) and not column.is_duplicated().any()
 
 
 def separator_of(content: text.Text) -> str | None:

@@ -480,7 +480,8 @@ def test_headers_without_a_name_for_the_names_of_rows_are_read(write):
     for separator in ",;\t":
         c = read_comparisons(write("s.csv", text.replace(",", separator)))
         assert (len(c.mated), c.subjects.tolist()) == (2, ["a", "b"])
-    refused("line 2: expected 4 fields", read_comparisons, write("s.csv", text.replace('"2"', '"1"')))
+    for names_of_rows in ('"1"', '"x"', '"0.5"'):
+        refused("line 2: expected 4 fields", read_comparisons, write("s.csv", text.replace('"2"', names_of_rows)))
     refused("line 2: expected 3 fields", read_comparisons, write("s.csv", "reference,probe,score\na,a,1,\na,b,2,\n"))
     refused("line 3: expected 4 fields", read_comparisons, write("s.csv", "reference,probe,score\n1,a,a,1\na,b,2\n"))
     who = write("w.csv", '"id","sex"\n"1","a","f"\n"2","b","m"\n')
