@@ -331,7 +331,7 @@ def test_sets_of_numbered_columns_are_chosen_by_name(tmp_path):
     )
     missing = written(tmp_path, "subject,v0,v1\na,1,2\na,1,3\nb,2,\nb,1,1\nb,2,3\n")
     refused("vectors are not finite", ff.read_embeddings, missing)
-    with pytest.warns(DroppedWarning, match="1 of 5 vectors failed"):
+    with pytest.warns(DroppedWarning, match="1 of 5 vectors left out, as they failed"):
         assert len(ff.read_embeddings(missing, failures="exclude").vectors) == 4
 
 
