@@ -33,7 +33,7 @@ class FrameColumns:
     def __init__(self, frame: IntoDataFrame, called: str = "frame", wanted: str = "a data frame") -> None:
         self._called = called
         try:
-            self._frame = nw.from_native(frame, eager_only=True)
+            self._frame = nw.from_native(_with_names_of_text(frame), eager_only=True)
             self.names: list[str] = self._frame.columns
         except TypeError as error:
             raise InputError(
@@ -149,6 +149,16 @@ class FrameColumns:
                 else:
                     columns[name] = pl.Series([None if is_missing(entry) else entry for entry in series.to_list()])
         return pl.DataFrame(columns)
+
+
+def _with_names_of_text(frame: Any) -> Any:
+    """Return a data frame of pandas whose columns are numbered, with the numbers as text, and any other as it is."""
+    names: Any = getattr(frame, "columns", None)
+    if type(names).__module__.partition(".")[0] != "pandas":
+        return frame
+    numbers = [name for name in names if isinstance(name, int | np.integer) and not isinstance(name, bool)]
+    renamed = {name: str(name) for name in numbers}
+    return frame.rename(columns=renamed) if numbers and not set(renamed.values()) & set(names) else frame
 
 
 def _taking(name: str, dtype: Any) -> AbstractContextManager[None]:

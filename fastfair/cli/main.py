@@ -114,7 +114,7 @@ def _in_options(message: str) -> str:
             return match.group()
         return flags[name] if value in (None, "True") else f"{flags[name]} {value.strip(chr(34))}"
 
-    with_value = r"""(?<!@)\b([a-z_]+)=(True|"[a-z+-]+"|'[^']*'|\d+)?(?![\w=])"""
+    with_value = r"""(?<!@)\b([a-z_]+)=(True|"[a-z0-9+-]+"|'[^']*'|\d+)?(?![\w=])"""
     alone = r"(?<![\w'./])([a-z]+(?:_[a-z]+)+)(?![\w'./=(])"  # words of prose have no underscores
     return re.sub(f"{with_value}|{alone}", option, message)
 

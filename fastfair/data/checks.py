@@ -52,6 +52,35 @@ def scores(values: ArrayLike) -> NDArray[np.floating[Any]]:
     return validation.contiguous(validation.floats("scores", array))
 
 
+_LARGEST_OF_FLOAT32 = float(np.finfo(np.float32).max)
+_LARGEST_OF_INT32 = 2**31 - 1  # a distance of binary codes
+_ROUNDED = 2e-6  # as text with six digits is
+
+
+def are_fillers(values: NDArray[np.floating[Any]]) -> NDArray[np.bool_]:
+    """Return which scores are the largest or smallest of a type, which programs put where there is none."""
+    sizes = np.abs(values.astype(np.float64))
+    of_type = (sizes == _LARGEST_OF_INT32) | (sizes == float(np.finfo(values.dtype).max))
+    return of_type | np.isclose(sizes, _LARGEST_OF_FLOAT32, _ROUNDED, 0)
+
+
+def require_no_fillers(values: NDArray[np.floating[Any]], failed: NDArray[np.bool_] | None) -> None:
+    """Refuse the largest and smallest numbers of float32 as scores of comparisons that did not fail."""
+    scores = values if failed is None else values[~failed]
+    if scores.size and max(-float(scores.min()), float(scores.max())) < _LARGEST_OF_FLOAT32 * (1 - _ROUNDED):
+        return
+    rows = np.arange(values.size) if failed is None else np.flatnonzero(~failed)
+    wrong = rows[np.isclose(np.abs(scores.astype(np.float64)), _LARGEST_OF_FLOAT32, _ROUNDED, 0)]
+    if wrong.size:
+        row = int(wrong[0])
+        raise InputError(
+            f"the score {float(values[row]):.8g} in row {row} (counted from 0) and {wrong.size} in all is the largest "
+            "number of float32, which programs write where there is no score: leave such rows out, or declare those of "
+            f"failed comparisons with failure_score=: {FAILURES_DO}",
+            row=row,
+        )
+
+
 def vectors(values: ArrayLike) -> NDArray[np.floating[Any]]:
     """Convert vectors to a contiguous float32 or float64 array, one row for each sample; copy only if needed."""
     array = validation.numbers_in("vectors", values)

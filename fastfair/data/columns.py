@@ -149,11 +149,18 @@ def checked_columns(
     for names, both in named.items():
         sizes |= {} if both is None else dict(zip(names, map(len, both[1:]), strict=True))
     checks.same_length(sizes)
+    empty = places_without_a_neighbour(values, samples, subjects)
+    if empty is not None:
+        values = np.where(empty, values.dtype.type(0), values)
     failed = policies._find_failed(values)
+    checks.require_no_fillers(values, failed)
     if failed is not None:
         values = np.where(failed, values.dtype.type(np.inf if score_kind == "distance" else -np.inf), values)
     with gathering() as left_out:
         keep = group_labels.labelled(lacking, policies.missing_labels, flags.size, "comparisons")
+        if empty is not None:
+            leave_out(~empty, "comparisons", "no neighbour", _WITHOUT_NEIGHBOUR, mated=flags)
+            keep &= ~empty
         if subjects is not None and samples is not None and samples[0].size > subjects[0].size:  # known apart
             keep &= rows_of_two_samples(policies.self_comparisons, samples[1], samples[2], flags)
         if subjects is not None:
@@ -337,6 +344,52 @@ def rows_of_two_samples(
         hint=_KEEP_SELF,
     )  # fmt: skip
     return keep
+
+
+_WITHOUT_NEIGHBOUR = (
+    "as they are places that an index left empty for lack of neighbours, of -1 in place of a subject or sample, and "
+    "without a score"
+)
+_NOBODY = (-1, "-1", "-1.0")  # what FAISS gives in place of a neighbour where there is none
+
+
+def places_without_a_neighbour(values: Floats, *sides: BothSides | None) -> NDArray[np.bool_] | None:
+    """Find the rows with which an index fills up a list of too few neighbours; None where there are none.
+
+    Parameters
+    ----------
+    values : (n,) ndarray
+        The scores.
+    *sides : tuple of ndarray, or None
+        Labels of samples and of subjects, and for each comparison the positions of its two.
+
+    Returns
+    -------
+    (n,) ndarray of bool, or None
+        Which rows are of nobody, and have no score: NaN, an infinite one, or the largest that a type holds.
+
+    Raises
+    ------
+    InputError
+        Where all rows of nobody have one score that is also the lowest or highest of all: a transformed filler.
+    """
+    of_nobody = np.zeros(values.size, np.bool_)
+    for labels, reference, probe in filter(None, sides):
+        nobody = [code for code, label in enumerate(labels.tolist()) if label in _NOBODY]
+        if nobody:
+            of_nobody |= np.isin(reference, nobody) | np.isin(probe, nobody)
+    empty = of_nobody & (~np.isfinite(values) | checks.are_fillers(values))
+    if empty.any():
+        return empty
+    filled = values[of_nobody]
+    if filled.size > 1 and filled.min() == filled.max() and filled[0] in (values.min(), values.max()):
+        raise InputError(
+            f"all {filled.size} comparisons of -1 have the score {float(filled[0]):g}, the lowest or highest of all, "
+            "as places have that an index leaves empty for lack of neighbours: leave such rows out; if -1 is somebody, "
+            "write another name",
+            row=int(of_nobody.argmax()),
+        )
+    return None
 
 
 _INVISIBLE = dict.fromkeys([0x200B, 0x200C, 0x200D, 0x2060, 0xFEFF, 0x00AD])

@@ -80,7 +80,8 @@ def read_comparisons(
         ``[("race_1", "race_2")]`` makes the attribute "race", the part that the names share. Several attributes make
         intersections; `Comparisons.by` chooses among them later.
     trials : path, optional
-        The trial list, if `path` holds only scores: one on each line in the list's order, or lines "enrol test score".
+        The trial list, if `path` holds only scores: one on each line in the list's order, or lines "enrol test score";
+        or a table of trials, whose named columns `path` shares but for the scores.
     embeddings : path, data frame or NamedVectors, optional
         Vectors with names, to score the pairs with that `path` lists without scores: a file of named columns, a
         VoxCeleb list (label enrol test) or a Kaldi list (enrol test target). A pair's names are in columns

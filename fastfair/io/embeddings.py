@@ -11,7 +11,7 @@ import numpy as np
 from fastfair._lib.arguments import checked
 from fastfair._lib.frames import FrameColumns
 from fastfair._lib.label_codes import Coded, Labels, encode
-from fastfair.data import checks, group_labels, sample_names, side_columns
+from fastfair.data import group_labels, sample_names, side_columns
 from fastfair.data.checks import Similarity
 from fastfair.data.embeddings import (
     Embeddings,
@@ -59,10 +59,10 @@ def read_embeddings(
     path : path or data frame
         ``.npy`` (in a temporary file if large), ``.npz``, ``.parquet`` with a column of lists, or HDF5 (``.h5``,
         ``.hdf5``); where each dataset of the latter is one vector, these are its "vectors", and their paths its "name".
-        A data frame is taken as Parquet.
+        CSV and other tables may have a column for each number, such as v0, v1, .... A data frame is taken as Parquet.
     vectors : str, optional
-        The array or column with one vector for each sample; by default the one called "vectors". A ``.npy`` has no
-        names.
+        The array or column with one vector for each sample; by default the one called "vectors". Of numbered columns
+        what their names begin with, if there are several sets. A ``.npy`` has no names.
     subject : str or (n,) array_like, optional
         The array or column with the subject of each vector, by default the one called "subject"; or the labels
         themselves.
@@ -151,9 +151,8 @@ def read_embeddings(
     roles = None if role is None else _labels(table, "role", role)
     templates = template if template is None or isinstance(template, int) else _labels(table, "template", template)
     array = file.vectors(vectors)
-    with files.naming(file.place):
-        sizes = {f"group {name!r}": column.codes.size for name, column in labels.items()}
-        checks.same_length({"vectors": len(array), "subject": who.codes.size} | sizes, "vector")
+    sizes = {f"group {name!r}": column.codes.size for name, column in labels.items()}
+    file.require_vectors_of(array, {"subject": who.codes.size} | sizes)
     with gathering() as left_out:
         keep = group_labels.labelled(lacking, missing_labels, len(array), "vectors")
         if described is not None:
@@ -228,6 +227,7 @@ def read_named_vectors(
     file, table = _opened(path, vectors, ["name" if name is None else name], samples)
     coded = _labels(table, "name", name)
     array = file.vectors(vectors)
+    file.require_vectors_of(array, {"name": coded.codes.size})
     with files.naming(file.place):
         return NamedVectors(array, as_text(coded), similarity, same_name, failures)
 

@@ -19,7 +19,7 @@ from fastfair._lib.text import did_you_mean
 from fastfair._lib.warnings import require, told_as
 from fastfair.errors import FileFormatError, InputError, MissingFileError
 
-_LOOKED_AT = 4096  # first bytes that tell what a file is
+LOOKED_AT = 4096  # first bytes that tell what a file is
 _HDF5 = rb"(?:.{512}|.{1024}|.{2048})?\x89HDF\r\n\x1a\n"  # others' bytes may stand before
 _FOR_PICKLES = "which are never loaded: save scores as CSV, Parquet or .npy, and vectors with numpy.savez"
 
@@ -177,7 +177,7 @@ def is_pattern(path: str | Path) -> bool:
 def opened(path: Path) -> IO[bytes]:
     """Open a file of text, which may be compressed with gzip, bzip2 or xz, whatever its name."""
     with path.open("rb") as file:
-        start = file.read(_LOOKED_AT)
+        start = file.read(LOOKED_AT)
     library = next((library for beginning, library in _COMPRESSED if start.startswith(beginning)), None)
     content: IO[bytes] = path.open("rb") if library is None else library.open(path)
     return content
@@ -191,7 +191,7 @@ def suffix_of(path: Path) -> str:
 
 def kind_of(data: bytes) -> str:
     """Say what a file that begins so is, and what would do, if it is not text; "" where it may be."""
-    start = data[:_LOOKED_AT]
+    start = data[:LOOKED_AT]
     for beginning, what, would_do in _BEGINNINGS:
         if re.match(beginning, start, re.DOTALL):
             return f"{what}{', ' if would_do.startswith('which') else ': '}{would_do}"
@@ -205,7 +205,7 @@ def kind_of_bytes(data: bytes) -> str:
     with suppress(ImportError, LookupError, ValueError):  # of a library that names, and reads nothing
         import puremagic
 
-        likely = puremagic.magic_string(data[:_LOOKED_AT])[0]
+        likely = puremagic.magic_string(data[:LOOKED_AT])[0]
         if likely.confidence >= _SURE and likely.name:
             return f"no text but a file of type {likely.extension!r} ({likely.name}): save what is in it as CSV"
     return ""
@@ -215,7 +215,7 @@ def require_kind(path: Path, suffix: str) -> None:
     """Refuse a file that is something else than files with this suffix are."""
     name, beginning = _OF_SUFFIXES[suffix]
     with path.open("rb") as file:
-        start = file.read(_LOOKED_AT)
+        start = file.read(LOOKED_AT)
     if not re.match(beginning, start, re.DOTALL):
         what = kind_of_bytes(start) if b"\0" in start or kind_of(start) else "text: give it a name that ends so"
         raise FileFormatError(f"{path} cannot be read: it is no {name} file, but {what or 'of another kind'}")

@@ -5,7 +5,7 @@ A new format is a `Format` in `FORMATS`. The command line, messages and the docu
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import InitVar, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,7 +22,7 @@ from fastfair.data.columns import Policies, columns_of_matrix
 from fastfair.data.embeddings import NamedVectors
 from fastfair.errors import FileFormatError, InputError
 
-from . import files, tables
+from . import files, keys, tables, text_matrices
 from . import text as texts
 from .metadata import Metadata, MetadataPer
 from .text import Text, fields_of, is_number
@@ -263,11 +263,21 @@ class ScoreFile:
 
 def read(path: Path, how: HowToRead) -> ScoreTable:
     """Recognise the format of a file, unless the caller names it, and read it with its list of trials."""
+    roles = {role: getattr(how, role) or role for role in _CANONICAL}
+    listing = None if how.trials is None else keys.content_of(files.check_file(how.trials))
+    if listing is not None and how.vectors is None:
+        key = keys.table_with((roles["reference"], roles["probe"]), listing)
+        if key is not None:
+            found = choose(keys.joined(key, path, roles, how.policies.failures != "error"), how, FORMATS["csv"])
+            found.names_samples = _names_no_subjects(found)
+            return found
     kind = _of_suffix(path, how) if how.layout.format == "auto" else FORMATS[how.layout.format]
     text = None
     if kind is None or (kind.is_text and files.suffix_of(path) not in kind.suffixes):
         text = texts.read(path, failures=how.policies.failures != "error")
-    trials = None if how.trials is None else texts.read(files.check_file(how.trials))
+    if isinstance(listing, Path):
+        raise InputError(f"{listing} has no columns {roles['reference']!r} and {roles['probe']!r}: name its columns")
+    trials = None if listing is None else _with_blanks(listing, how)
     if kind is None:
         assert text is not None
         kind = _recognised(text, trials, how)
@@ -276,6 +286,23 @@ def read(path: Path, how: HowToRead) -> ScoreTable:
     if trials is not None and not kind.of_trials:
         raise InputError(f"a {kind.name} file has its own labels: trials= goes with scores alone")
     return kind.read(ScoreFile(path, kind, text, trials), how)
+
+
+def _names_no_subjects(table: ScoreTable) -> bool:
+    """Return whether reference and probe of a key are models and segments: none is compared with itself."""
+    pl = files.polars()
+    names = [name for name in (table.reference, table.probe) if name is not None]
+    sides = table.frame.select(pl.col(names).cast(pl.String))
+    return table.mated is not None and not (sides.to_series(0) == sides.to_series(1)).any()
+
+
+def _with_blanks(listing: Text, how: HowToRead) -> Text:
+    """Return a list of trials whose fields stand between commas with blanks in their place."""
+    fields = listing.first.split(",")
+    if len(fields) < 2 or not all(fields) or any(mark in listing.data for mark in b' \t"'):
+        return listing
+    between = replace(listing, data=listing.data.replace(b",", b" "), first=listing.first.replace(",", " "))
+    return between if _readings(between, "listed", how) else listing
 
 
 def _of_suffix(path: Path, how: HowToRead) -> Format | None:
@@ -302,10 +329,10 @@ def _recognised(text: Text, trials: Text | None, how: HowToRead) -> Format:
         elif separator == "\t" and _readings(_first_row(listing), which, how):  # fields that end in a word
             found = {}
     fields = line.split(separator)
-    numeric = all(map(is_number, fields))
+    numeric = all(is_number(field) or texts.is_missing(field) for field in fields)
+    if which == "fields" and not found and separator is None and not numeric:
+        _refuse_header_between_blanks(listing, how)
     if which == "fields" and not found:
-        if numeric and len(fields) > 5:
-            raise FileFormatError(f"{path} has rows of {len(fields)} numbers: save a matrix of scores as .npy")
         if separator in (",", ";") and not numeric:
             raise FileFormatError(
                 f"{path}: the first line names no columns: {line[:_SHOWN]!r}; give the file such a line"
@@ -313,6 +340,17 @@ def _recognised(text: Text, trials: Text | None, how: HowToRead) -> Format:
         if numeric and len(fields) == 1:
             raise FileFormatError(f"{path} has nothing but scores: give the trial list as trials=")
     found = found or _readings(listing, which, how) or _readings(_first_row(listing), which, how)
+    if which == "fields" and numeric and len(fields) > 1 and not found:
+        raise FileFormatError(
+            f'{path} has rows of {len(fields)} numbers: say format="matrix" where they are a score matrix, or '
+            "else let a first line name the columns"
+        )
+    if which == "fields" and numeric and found and _may_be_matrix(listing, found.values()):
+        either = [*(f'{what} (format="{name}")' for name, what in found.items()), 'a score matrix (format="matrix")']
+        raise FileFormatError(
+            f"{path} has rows of {len(fields_of(line))} numbers, which may be {' or '.join(either)}: say which; its "
+            f"first line is {line[:_SHOWN]!r}"
+        )
     unlabelled = f"{path} has scores but nothing says which are mated: give the trial list as trials="
     unmarked = [FORMATS[k].of_trials and not set(_LABELS) & set(what.split()) for k, what in found.items()]
     if which == "fields" and how.subject_pattern is None and unmarked == [True]:
@@ -333,6 +371,17 @@ def _recognised(text: Text, trials: Text | None, how: HowToRead) -> Format:
         f"{path} {f'may be {may_be}' if found else unknown}; its first line is {line[:_SHOWN]!r}; say which with "
         f"format= (one of {', '.join(FORMATS)})"
     )
+
+
+def _refuse_header_between_blanks(text: Text, how: HowToRead) -> None:
+    """Refuse a table whose first line names columns between blanks, as R's `write.table` writes it by default."""
+    names = {name.strip('"') for name in fields_of(text.first)}
+    of_rows = texts.with_names_of_rows(text, None) is not text
+    if of_rows or names & {*_CANONICAL, *how.names.values()}:
+        raise FileFormatError(
+            f"{text.path} has names of columns between blanks, {text.first[:_SHOWN]!r}: write the table with commas, "
+            "as write.csv and to_csv do" + ('; or is it a score matrix? Then say format="matrix"' if of_rows else "")
+        )
 
 
 def _readings(text: Text, which: str, how: HowToRead) -> dict[str, str]:
@@ -368,7 +417,34 @@ def _fits(rows: pl.DataFrame, fields: str, mated_value: object) -> bool:
 
 
 def _are_numbers(column: pl.Series) -> bool:
-    return not column.cast(files.polars().Float64, strict=False).is_null().any()
+    """Return whether fields are numbers, but for those that are missing."""
+    others = column.filter(column.cast(files.polars().Float64, strict=False).is_null())
+    return len(others) < len(column) and all(map(texts.is_missing, others.unique()))
+
+
+def _are_whole(column: pl.Series) -> bool:
+    return bool(column.str.contains("^[+-]?[0-9]+$").all())
+
+
+def _may_be_matrix(text: Text, readings: Iterable[str]) -> bool:
+    """Return whether rows of numbers may be those of a score matrix, or fields of which the last alone is a score.
+
+    Names are whole numbers, if they are numbers; where scores are whole numbers, too, or there are as many rows as
+    fields, nothing tells the two apart.
+    """
+    rows, _ = text.rows
+    if not all(map(_are_numbers, rows)):
+        return False
+    square = rows.height == rows.width
+    for fields in readings:
+        columns = dict(zip(fields.split(), rows, strict=True))
+        labelled = any(name in columns for name in _LABELS)
+        score = columns.pop("score")
+        if not all(_are_whole(column) for name, column in columns.items() if name not in _LABELS):
+            return True
+        if (square or not labelled) if _are_whole(score) else (square and not labelled):
+            return True
+    return False
 
 
 def _are_labels(column: pl.Series, mated_value: object) -> bool:
@@ -408,7 +484,8 @@ def choose(table: tables.Table, how: HowToRead, kind: Format) -> ScoreTable:
             chosen[role] = role
     score = chosen["score"]
     if score is None and scored:
-        raise InputError(f"{table.place} has no column 'score': name the score column with score=; {columns}")
+        matrix = '; if it is a score matrix with names, say format="matrix"' if known[0] == "" else ""
+        raise InputError(f"{table.place} has no column 'score': name the score column with score=; {columns}{matrix}")
     if chosen["mated"] is None and (chosen["reference"] is None or chosen["probe"] is None):
         raise InputError(
             "nothing says which comparisons are mated: name the column with mated=, or the subjects with reference= "
@@ -531,18 +608,49 @@ def _is_matrix(path: Path, how: HowToRead) -> bool:
 
 
 def _read_matrix(file: ScoreFile, how: HowToRead) -> ScoreTable:
-    """Read a square matrix of scores: row i and column i are one subject."""
-    pl = files.polars()
+    """Read a matrix of scores: row i and column i are one subject, or have the names of subjects or samples."""
+    if file.text is not None:
+        return _read_text_matrix(file, file.text, how)
     _require_no_columns(file, how, "score")
     scores = validation.numbers_in("scores", _array(file.path, how.score))
-    if scores.ndim != 2 or scores.shape[0] != scores.shape[1]:
+    return _table_of_matrix(file.path, scores)
+
+
+def _read_text_matrix(file: ScoreFile, text: Text, how: HowToRead) -> ScoreTable:
+    """Read a matrix out of text, where rows and columns may have names; those of one side alone hold for both."""
+    _require_no_columns(file, how)
+    matrix = text_matrices.read_matrix(text)
+    rows, columns = matrix.rows or matrix.columns, matrix.columns or matrix.rows
+    if matrix.rows is None or matrix.columns is None:
+        _require_square(file.path, matrix.scores.shape)
+    return _table_of_matrix(file.path, matrix.scores, rows, columns, matrix.lines)
+
+
+def _table_of_matrix(
+    path: Path,
+    scores: NDArray[Any],
+    rows: list[str] | None = None,
+    columns: list[str] | None = None,
+    lines: NDArray[np.int64] | None = None,
+) -> ScoreTable:
+    """Return the comparisons of a matrix, row after row; rows and columns without names are numbered."""
+    pl = files.polars()
+    if rows is None:
+        _require_square(path, scores.shape)
+    values, sides, _ = columns_of_matrix(scores, rows, columns, None, None, "error")
+    labels = {side: coded.labels[coded.codes].tolist() if rows else coded.codes for side, coded in sides.items()}
+    frame = pl.DataFrame({"score": values, **labels})
+    spread = None if lines is None else np.repeat(lines, scores.shape[1])
+    return ScoreTable(path, frame, "score", None, "reference", "probe", is_matrix=True, lines=spread)
+
+
+def _require_square(path: Path, shape: tuple[int, ...]) -> None:
+    if len(shape) != 2 or shape[0] != shape[1]:
         raise FileFormatError(
-            f"{file.path}: a score matrix is square, but this array's shape is {scores.shape}; give other matrices to "
-            "Comparisons.from_matrix, and save lists of scores and their labels as the arrays of one .npz"
+            f"{path}: a score matrix is square, but this array's shape is {shape}; give other matrices to "
+            "Comparisons.from_matrix, write names of rows and columns beside them, or save lists of scores and their "
+            "labels as the arrays of one .npz"
         )
-    values, sides, _ = columns_of_matrix(scores, None, None, None, None, "error")
-    frame = pl.DataFrame({"score": values, **{side: coded.codes for side, coded in sides.items()}})
-    return ScoreTable(file.path, frame, "score", None, "reference", "probe", is_matrix=True)
 
 
 def _with_scores(text: Text, listed: pl.DataFrame, trials: Path) -> pl.DataFrame:
@@ -704,8 +812,8 @@ FORMATS: dict[str, Format] = {
             listed="enrol test target",
         ),
         Format(
-            "matrix", "a row of scores", "`.npy`; `.npz` of two dimensions", _read_matrix,
-            suffixes=(".npy", ".npz"), is_text=False, fits=_is_matrix,
+            "matrix", "a row of scores", "`.npy`; `.npz` of two dimensions; text by `format=` alone", _read_matrix,
+            suffixes=(".npy", ".npz"), fits=_is_matrix,
         ),
         Format(
             "arrays", "one array for each column", "`.npz` of one dimension", _read_named, suffixes=(".npz",),

@@ -1,8 +1,9 @@
 """A program that turns datasets of an HDF5 file into .npy files, as libhdf5 crashes or never returns on damaged files.
 
 It is run by its path, with the file, a folder, and the names of the datasets wanted as arguments, first that of the
-vectors, and imports nothing of fastfair. It prints JSON: the names of all datasets, or the error if there was one. The
-dataset of the k-th name is in the file k.npy.
+vectors, and imports nothing of fastfair. It prints JSON: the names of all datasets, and of those whose rows and columns
+are exchanged, as R and MATLAB write them; or the error if there was one. The dataset of the k-th name is in the file
+k.npy.
 """
 
 from __future__ import annotations
@@ -21,7 +22,12 @@ _BLOCK = 2**24
 _DENSEST = 2000  # the most bytes that one byte of a compressed file can hold
 
 
-def convert(path: str, folder: Path, wanted: list[str]) -> list[str]:
+# Attributes that R's rhdf5 and MATLAB write
+_OF_OTHERS = ("rhdf5-NA.OK", "MATLAB_class")
+_LOGICAL = {0: "FALSE", 1: "TRUE"}
+
+
+def convert(path: str, folder: Path, wanted: list[str]) -> dict[str, list[str]]:
     """Write the datasets wanted; or, where each dataset is a vector, all of them as "vectors", and their "name"s."""
     links: dict[str, Any] = {}
     with h5py.File(path, "r") as file:
@@ -40,11 +46,12 @@ def convert(path: str, folder: Path, wanted: list[str]) -> list[str]:
         if each:
             np.save(folder / "0.npy", np.stack([dataset[...].ravel() for dataset in taken.values()]))
             np.save(folder / "1.npy", np.array(list(taken)))
-            return ["vectors", "name"]
+            return {"names": ["vectors", "name"], "exchanged": []}
         for k, (name, dataset) in enumerate(datasets.items()):
             if name in taken:
                 _write(dataset, folder / f"{k}.npy")
-    return list(datasets)
+        exchanged = [name for name, dataset in taken.items() if any(key in dataset.attrs for key in _OF_OTHERS)]
+    return {"names": list(datasets), "exchanged": exchanged}
 
 
 def _are_vectors(datasets: Iterable[Any]) -> bool:
@@ -69,6 +76,8 @@ def _refusal(dataset: Any, most: int) -> str | None:
 def _write(dataset: Any, path: Path) -> None:
     if h5py.check_string_dtype(dataset.dtype):
         np.save(path, np.array(dataset.asstr()[...], str))
+    elif words := _words_of(dataset):  # what has none is missing, as R's NA
+        np.save(path, np.array([words.get(int(code), "") for code in dataset[...].ravel()], str).reshape(dataset.shape))
     elif dataset.ndim == 0 or not dataset.size:
         np.save(path, dataset[...])
     else:
@@ -78,8 +87,16 @@ def _write(dataset: Any, path: Path) -> None:
             array[start : start + step] = dataset[start : start + step]
 
 
+def _words_of(dataset: Any) -> dict[int, str]:
+    """Return the words that the numbers of a dataset stand for: names of an enumeration, or R's truth values."""
+    if (named := h5py.check_enum_dtype(dataset.dtype)) is not None:
+        return {code: word for word, code in named.items() if word != "NA"}
+    mode = dataset.attrs.get("storage.mode")
+    return _LOGICAL if mode in ("logical", b"logical") else {}
+
+
 if __name__ == "__main__":
     try:
-        print(json.dumps({"names": convert(sys.argv[1], Path(sys.argv[2]), sys.argv[3:])}))
+        print(json.dumps(convert(sys.argv[1], Path(sys.argv[2]), sys.argv[3:])))
     except Exception as error:
         print(json.dumps({"error": str(error).partition("\n")[0] or type(error).__name__}))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import re
 import subprocess
 import sys
 import zipfile
@@ -21,12 +22,12 @@ from numpy.typing import NDArray
 from fastfair._lib import memory, validation, whole_files
 from fastfair._lib.frames import FrameColumns
 from fastfair._lib.label_codes import Coded
-from fastfair._lib.text import not_there
-from fastfair._lib.warnings import require, told_as
+from fastfair._lib.text import not_there, shown
+from fastfair._lib.warnings import require, told_as, warn
 from fastfair.data import checks, group_labels
 from fastfair.data.group_labels import MissingLabels
 from fastfair.data.temporary_files import Folder, room
-from fastfair.errors import FileFormatError, InputError
+from fastfair.errors import FastfairWarning, FileFormatError, InputError
 
 from . import files, text
 
@@ -90,12 +91,15 @@ class Table(Rows):
         Returns one column as an array, where the columns are arrays.
     kind : {"column", "array", "dataset"}
         What columns are called in messages.
+    exchanged : sequence of str
+        Columns of two dimensions that a program wrote which exchanges rows and columns.
     """
 
     names: list[str]
     read: Callable[[list[str], Sequence[str]], pl.DataFrame]
     take: Callable[[str], Array] | None = None
     kind: str = "column"
+    exchanged: Sequence[str] = ()
 
     def columns(self, names: Sequence[str], numbers: Sequence[str] = ()) -> pl.DataFrame:
         """Read columns; in text files, those in `numbers` are converted to numbers."""
@@ -137,15 +141,28 @@ class Table(Rows):
         return self.require(role, role if name is None else name)
 
     def vectors(self, name: str | None = None) -> Array:
-        """Return the vectors, an array of two dimensions: the column named, or the one called "vectors"."""
+        """Return the vectors, an array of two dimensions: the column named, or the one called "vectors".
+
+        Numbered columns hold a number of each vector, such as v0, v1, ..., of which `name` is then "v".
+        """
         if self.names == [""] and name is not None:
             raise InputError(f"{self.place} holds one array without a name, so leave vectors= out")
+        if self.take is None and (name or "vectors") not in self.names:
+            return self._of_numbered_columns(name)
         name = "" if self.names == [""] else self.require("vectors", name or "vectors")
         if self.take is not None:
-            return self.take(name)
+            array = self.take(name)
+            if self.kind == "dataset" and array.ndim == 2 and array.shape[0] == array.shape[1]:
+                self._doubt_square(name, array)
+            return array
         pl = files.polars()
         place = f"{self.place}: column {name!r}"
         column = self.columns([name])[name]
+        if column.dtype == pl.String:
+            raise FileFormatError(
+                f"{place} holds text, as {shown(column[0])}: write a column for each number of a vector, such as v0, "
+                "v1, ..., or a column of lists as Parquet"
+            )
         with files.reading(place):
             if isinstance(column.dtype, pl.List):
                 sizes = column.list.len().fill_null(0)
@@ -159,6 +176,62 @@ class Table(Rows):
                     )
                 column = column.list.to_array(size)
             return np.asarray(column.to_numpy())
+
+    def _of_numbered_columns(self, name: str | None) -> Array:
+        """Return the vectors whose numbers have a column each; name: what the names of these begin with."""
+        numbered = _numbered(self.names)
+        chosen = [name] if name is not None else list(numbered)
+        if len(chosen) > 1:
+            begin = " or ".join(map(repr, chosen))
+            raise InputError(f"{self.place} has several sets of numbered columns: say which with vectors={begin}")
+        if not chosen or chosen[0] not in numbered:
+            raise InputError(
+                f"{not_there(self.place, name or 'vectors', self.names, role='vectors', kind=self.kind)}; vectors are "
+                "a column of lists, as in Parquet, or numbered columns, such as v0, v1, ...; or pass arrays to "
+                "Embeddings(vectors, subject)"
+            )
+        wanted = numbered[chosen[0]]
+        with self.placed():
+            columns = FrameColumns(self.columns(wanted, numbers=wanted))
+            return np.column_stack([columns.numbers(column) for column in wanted])
+
+    def _doubt_square(self, name: str, array: Array) -> None:
+        """Refuse or doubt a square dataset, whose rows may be the columns of R or MATLAB."""
+        what = f"{self.place}: {name!r} is square, {len(array):,} x {len(array):,}"
+        if name in self.exchanged:
+            raise FileFormatError(
+                f"{what}, and R or MATLAB wrote it, which exchange rows and columns unless the matrix was transposed: "
+                "read it with h5py, and give Embeddings its rows or columns as vectors"
+            )
+        warn(
+            f"{what}: its rows are taken for vectors; R and MATLAB exchange rows and columns, so that these may be its "
+            "columns",
+            FastfairWarning,
+        )
+
+    def require_vectors_of(self, array: Array, sizes: Mapping[str, int]) -> None:
+        """Refuse vectors that are not as many as their labels, and say where rows and columns are exchanged."""
+        role, n = next(iter(sizes.items()))
+        if array.ndim == 2 and len(array) != n == array.shape[1]:
+            raise FileFormatError(
+                f"{self.place} has {len(array):,} rows and {n:,} columns, but {role} has {n:,} labels: each row must "
+                "be a vector; R and MATLAB exchange rows and columns in HDF5, so that they write t(x)"
+            )
+        with files.naming(self.place):
+            checks.same_length({"vectors": len(array), **sizes}, "vector")
+
+
+def _numbered(names: Sequence[str]) -> dict[str, list[str]]:
+    """Return the columns that are numbered from 0 or 1 on, by what their names begin with, in the order of numbers."""
+    found: dict[str, dict[int, str]] = {}
+    for name in names:
+        if match := re.fullmatch(r"(.*?)[_. -]?([0-9]{1,9})", name):
+            found.setdefault(match[1], {})[int(match[2])] = name
+    return {
+        begin: [columns[k] for k in sorted(columns)]
+        for begin, columns in found.items()
+        if len(columns) > 1 and min(columns) in (0, 1) and max(columns) - min(columns) == len(columns) - 1
+    }
 
 
 def of_source(source: Any, called: str, place: str, failures: bool | None = None) -> Table:
@@ -179,10 +252,27 @@ def of_vectors(source: Any, wanted: Sequence[str]) -> Table:
     path = files.check_file(source)
     suffix = path.suffix.lower()
     if suffix not in _OF_VECTORS:
-        raise FileFormatError(f"{path}: vectors are read from {', '.join(_OF_VECTORS)}, not from {suffix!r}")
+        return _of_vectors_in_text(path)
     if suffix in (".npy", ".npz"):
         return of_arrays(path)
     return of_parquet(path) if suffix == ".parquet" else _of_hdf5(path, wanted)
+
+
+def _of_vectors_in_text(path: Path) -> Table:
+    """Make a table of a text file of vectors, with a header, and a column for each of their numbers."""
+    would_do = (
+        f"vectors are read from {', '.join(_OF_VECTORS)}, and from CSV with a column for each number; save arrays with "
+        "numpy.savez(path, vectors=..., subject=...), or pass them to Embeddings(vectors, subject)"
+    )
+    with path.open("rb") as file:
+        start = file.read(files.LOOKED_AT)
+    if what := files.kind_of(start):
+        raise FileFormatError(f"{path} is {what}; {would_do}")
+    content = text.read(path, failures=True)  # rows of missing numbers are vectors that failed
+    separator = separator_of(content)
+    if separator is None or all(map(text.is_number, content.first.split(separator))):
+        raise FileFormatError(f"{path} has no header that names columns: {content.first[:120]!r}; {would_do}")
+    return of_text(content, separator)
 
 
 def of_frame(frame: Any, called: str, place: str) -> Table:
@@ -200,10 +290,13 @@ def of_text(content: text.Text, separator: str | None = None) -> Table:
             f"{content.path}: the header has neither tab, comma nor semicolon: {content.first[:120]!r}"
         )
     content = text.without_last_separator(content, by)
+    narrow, content = content, text.with_names_of_rows(content, by)
     names = _restored(pl.DataFrame({"name": text.header(content, by)})).to_series().to_list()
 
     def read(wanted: list[str], numbers: Sequence[str]) -> Any:
         places = sorted(names.index(name) for name in wanted)
+        if content is not narrow and not _are_names_of_rows(text.split(content, by, columns=[0])[0].to_series()[1:]):
+            text.split(narrow, by)  # which refuses rows that are longer than their header
         frame, lines = text.split(content, by, columns=places)
         frame.columns = [names[place] for place in places]
         frame, made.lines = frame[1:], lines[1:]
@@ -215,6 +308,11 @@ def of_text(content: text.Text, separator: str | None = None) -> Table:
 
     made = Table(content.path, names, read)
     return made
+
+
+def _are_names_of_rows(column: pl.Series) -> bool:
+    """Return whether a column without a name has numbers of rows, as R writes them by default."""
+    return bool(column.str.contains("^[0-9]+$").all()) and not column.is_duplicated().any()
 
 
 def separator_of(content: text.Text) -> str | None:
@@ -363,4 +461,6 @@ def _of_hdf5(path: Path, wanted: Sequence[str]) -> Table:
     if "error" in found:
         raise FileFormatError(f"{path} cannot be read: {found['error']}")
     names = found["names"]
-    return _of_arrays(path, names, lambda name: read_npy(folder.path / f"{names.index(name)}.npy"), "dataset")
+    table = _of_arrays(path, names, lambda name: read_npy(folder.path / f"{names.index(name)}.npy"), "dataset")
+    table.exchanged = found["exchanged"]
+    return table

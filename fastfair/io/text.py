@@ -29,6 +29,8 @@ _BLANKS = " \t\r\x0b\x0c"  # of which blank lines are
 _EXACT = 2**53  # float64 holds whole numbers exactly up to here
 _DECIMAL_COMMA = r"^[+-]?[0-9]*,[0-9]+(?:[eE][+-]?[0-9]+)?$"
 _PERHAPS_THOUSANDS = r"^[+-]?[1-9][0-9]{0,2},[0-9]{3}$"
+# What R, SAS, pandas, polars, databases and spreadsheets write where there is no number, in lower case
+_MISSING = ("", "na", "n/a", "#n/a", "<na>", "null", "none", "-", "--", ".")
 _COPIES = 3  # copies of the text in memory while it is split
 _SHOWN = 120  # characters of a line in a message
 _LONGEST_LINE = 2**18  # bytes of a row that shows how many fields there are
@@ -185,7 +187,8 @@ def numbers(
     lines : (n,) ndarray of int, or None
         Their lines in the file; None for a data frame.
     failures : bool, optional
-        For scores: whether empty fields and NaN stand for comparisons that failed, and become NaN.
+        For scores: whether empty fields, NaN, and what programs write in place of them, such as R's NA, stand for
+        comparisons that failed, and become NaN.
 
     Returns
     -------
@@ -206,15 +209,20 @@ def numbers(
             raise FileFormatError(f"{path}: {where}: {what} {message.format(text[row])}{counted}{would_do}")
 
     made = text.cast(pl.Float64, strict=False)
+    unread = missing = np.zeros(len(text), np.bool_)
     if made.null_count():
         text = text.str.strip_chars()
-        made = _with_decimal_commas(path, what, text, text.cast(pl.Float64, strict=False))
-    unread, empty = made.is_null().to_numpy(), (text == "").to_numpy()
+        lacks = text.str.to_lowercase().is_in(_MISSING)
+        written = pl.select(pl.when(lacks).then(pl.lit("")).otherwise(text)).to_series()
+        made = _with_decimal_commas(path, what, written, written.cast(pl.Float64, strict=False))
+        unread, missing = made.is_null().to_numpy(), lacks.to_numpy()
     values = made.fill_null(np.nan).to_numpy()
     would_do = "" if failures is None else f"; {checks.FAILURES_DO}"
-    refuse(unread & ~empty, "must be a number, not {0!r}")
+    refuse(unread & ~missing, "must be a number, not {0!r}")
     if not failures:
-        refuse(empty, "is empty", would_do)
+        empty = (text == "").to_numpy()
+        refuse(missing & empty, "is empty", would_do)
+        refuse(missing, "is missing, as {0!r} says", would_do)
         refuse(np.isnan(values), "must be finite, not {0!r}", would_do)
     refuse(np.isinf(values), "must be finite, not {0!r}")
     large = np.flatnonzero(np.abs(values) > _EXACT - 1).tolist()
@@ -238,6 +246,11 @@ def _with_decimal_commas(path: Path | str, what: str, text: pl.Series, made: pl.
             "write decimals with points"
         )
     return text.str.replace(",", ".", literal=True).cast(pl.Float64, strict=False)
+
+
+def is_missing(field: str) -> bool:
+    """Return whether a field says that there is no number, as programs write it."""
+    return field.strip().lower() in _MISSING
 
 
 def is_number(field: str) -> bool:
@@ -269,6 +282,29 @@ def without_last_separator(text: Text, separator: str) -> Text:
         return text
     first = first.removesuffix(separator)
     return replace(text, data=first.encode() + text.data[start:], first=first)
+
+
+def with_names_of_rows(text: Text, separator: str | None) -> Text:
+    """Name the column of the names of rows, where the header is one field short, as R's `write.table` writes it."""
+    start = len(text.first.encode())
+    after = text.data[start : start + _LONGEST_LINE].decode(errors="ignore").lstrip().splitlines()
+    if not after or text.first.count('"') % 2:  # a header of several lines is none of these
+        return text
+    names, row = (_fields_of_line(line, separator) for line in (text.first, after[0]))
+    if len(row) != len(names) + 1 or not row[-1]:  # rows may end with a separator
+        return text
+    name = '""' + (separator or " ")
+    return replace(text, data=name.encode() + text.data, first=name + text.first)
+
+
+def _fields_of_line(line: str, separator: str | None) -> list[str]:
+    """Return the fields of a line; none where quotes make it unclear, which is refused later."""
+    if separator is None:
+        return fields_of(line)
+    try:
+        return next(csv.reader([line], delimiter=separator))
+    except csv.Error:
+        return []
 
 
 def _content(path: Path) -> bytes:

@@ -179,6 +179,39 @@ def square(rng: random.Random) -> np.ndarray:
     return np.array([[rng.randint(-50, 50) for _ in range(n)] for _ in range(n)]).astype(dtype)
 
 
+def in_text_matrix(rng: random.Random, with_names: bool) -> Files:
+    """Write a matrix as programs do: with or without a name above the names of rows, and with quotes between blanks."""
+    matrix = [[f"{rng.uniform(-2, 2):.3f}" for _ in range(3)] for _ in range(3)]
+    by = rng.choice([",", "\t", ";", " ", " "])
+    if not with_names:
+        return {"m.txt": top(rng) + delimited(matrix, by)}
+    names = rng.sample(["ann", "bob", "eve", "x-1", "7", "é"], 3)
+    quote = rng.choice(["", '"'])
+    header = [f"{quote}{name}{quote}" for name in names]
+    corner = [] if by == " " else [rng.choice(["", "id"])]
+    rows = [[name, *row] for name, row in zip(header, matrix, strict=True)]
+    return {"m.txt": top(rng) + "".join(by.join(row) + "\n" for row in [[*corner, *header], *rows]).encode()}
+
+
+def in_wide_vectors(rng: random.Random) -> Files:
+    vectors, subjects = vectors_and_subjects(rng)
+    start, begin = rng.choice([0, 1]), rng.choice(["", "v", "e_"])
+    header = ["subject", *(f"{begin}{start + k}" for k in range(3))]
+    rows = [[who, *map(str, vector)] for who, vector in zip(subjects, vectors.tolist(), strict=True)]
+    return {"v.csv": top(rng) + delimited([header, *rows], ",")}
+
+
+def in_key(rng: random.Random) -> Files:
+    """Write a key of people, or of models and segments, and the scores in another order."""
+    of_people = rng.random() < 0.5
+    rows = {(a, b if of_people else f"s{b}"): (s, a == b) for a, b, s in pairs(rng, words(rng))}
+    key = [["reference", "probe", "side", "mated"]] + [[a, b, "a", str(int(m))] for (a, b), (_, m) in rows.items()]
+    scores = [[a, b, "a", s] for (a, b), (s, _) in rows.items()]
+    rng.shuffle(scores)
+    scores = [["reference", "probe", "side", "score"], *scores]
+    return {"k.tsv": top(rng) + delimited(key, "\t"), "s.tsv": top(rng) + delimited(scores, "\t")}
+
+
 def archived(rng: random.Random, **arrays: np.ndarray) -> bytes:
     return written(rng.choice([np.savez, np.savez_compressed]), **arrays)
 
@@ -358,6 +391,14 @@ CASES = {
         8,
         score="a",
     ),
+    "matrix text": scores_case(
+        "m.txt", partial(in_text_matrix, with_names=False), slow.of_text_matrix, 8, format="matrix"
+    ),
+    "named matrix text": scores_case(
+        "m.txt", partial(in_text_matrix, with_names=True), slow.of_text_matrix, 8, format="matrix"
+    ),
+    "key": Case(in_key, scores_read("s.tsv", trials="k.tsv"), lambda f: slow.of_key(f / "s.tsv", f / "k.tsv"), 8),
+    "embeddings wide": vectors_case("v.csv", in_wide_vectors, lambda f: slow.of_wide_vectors(f / "v.csv"), 8),
     "embeddings npz": vectors_case("v.npz", in_npz_vectors, expected_npz),
     "embeddings npy": Case(
         in_npy_and_table, lambda f: ff.read_embeddings(f / "v.npy", samples=f / "who.csv"), expected_table
@@ -390,7 +431,7 @@ NUMBERS = [
     *(b"1" * 50, b"1" * 5000, b"", b" "),
     *b"- +1 1. .5 -0 1e 1d5 \xd9\xa1".split(),
     b"1 2",
-    *b"True 0.1f 00012".split(),
+    *b"True 0.1f 00012 NA NULL #N/A -- -3.4028235e+38".split(),
 ]
 REPLACED = {
     b"\n": (b"\r", b"\r\n", b" \n", b"\n\n", b"\n "),

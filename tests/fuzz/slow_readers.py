@@ -19,6 +19,7 @@ import polars as pl
 
 NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 MISSING = {"", "nan", "NaN", "<NA>", "NaT"}
+NO_SCORES = {"", "na", "n/a", "#n/a", "<na>", "null", "none", "-", "--", ".", "nan", "inf", "-inf"}
 WORDS = {"1": True, "target": True, "genuine": True} | dict.fromkeys(["0", "nontarget", "impostor", "imposter"], False)
 CODINGS = """0/1 -1/1 false/true non-mated/mated nonmated/mated nontarget/target non-target/target impostor/genuine
 imposter/genuine different/same"""
@@ -58,13 +59,18 @@ def cell(text: str) -> str:
     return text[1:] if re.match(r"''*[=+\-@\t\r]", text) else text
 
 
-def rows_by_separator(path: Path, separator: str) -> list[list[str]]:
+def rows_by_separator(path: Path, separator: str, names_of_rows: bool = False) -> list[list[str]]:
     text = body(text_of(path))
     try:
         rows = [row for row in csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True) if row]
     except csv.Error as error:
         raise UnclearError from error
     rows = [row for row in rows if len(row) > 1 or row[0].strip()]
+    first = [row[0] for row in rows[1:]]
+    numbered = all(re.fullmatch("[0-9]+", name) for name in first) and len(set(first)) == len(first)
+    if len(rows) > 1 and len(rows[0]) > 1 and len(rows[1]) == len(rows[0]) + 1 and (numbered or names_of_rows):
+        sure(rows[1][-1])
+        rows[0] = ["", *rows[0]]  # R gives the names of rows no name
     sure(len({len(row) for row in rows}) == 1)
     return rows
 
@@ -207,6 +213,74 @@ def of_square(matrix: list[list[float]]) -> list[tuple]:
     sure(n > 1 and all(len(row) == n for row in matrix))
     who = [str(k) for k in range(n)]
     return comparisons([s for row in matrix for s in row], None, [w for w in who for _ in who], who * n)
+
+
+def header_of(path: Path) -> list[str]:
+    first = re.split(r"[\r\n]", body(text_of(path)))[0]
+    separator = next((mark for mark in "\t,;" if mark in first), None)
+    sure(separator)
+    return [cell(name) for name in rows_by_separator(path, separator)[0]]
+
+
+def is_score(text: str) -> bool:
+    return bool(NUMBER.fullmatch(text.strip().replace(",", ".", 1))) or text.strip().lower() in NO_SCORES
+
+
+def of_text_matrix(path: Path) -> list[tuple]:
+    """Read a matrix with words as names of rows and of columns, or without any name."""
+    first = re.split(r"[\r\n]", body(text_of(path)))[0]
+    separator = next((mark for mark in "\t;," if mark in first), None)
+    rows = rows_by_separator(path, separator, names_of_rows=True) if separator else rows_by_blanks(path)
+    if not separator and len(rows) > 1 and len(rows[1]) == len(rows[0]) + 1:
+        rows[0] = ["", *rows[0]]
+    sure(len({len(row) for row in rows}) == 1)
+    rows = [[re.sub('^"(.*)"$', r"\1", field.strip()) for field in row] for row in rows]
+    if all(is_score(field) for row in rows for field in row):
+        sure(all(field.strip() for field in rows[0]))
+        return of_square([[number(field) for field in row] for row in rows])
+    has_header = not all(map(is_score, rows[0][1:]))
+    sure(not has_header or not any(NUMBER.fullmatch(name) and not name.isdigit() for name in rows[0][1:]))
+    has_names = not all(is_score(row[0]) for row in rows[has_header:])
+    sure(has_names and len(rows) > 1)
+    columns, rows = (rows[0][1:], rows[1:]) if has_header else ([row[0] for row in rows], rows)
+    sure(all(len(row) == len(columns) + 1 for row in rows))
+    scores = [number(field) for row in rows for field in row[1:]]
+    of_rows = [label(Plain(row[0])) for row in rows for _ in columns]
+    return comparisons(scores, None, of_rows, [label(Plain(name)) for name in columns] * len(rows))
+
+
+def of_wide_vectors(path: Path) -> list[tuple]:
+    """Read vectors of numbered columns, of which there is one set."""
+    header = header_of(path)
+    sets: dict[str, dict[int, str]] = {}
+    for name in header:
+        if match := re.fullmatch("(.*?)[_. -]?([0-9]+)", name):
+            sets.setdefault(match[1], {})[int(match[2])] = name
+    complete = [k for k in sets.values() if len(k) > 1 and sorted(k) == list(range(min(k), min(k) + len(k)))]
+    complete = [k for k in complete if min(k) in (0, 1)]
+    sure(len(complete) == 1 and "vectors" not in header)
+    names = [complete[0][k] for k in sorted(complete[0])]
+    found = named(path, ",", [*names, "subject"])
+    return embeddings(np.array([[number(t) for t in found[name]] for name in names]).T, found["subject"])
+
+
+def of_key(scores: Path, key: Path) -> list[tuple]:
+    """Join a key with scores by all columns that both have."""
+    first, second = header_of(key), header_of(scores)
+    shared = [name for name in first if name in second and name != "mated"]
+    sure({"reference", "probe"} <= set(shared) and "score" in second and "score" not in first)
+    listed, scored = named(key, "\t", [*first]), named(scores, "\t", [*shared, "score"])
+    where = [tuple(map(cell, row)) for row in zip(*(listed[name] for name in shared), strict=True)]
+    there = [tuple(map(cell, row)) for row in zip(*(scored[name] for name in shared), strict=True)]
+    sure(len(set(where)) == len(where) and len(set(there)) == len(there) and set(where) == set(there))
+    of_pair = dict(zip(there, [number(text) for text in scored["score"]], strict=True))
+    found = [of_pair[row] for row in where]
+    sides = [[label(text) for text in listed[name]] for name in ("reference", "probe")]
+    if "mated" not in first:
+        return comparisons(found, None, *sides)
+    mated = flags(listed["mated"])
+    alike = any(a == b for a, b in zip(*sides, strict=True))
+    return comparisons(found, mated, *sides) if alike else comparisons(found, mated)
 
 
 def array_of(data: bytes) -> np.ndarray:

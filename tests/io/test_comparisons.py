@@ -274,7 +274,7 @@ def test_matrices(tmp_path, write):
     is_the_same(read_comparisons(tmp_path / "m.npy"), subjects=(0, 1))
     is_the_same(read_comparisons(tmp_path / "m.npz", score="face"), subjects=(0, 1))
     rows = "\n".join(" ".join(map(str, row)) for row in np.eye(7))
-    refused("rows of 7 numbers: save a matrix of scores as .npy", read_comparisons, write("wide.txt", rows))
+    refused('rows of 7 numbers: say format="matrix"', read_comparisons, write("wide.txt", rows))
     refused("face, finger: say which", read_comparisons, tmp_path / "m.npz")
     refused("did you mean 'face'", read_comparisons, tmp_path / "m.npz", score="fac")
     who = write("who.csv", "id,sex\n0,f\n1,m\n")

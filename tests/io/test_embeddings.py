@@ -5,11 +5,13 @@ from __future__ import annotations
 import pickle
 import sys
 
+import h5py
 import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from helpers.each import each
 from helpers.refusals import refused
 from helpers.vector_files import in_lists, write_vectors
 
@@ -18,6 +20,7 @@ from fastfair._lib import memory
 from fastfair.data import temporary_files
 from fastfair.errors import (
     DroppedWarning,
+    FastfairWarning,
     FileFormatError,
     InputError,
     MissingDependencyError,
@@ -169,7 +172,7 @@ def test_arguments_that_do_not_fit_the_file(npy, who):
         ("v.h5", b"PAR1", "v.h5 cannot be read"),
         ("v.npy", b"\x93NUMPY\x01\x00", "v.npy cannot be read"),
         ("v.npy", b"", "is empty"),
-        ("v.txt", b"1 2 3", "vectors are read from .npy, .npz, .parquet, .h5, .hdf5, not from '.txt'"),
+        ("v.txt", b"1 2 3", "no header that names columns.* numpy.savez"),
     ],
 )
 def test_files_that_are_not_what_they_are_called(name, content, message, tmp_path):
@@ -235,3 +238,121 @@ def test_real_faces(shared_data):
             missing_labels="drop",
         )
     assert (len(e), e.subjects.size, e.groups) == (6297, 2943, ("F", "M"))
+
+
+def write_as_r(path, vectors, subject, **attributes):
+    """Write what R's packages write: matrices with rows and columns exchanged."""
+    with h5py.File(path, "w") as file:
+        file["subject"] = subject
+        made = file.create_dataset("vectors", data=vectors.T)
+        for name, value in attributes.items():
+            made.attrs[name] = value
+
+
+def test_matrices_of_r_are_refused_where_rows_are_no_vectors(tmp_path):
+    rng, path = np.random.default_rng(0), tmp_path / "v.h5"
+    wide, square = rng.normal(size=(6, 4)), rng.normal(size=(6, 6))
+    names = ["a", "a", "b", "b", "c", "c"]
+    for attributes in ({}, {"rhdf5-NA.OK": 1}):
+        write_as_r(path, wide, names, **attributes)
+        with pytest.raises(FileFormatError, match=r"has 4 rows and 6 columns, but subject has 6 labels: .* t\(x\)"):
+            ff.read_embeddings(path)
+        write_as_r(path, wide.T, names, **attributes)
+        assert ff.read_embeddings(path).vectors.shape == (6, 4)
+    for attributes in ({"rhdf5-NA.OK": 1}, {"MATLAB_class": "double"}):
+        write_as_r(path, square, names, **attributes)
+        with pytest.raises(FileFormatError, match="is square, 6 x 6, and R or MATLAB wrote it"):
+            ff.read_embeddings(path)
+    write_as_r(path, square, names)
+    with pytest.warns(FastfairWarning, match="is square, 6 x 6: its rows are taken for vectors"):
+        ff.read_embeddings(path)
+    np.savez(tmp_path / "v.npz", vectors=wide.T, subject=names)
+    with pytest.raises(FileFormatError, match="has 4 rows and 6 columns, but subject has 6 labels"):
+        ff.read_embeddings(tmp_path / "v.npz")
+
+
+def test_truth_values_of_r_are_words(tmp_path):
+    vectors, names = np.random.default_rng(0).normal(size=(4, 3)), ["a", "a", "b", "b"]
+    logical = h5py.enum_dtype({"FALSE": 0, "TRUE": 1, "NA": 2}, basetype="i1")
+    factor = h5py.enum_dtype({"dark": 1, "light": 2}, basetype="u1")
+    with h5py.File(tmp_path / "v.h5", "w") as file:
+        file["vectors"], file["subject"] = vectors, names
+        file.create_dataset("glasses", data=np.array([1, 1, 0, 0], "i1"), dtype=logical)
+        file.create_dataset("beard", data=np.array([1, 1, 2, 2], "i1"), dtype=logical)
+        file.create_dataset("hair", data=np.array([1, 1, 2, 2], "u1"), dtype=factor)
+        file.create_dataset("hat", data=np.array([0, 0, -(2**31), 1], "i4")).attrs["storage.mode"] = "logical"
+    groups = {name: ff.read_embeddings(tmp_path / "v.h5", groups=name).groups for name in ("glasses", "hair")}
+    assert groups == {"glasses": ("FALSE", "TRUE"), "hair": ("dark", "light")}
+    for name in ("beard", "hat"):
+        with pytest.raises(InputError, match=f"column '{name}' is missing in row 2"):
+            ff.read_embeddings(tmp_path / "v.h5", groups=name)
+
+
+WIDE = pd.DataFrame(np.random.default_rng(3).normal(size=(8, 5)).round(4)).assign(subject=list("aabbccdd"))
+
+
+@each(
+    "rename",
+    [str, lambda k: f"v{k}", lambda k: f"emb_{k:03d}", lambda k: f"{k + 1}", lambda k: f"x.{k + 1}"],
+)
+@each("separator", [",", "\t", ";"])
+def test_vectors_with_a_column_for_each_number_are_read(tmp_path, rename, separator):
+    vectors = WIDE.drop(columns="subject").to_numpy()
+    frame = WIDE.rename(columns=lambda name: name if isinstance(name, str) else rename(name)).sample(frac=1, axis=1)
+    decimal = "," if separator == ";" else "."
+    frame.to_csv(tmp_path / "v.csv", sep=separator, index=False, decimal=decimal)
+    frame.to_parquet(tmp_path / "v.parquet")
+    for source in (frame, pl.DataFrame(frame.to_dict("list")), tmp_path / "v.csv", tmp_path / "v.parquet"):
+        e = ff.read_embeddings(source)
+        np.testing.assert_array_equal(e.vectors, vectors)
+        assert e.subjects.tolist() == list("abcd")
+    named = ff.read_named_vectors(frame.assign(name=range(8)))
+    np.testing.assert_array_equal(named.vectors, vectors)
+
+
+def test_numbers_as_names_of_columns_are_text():
+    np.testing.assert_array_equal(ff.read_embeddings(WIDE).vectors, WIDE.drop(columns="subject").to_numpy())
+    assert ff.read_embeddings(WIDE.rename(columns={4: "x"})).vectors.shape == (8, 4)
+    with pytest.raises(InputError, match="names of columns must be text"):
+        ff.read_embeddings(WIDE.rename(columns={4: "1", 3: None}))
+
+
+def test_sets_of_numbered_columns_are_chosen_by_name(tmp_path):
+    both = WIDE.rename(columns=lambda name: name if isinstance(name, str) else f"{'ab'[name > 2]}{name % 3}")
+    refused("has several sets of numbered columns: say which with vectors='a' or 'b'", ff.read_embeddings, both)
+    assert ff.read_embeddings(both, "a").vectors.shape == (8, 3)
+    assert ff.read_embeddings(both, "b").vectors.shape == (8, 2)
+    refused("has no column 'c'.* numbered columns", ff.read_embeddings, both, "c")
+    refused("numbered columns, such as v0, v1", ff.read_embeddings, WIDE.rename(columns={1: 7}))
+    refused(
+        "column 'v1' .*must be a number, not 'x'",
+        ff.read_embeddings,
+        written(tmp_path, "subject,v0,v1\na,1,x\na,2,3\n"),
+    )
+    missing = written(tmp_path, "subject,v0,v1\na,1,2\na,1,3\nb,2,\nb,1,1\nb,2,3\n")
+    refused("vectors are not finite", ff.read_embeddings, missing)
+    with pytest.warns(DroppedWarning, match="1 of 5 vectors left out, as they failed"):
+        assert len(ff.read_embeddings(missing, failures="exclude").vectors) == 4
+
+
+def written(folder, text):
+    """Write a CSV, and return its path."""
+    (folder / "w.csv").write_text(text)
+    return folder / "w.csv"
+
+
+@each(
+    ("name", "content", "says"),
+    [
+        ("v.json", b'[{"subject": "a", "embedding": [1, 2]}]', "is JSON: .*numpy.savez"),
+        ("v.pkl", pickle.dumps({"a": [1.0]}), "is a pickle of Python objects.*numpy.savez"),
+        ("v.txt", b"a 0.1 0.2\nb 0.3 0.4\n", "no header that names columns.*numpy.savez"),
+        ("v.ark", b"a  [ 0.1 0.2 ]\n", "no header that names columns.*numpy.savez"),
+        ("v.csv", b"1,0.1,0.2\n2,0.3,0.4\n", "no header that names columns.*numpy.savez"),
+        ("v.csv", b'subject,vectors\na,"[0.1, 0.2]"\na,"[0.1, 0.3]"\n', "holds text, as '.0.1, 0.2.': write a column"),
+        ("v.csv", b"subject,x,y\na,0.1,0.2\na,0.3,0.1\n", r"Embeddings\(vectors, subject\)"),
+    ],
+)
+def test_other_forms_of_vectors_say_how_to_go_on(tmp_path, name, content, says):
+    (tmp_path / name).write_bytes(content)
+    refused(says, ff.read_embeddings, tmp_path / name)

@@ -331,7 +331,7 @@ def test_columns_of_rare_types_are_labels(kind):
 def test_names_of_columns_that_are_none():
     frame = pd.DataFrame({"score": [0.9, 0.1], "mated": [1, 0], "g": [1, "a"]})
     for named, groups, message in (
-        (pd.DataFrame({0: [0.9], 1: [1]}), (), "names of columns must be text"),
+        (pd.DataFrame({0.5: [0.9], 1: [1]}), (), "names of columns must be text"),
         (pd.DataFrame([[0.9, 1]], columns=["score", "score"]), (), "two columns of the same name"),
         (frame, "g", "'g'"),
         *((frame, groups, r"groups(\[\d\])* must be") for groups in (5, [5], [["a", 5]], b"score")),

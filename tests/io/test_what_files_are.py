@@ -432,3 +432,60 @@ def test_metadata_of_subjects_chooses_the_proposed_pattern(write):
     file = write("s.csv", "reference,probe,score,mated\nx/ann/1,x/ann/2,0.9,1\nx/ann/1,x/bob/1,0.2,0\n")
     who = write("w.csv", "id,sex\nann,f\nbob,m\n")
     refused(r"perhaps '\^\[\^/\]\+/\(\[\^/\]\+\)/'", read_comparisons, file, metadata=who, groups="sex")
+
+
+MISSING = ["", "NA", "na", "N/A", "#N/A", "<NA>", "NULL", "null", "None", "-", "--", ".", "nan", "NaN", " NA ", '"NA"']
+
+
+@each("missing", MISSING)
+@each("separator", [",", "\t", ";"])
+def test_what_programs_write_for_a_missing_score_is_a_failure(write, missing, separator):
+    rows = ["reference,probe,mated,score", "a,a,TRUE,0.9", "a,b,FALSE,0.1", f"b,b,TRUE,{missing}", "b,a,FALSE,0.2"]
+    file = write("s.csv", "\n".join(rows).replace(",", separator))
+    with pytest.warns(DroppedWarning, match="1 of 4 comparisons left out, as they failed"):
+        c = read_comparisons(file, failures="exclude")
+    assert (len(c.mated), len(c.nonmated), len(c.failed.mated)) == (1, 2, 1)
+    refused('line 4: column .score. (is empty|is missing|must be finite).*failures="exclude"', read_comparisons, file)
+
+
+def test_missing_scores_of_lists_between_blanks_are_failures(write):
+    for rows in ("a a x 0.9\na b y NA\nb b z 0.8\na b w 0.1\n", "a a x NA\nb b z 0.8\na b w 0.1\n"):
+        with pytest.warns(DroppedWarning, match="left out, as they failed"):
+            c = read_comparisons(write("s.txt", rows), failures="exclude")
+        assert len(c.nonmated) == 1
+    scores = write("o.txt", "0.9\nNA\n0.8\n0.1\n")
+    trials = write("t.txt", "1 a/1 a/2\n0 a/1 b/1\n1 b/1 b/2\n0 b/1 c/1\n")
+    with pytest.warns(DroppedWarning, match="left out, as they failed"):
+        c = read_comparisons(scores, trials=trials, failures="exclude")
+    assert (len(c.mated), len(c.nonmated)) == (2, 1)
+
+
+def test_words_that_are_no_missing_scores_are_refused_and_names_like_them_are_kept(write):
+    for word in ("x", "missing", "#DIV/0!", "NAN0", "0,9", "-.", "NaT"):
+        rows = f'reference,probe,score\na,a,0.9\na,b,"{word}"\nb,b,0.8\n'
+        refused("must be a number, not", read_comparisons, write("s.csv", rows), failures="exclude")
+    named = "reference,probe,score\nNA,NA,0.9\nNA,None,0.1\nNone,None,0.8\n"
+    assert read_comparisons(write("s.csv", named)).subjects.tolist() == ["NA", "None"]
+
+
+def test_decimal_commas_are_read_beside_missing_scores(write):
+    file = write("s.csv", "reference;probe;score\na;a;0,91\na;b;NA\nb;b;.\nb;c;0,12\n")
+    with pytest.warns(DroppedWarning, match="failed"):
+        c = read_comparisons(file, failures="exclude")
+    assert [*c.nonmated.similarities, *c.mated.similarities] == [0.12, 0.91]
+
+
+def test_headers_without_a_name_for_the_names_of_rows_are_read(write):
+    text = '"reference","probe","score","sex"\n"1","a","a",0.9,"f"\n"2","a","b",0.1,"f"\n"7","b","b",0.8,"m"\n'
+    for separator in ",;\t":
+        c = read_comparisons(write("s.csv", text.replace(",", separator)))
+        assert (len(c.mated), c.subjects.tolist()) == (2, ["a", "b"])
+    for names_of_rows in ('"1"', '"x"', '"0.5"'):
+        refused("line 2: expected 4 fields", read_comparisons, write("s.csv", text.replace('"2"', names_of_rows)))
+    refused("line 2: expected 3 fields", read_comparisons, write("s.csv", "reference,probe,score\na,a,1,\na,b,2,\n"))
+    refused("line 3: expected 4 fields", read_comparisons, write("s.csv", "reference,probe,score\n1,a,a,1\na,b,2\n"))
+    who = write("w.csv", '"id","sex"\n"1","a","f"\n"2","b","m"\n')
+    named = write("s.csv", "reference,probe,score\na,a,0.9\na,b,0.1\nb,b,0.8\n")
+    assert read_comparisons(named, metadata=who, metadata_id="id", groups="sex").groups == ("f", "m")
+    blanks = text.replace(",", " ")
+    refused("names of columns between blanks.* write the table with commas", read_comparisons, write("s.txt", blanks))
