@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from helpers.other_tools import OURS, differ, sets_of_size, tied_sets
@@ -19,6 +21,12 @@ def test_every_rule_is_of_a_row_and_every_row_is_explained():
     for row in ROWS:
         assert bool(row.differing) == bool(row.examples), row.key
         assert not row.differing or row.note, row.key
+
+
+def test_every_row_is_answered_by_a_worker():
+    """No package has Kaldi's compute-eer: its rule alone is tested."""
+    text = "".join(path.read_text() for path in (Path(__file__).parent / "workers").glob("*.[pR]*"))
+    assert [row.key for row in ROWS if f'"{row.key}"' not in text] == ["kaldi-eer"]
 
 
 def test_rules_differ_from_ours_in_as_many_sets_as_rows_say():
