@@ -27,6 +27,7 @@ extensions = [
     "myst_parser",
     "performance_tables",
     "numpydoc",
+    "other_tools_table",
     "paper_sections",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",

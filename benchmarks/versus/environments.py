@@ -15,10 +15,11 @@ _ROOT = Path(__file__).resolve().parents[2] / ".peers"
 
 @dataclass(frozen=True)
 class Peer:
-    """A tool to be held against and what pip needs to install it."""
+    """A tool to be held against, what pip needs to install it, and what that forgets to ask for or is run beside."""
 
     name: str
     requirement: str
+    beside: tuple[str, ...] = ()
 
     def python(self) -> Path:
         """Return the interpreter of the peer's environment, made on first use.
@@ -32,13 +33,14 @@ class Peer:
         python = folder / ("Scripts/python.exe" if sys.platform == "win32" else "bin/python")
         # Written last, so that an installation broken off, or one of another version, is made anew.
         installed = folder / "installed.txt"
-        if installed.is_file() and installed.read_text() == self.requirement:
+        requirements = (self.requirement, *self.beside)
+        if installed.is_file() and installed.read_text().split() == [*requirements]:
             return python
-        print(f"installing {self.requirement} into {folder}", file=sys.stderr)
+        print(f"installing {' '.join(requirements)} into {folder}", file=sys.stderr)
         shutil.rmtree(folder, ignore_errors=True)
         self._run(sys.executable, "-m", "venv", str(folder))
-        self._run(str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", self.requirement)
-        installed.write_text(self.requirement)
+        self._run(str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *requirements)
+        installed.write_text(" ".join(requirements))
         return python
 
     def _run(self, *command: str) -> None:
@@ -53,5 +55,43 @@ BOB_MEASURE = Peer("bob", "bob.measure==6.1.1")
 BT4VT = Peer("bt4vt", "bt4vt==1.0.1")
 CONFIDENCE_INTERVALS = Peer("confidence-intervals", "confidence_intervals==0.0.3")
 FAIRLEARN = Peer("fairlearn", "fairlearn==0.15.0")
-PYEER = Peer("pyeer", "pyeer==0.5.6")
+PYEER = Peer("pyeer", "pyeer==0.5.6", ("setuptools==80.9.0",))
 STATSMODELS = Peer("statsmodels", "statsmodels==0.15.0")
+LIR = Peer("lir", "lir==1.3.1")
+LLREVAL = Peer("llreval", "llreval==0.0.3")
+PYANNOTE = Peer("pyannote", "pyannote.metrics==4.2.0")
+SCORE_ANALYSIS = Peer("score-analysis", "score-analysis==0.3.12")
+# Tools on top of PyTorch share its environment, which is large.
+TORCH = Peer(
+    "torch",
+    "torch==2.13.0",
+    (
+        "torchmetrics==1.9.0",
+        "speechbrain==1.1.2",
+        "pytorch-metric-learning==2.9.0",
+        "faiss-cpu==1.15.1",
+    ),
+)
+PEERS = (
+    SCIKIT_LEARN,
+    BOB_MEASURE,
+    BT4VT,
+    CONFIDENCE_INTERVALS,
+    FAIRLEARN,
+    PYEER,
+    STATSMODELS,
+    LIR,
+    LLREVAL,
+    PYANNOTE,
+    SCORE_ANALYSIS,
+    TORCH,
+)
+
+# What nothing here installs (Debian: apt-get install r-base-core r-cran-proc r-cran-rocr r-cran-cutpointr).
+R_PACKAGES = {"pROC": "1.18.0", "ROCR": "1.0.11", "cutpointr": "1.1.2"}
+
+
+def version_of(package: str) -> str:
+    """Return the version of a package that is pinned here, or nothing."""
+    pins = dict(pin.split("==") for peer in PEERS for pin in (peer.requirement, *peer.beside))
+    return (pins | R_PACKAGES).get(package, "")
