@@ -1,4 +1,4 @@
-"""Search galleries at random, and hold counts against plain loops over the same scores.
+"""Search galleries, and compare vectors, at random, and hold counts against plain loops over the same scores.
 
 Matrices, rows, candidate lists, vectors and templates, of every type of numbers, with ties, scores of -inf, failures
 and people who search twice. Allowed are the library's own errors, and results with these counts, whose intervals hold
@@ -275,14 +275,44 @@ def wrong(draw: Draw, rng: np.random.Generator) -> str:
     return wrong_limits([ff.identify(searches, draw.at, **how, confidence_level=level) for level in LEVELS])
 
 
+def wrong_pairs(rng: np.random.Generator) -> str:
+    """Say which rate of pairs of vectors differs from that of loops, or changes where its threshold is typed."""
+    n = int(rng.integers(4, 20))
+    vectors = rng.integers(-3, 4, (n, 3)).astype(rng.choice([np.float16, np.float32, np.float64]))
+    subject, failed = rng.integers(0, 5, n), rng.random(n) < 0.1
+    vectors[failed] = np.nan
+    role = rng.choice(["reference", "probe"], n) if rng.random() < 0.4 else None
+    at = [ff.at_threshold(float(rng.integers(-5, 9))), ff.at_fmr(0.2), ff.at_fnmr(0.2)][rng.integers(3)]
+    e = ff.Embeddings(vectors, subject, similarity="inner_product", role=role, failures="exclude")
+    found = ff.evaluate(e, at, [], metrics=[], n_resamples=0)
+    again = ff.evaluate(e, ff.at_threshold(float(typed(found.value("threshold")))), [], metrics=[], n_resamples=0)
+    pairs = [
+        (float(vectors[i] @ vectors[j]), subject[i] == subject[j])
+        for i in range(n) for j in range(n)
+        if not failed[i] and not failed[j]
+        and (i < j if role is None else (role[i], role[j]) == ("reference", "probe"))
+    ]  # fmt: skip
+    threshold = found.value("threshold")
+    wrongly = {
+        "fmr": [score >= threshold for score, is_mated in pairs if not is_mated],
+        "fnmr": [score < threshold for score, is_mated in pairs if is_mated],
+    }
+    for name, errors in wrongly.items():
+        expected = sum(errors) / len(errors)
+        if not found.value(name) == again.value(name) == expected:
+            return f"{name} of vectors is {found.value(name)}, {again.value(name)} if typed, in loops {expected}"
+    return ""
+
+
 def attempt(seed: int) -> tuple[str, str]:
-    """Make one draw; return what became of it, and what is wrong."""
+    """Make one draw, one in ten of which is of pairs of vectors; return what became of it, and what is wrong."""
     draw = drawn(np.random.default_rng([seed, 1]))
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
         try:
             with limited():
-                said = wrong(draw, np.random.default_rng([seed, 2]))
+                rng = np.random.default_rng([seed, 2])
+                said = wrong_pairs(rng) if rng.random() < 0.1 else wrong(draw, rng)
         except TimeUp:
             return "hang", str(draw)
         except FastfairError as error:
