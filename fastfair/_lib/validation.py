@@ -200,17 +200,18 @@ def numbers_in(name: str, values: object) -> NDArray[Any]:
     return array
 
 
-def floats(name: str, values: object) -> Floats:
-    """Convert to a plain array of float64; refuse whole numbers that it would round."""
+def floats(name: str, values: object, first_row: int = 0) -> Floats:
+    """Convert to a plain array of float64; refuse whole numbers that it would round. first_row: of part of an array."""
     array = numbers_in(name, values)
     if array.dtype.kind in "iu" and array.dtype.itemsize == 8:
         with np.errstate(invalid="ignore"):  # the largest become 2^63
             rounded = np.argwhere(array.astype(np.float64).astype(array.dtype) != array)
         if len(rounded):
+            number, place = array[tuple(rounded[0])], rounded[0] + first_row
             raise InputError(
-                f"{name} holds whole numbers above 2^53, which float64 would round, as {array[tuple(rounded[0])]} "
-                f"{_in_row(rounded[0])}; scale them down",
-                row=_row(rounded[0]),
+                f"{name} holds whole numbers above 2^53, which float64 would round, as {number} {_in_row(place)}; "
+                "scale them down",
+                row=_row(place),
             )
     return array.astype(np.float64, copy=False)
 

@@ -301,6 +301,8 @@ VERBS: dict[str, Verb] = {
                    required=True),
             Option("templates", "What several vectors of a person in the gallery are: an error, or one enrolment whose "
                    "score is the best of them.", "choice", ("refuse", "best"), "refuse", section="Vectors"),
+            Option("similarity", "The score of two vectors.", "choice", ("cosine", "inner_product"), "cosine",
+                   section="Vectors"),
             Option("candidates", "How many of the best other people are kept of each search. Rates in smaller "
                    "galleries need all at or above the threshold.", "integer", default=20),
             Option("sizes", "Numbers of enrolled people, at most as many as there are, for the rates expected in "

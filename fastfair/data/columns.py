@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import unicodedata
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -159,7 +160,7 @@ def checked_columns(
     with gathering() as left_out:
         keep = group_labels.labelled(lacking, policies.missing_labels, flags.size, "comparisons")
         if empty is not None:
-            leave_out(~empty, "comparisons", "no neighbour", _WITHOUT_NEIGHBOUR, mated=flags)
+            leave_out(~empty, "comparisons", "padding", _WITHOUT_NEIGHBOUR, mated=flags)
             keep &= ~empty
         if subjects is not None and samples is not None and samples[0].size > subjects[0].size:  # known apart
             keep &= rows_of_two_samples(policies.self_comparisons, samples[1], samples[2], flags)
@@ -395,6 +396,8 @@ def places_without_a_neighbour(values: Floats, *sides: BothSides | None) -> NDAr
 _INVISIBLE = dict.fromkeys([0x200B, 0x200C, 0x200D, 0x2060, 0xFEFF, 0x00AD])
 _BLANKS = dict.fromkeys([0x00A0, 0x2007, 0x202F], " ")
 _AS_IF_MISSING = frozenset(["na", "n/a", "none", "null", "#n/a"])  # what programs write for a missing label
+_LEADING_ZEROS = re.compile(r"(?<![\d.])0+(?=\d)")
+_WHOLE = re.compile(r"(?<=\d)\.0+$")  # as of whole numbers that became floats
 
 
 def plain_name(name: str) -> str:
@@ -407,18 +410,36 @@ def plain_label(label: str) -> str:
     return plain_name(label).casefold()
 
 
-def warn_of_look_alikes(what: str, names: list[Any]) -> None:
-    """Warn of distinct names that look alike: that differ in invisible characters, or labels of groups in letter case.
+def plain_id(name: str) -> str:
+    """Return what stays of the name of a person however it is written: in lower case, and 7 for 007 and 7.0."""
+    form = name.strip().lower() if name.isascii() else plain_label(name)
+    if "0" in form:
+        form = _LEADING_ZEROS.sub("", form)
+    return _WHOLE.sub("", form) if "." in form else form
 
-    what: "subject", or "group 'sex'" of an attribute, of which labels that programs write where there is none are told,
-    too.
+
+_FORMS: dict[str, Callable[[str], str]] = {"subject": plain_name, "person": plain_id}  # of groups `plain_label`
+
+
+def warn_of_look_alikes(what: str, names: list[Any]) -> None:
+    """Warn of distinct names that look alike.
+
+    Parameters
+    ----------
+    what : str
+        "subject", whose names differ in invisible characters or Unicode forms alone; "person", where leading zeros and
+        letter case count, too, as names of several sources may be written in several ways; or "group 'sex'" of an
+        attribute, where letter case does. Of labels of groups, those that programs write where there is none are told,
+        too.
+    names : list
+        The names; others than text are not looked at.
     """
-    form: Callable[[str], str] = plain_name if what == "subject" else plain_label
+    form = _FORMS.get(what, plain_label)
     if not all(isinstance(name, str) for name in names) or (what == "subject" and all(map(str.isascii, names))):
         return
     first: dict[str, str] = {}
     alike = [(first[form(name)], name) for name in names if first.setdefault(form(name), name) != name]
-    if what != "subject" and (odd := [name for name in names if plain_label(name) in _AS_IF_MISSING]):
+    if what not in _FORMS and (odd := [name for name in names if plain_label(name) in _AS_IF_MISSING]):
         warn(
             f"{what} has the label {odd[0]!r}, which is taken for a group of its own; where it says that there is no "
             "label, leave the field blank",
@@ -479,6 +500,8 @@ def columns_of_matrix(
 def without_diagonal(values: NDArray[Any], sides: dict[str, Any], score_kind: str, policy: str) -> NDArray[np.bool_]:
     """Find the scores beside the diagonal of a symmetric matrix whose diagonal has nothing but the best scores.
 
+    "Best" and "symmetric" are meant up to rounding, as products of a matrix with itself are.
+
     Parameters
     ----------
     values : (n * n,) ndarray
@@ -502,10 +525,8 @@ def without_diagonal(values: NDArray[Any], sides: dict[str, Any], score_kind: st
     if policy == "keep" or n * n != values.size or n < 2:
         return everything
     matrix = values.reshape(n, n)
-    best = matrix.min() if score_kind == "distance" else matrix.max()
     same = sides["reference"].codes.reshape(n, n) == sides["probe"].codes.reshape(n, n)
-    is_best = (np.diagonal(matrix) == best) & np.diagonal(same)
-    if not is_best.all() or not np.array_equal(matrix, matrix.T):
+    if not np.diagonal(same).all() or not is_of_a_set_with_itself(matrix, is_distance=score_kind == "distance"):
         return everything
     if same.sum() == n:
         raise InputError(
@@ -519,3 +540,66 @@ def without_diagonal(values: NDArray[Any], sides: dict[str, Any], score_kind: st
         _DROP_SELF, mated=~keep, hint=_KEEP_SELF,
     )  # fmt: skip
     return keep
+
+
+_ROUNDING = 256  # machine epsilons that products of long vectors may differ by,
+_OF_HALVES = 4  # and numbers that were rounded to float16 afterwards
+_ROWS_AT_ONCE = 1024
+
+
+def is_of_a_set_with_itself(
+    matrix: NDArray[Any], columns: NDArray[np.integer[Any]] | None = None, *, is_distance: bool = False
+) -> bool:
+    """Return whether a matrix is symmetric, with nothing but the best scores on its diagonal, but for rounding.
+
+    So are scores of a set of samples compared with itself, as no two samples are quite alike.
+
+    Parameters
+    ----------
+    matrix : (n, n) ndarray
+        Scores; a memory-mapped one is read in blocks, and only as far as this may be so.
+    columns : (n,) ndarray of int, optional
+        The order of the columns in which the diagonal is looked for.
+    is_distance : bool
+        Whether the least score is the best.
+
+    Returns
+    -------
+    bool
+    """
+    n = len(matrix)
+    if matrix.shape[1] != n or n < 2:
+        return False
+    order = np.arange(n) if columns is None else columns
+    sign = -1.0 if is_distance else 1.0
+
+    def block(rows: slice, columns: NDArray[np.integer[Any]]) -> NDArray[np.float64]:
+        return sign * matrix[rows][:, columns].astype(np.float64)
+
+    diagonal = sign * matrix[np.arange(n), order].astype(np.float64)
+    if not np.isfinite(diagonal).all():
+        return False
+    near = _rounding(diagonal, block(slice(0, _ROWS_AT_ONCE), order), matrix.dtype)
+    if np.ptp(diagonal) > near:
+        return False
+    for start in range(0, n, _ROWS_AT_ONCE):
+        rows = slice(start, start + _ROWS_AT_ONCE)
+        part = block(rows, order)
+        mirrored = sign * matrix[:, order[rows]].T.astype(np.float64)
+        with np.errstate(invalid="ignore"):
+            are_alike = (part == mirrored) | (np.abs(part - mirrored) <= near)
+        if not are_alike.all() or not (part <= diagonal.min() + near).all():
+            return False
+    return True
+
+
+def _rounding(diagonal: NDArray[np.float64], block: NDArray[np.float64], dtype: np.dtype[Any]) -> float:
+    """Return by how much scores that should be equal may differ, given a diagonal and other scores.
+
+    Zeros that are roots of differences of squares, as in distances, may differ by the root of what numbers do.
+    """
+    epsilon = float(np.finfo(dtype).eps) if dtype.kind == "f" else 0.0
+    share = epsilon * (_OF_HALVES if dtype == np.float16 else _ROUNDING)
+    highest = float(np.abs(diagonal).max())
+    largest = max(highest, float(np.abs(block[np.isfinite(block)]).max(initial=0.0)))
+    return (math.sqrt(share) if highest <= math.sqrt(share) * largest else share) * largest

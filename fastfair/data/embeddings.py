@@ -18,10 +18,12 @@ from fastfair.errors import InputError
 
 from . import checks, group_labels, score_keys
 from .checks import Similarity
+from .columns import warn_of_look_alikes
 from .comparisons import Comparisons
 from .exclusions import gathering, leave_out
 from .group_labels import MissingLabels
 from .pair_search import PairFinder, Pairs, ready_for_products
+from .sample_names import advice_on_samples
 from .scans import KeptComparisons, ScannedComparisons
 from .sorted_scores import NotKept, SortedSide, read_only
 from .vector_pairs import Pairing, PairsOfVectors
@@ -204,6 +206,8 @@ class Embeddings:
     -----
     DroppedWarning
         Under ``failures="exclude"`` and ``missing_labels="drop"``.
+    LookAlikeWarning
+        Where names of subjects, or of groups, differ in Unicode forms, letter case or leading zeros alone.
 
     Examples
     --------
@@ -252,6 +256,9 @@ class Embeddings:
             attributes = dict(zip(attributes, others, strict=True))
             is_probe = None if is_probe is None else is_probe[keep]
         subjects, codes = who.labels, who.codes.astype(np.int32)
+        warn_of_look_alikes("person", subjects.tolist())
+        for name, coded in attributes.items():
+            warn_of_look_alikes(f"group {name!r}", coded.labels.tolist())
         if subjects.size < 2:
             raise InputError(f"all vectors are of one subject, {subjects.tolist()[0]!r}: there are no non-mated pairs")
         self.attributes = {name: group_labels.attribute(name, coded.labels) for name, coded in attributes.items()}
@@ -519,7 +526,11 @@ class Embeddings:
             raise InputError(f"role has no {missing}: give both references and probes, or leave role out")
         if self.n_mated == 0:
             lacking = "two vectors" if self.is_probe is None else "both a reference and a probe"
-            raise InputError(f"none of the {self.subjects.size} subjects has {lacking}: there are no mated pairs")
+            advice = advice_on_samples(self.subjects)
+            raise InputError(
+                f"none of the {self.subjects.size} subjects has {lacking}: there are no mated pairs"
+                + (f". {advice}" if advice else "")
+            )
 
     def __len__(self) -> int:
         return len(self.vectors)

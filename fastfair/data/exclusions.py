@@ -14,9 +14,7 @@ from numpy.typing import NDArray
 from fastfair._lib.warnings import warn
 from fastfair.errors import DroppedWarning
 
-Reason = Literal[
-    "failed", "missing label", "label conflict", "self-comparison", "attack", "between groups", "no neighbour"
-]
+Reason = Literal["failed", "missing label", "label conflict", "self-comparison", "attack", "between groups", "padding"]
 _NAMED = 5  # examples that a sentence names
 
 
@@ -33,8 +31,7 @@ class Exclusion:
     entries : str
         What they are: "comparisons", "vectors", "searches", "subjects", "attempts".
     reason : str
-        Why: "failed", "missing label", "label conflict", "self-comparison", "attack", "between groups" or
-        "no neighbour".
+        Why: "failed", "missing label", "label conflict", "self-comparison", "attack", "between groups" or "padding".
     because : str
         The same in words, as the sentence about them ends: "as they failed".
     policy : str

@@ -150,10 +150,10 @@ def _floor(number: float, n_digits: int) -> Decimal:
 def _above(number: float, kind: Any) -> float:
     """Return the lowest decimal above a number that has as few digits as possible."""
     for n_digits in range(1, _MOST_DIGITS + 1):
-        floor = _floor(number, n_digits)
-        found = float(floor + Decimal(1).scaleb(Decimal(number).adjusted() - n_digits + 1))
-        with np.errstate(over="ignore"):
-            above = found > number and kind(found) > number
-        if above:
-            return found
+        floor, step = _floor(number, n_digits), Decimal(1).scaleb(Decimal(number).adjusted() - n_digits + 1)
+        for found in (float(floor + step), float(floor + 2 * step)):  # the first may be the number itself, as 0.6 is
+            with np.errstate(over="ignore"):
+                is_above = found > number and kind(found) > number
+            if is_above:
+                return found
     return float(np.nextafter(kind(number), kind(np.inf)))

@@ -25,13 +25,15 @@ from fastfair.errors import InputError
 from fastfair.results.result import Result
 from fastfair.uncertainty.quantities import Estimate, find
 
-from .identify import RATES, Gallery, Identification, identified, points_of
+from .identify import RATES, Gallery, Identification, identified, points_of, sentences_on_failed
 from .searches import Searches
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 Floats = NDArray[np.float64]
+FEWEST_PEOPLE = 10  # with fewer, a correlation of what people do in two systems means little
+OF_FEW_PEOPLE = f"no interval and no p-value for searches of fewer than {FEWEST_PEOPLE} people"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -108,13 +110,18 @@ class SearchComparison(Result):
         differing = [row for row in self.rows if row.pvalue_adjusted <= 1 - self.confidence_level]
         told = [
             f"{row.title}: {per_cent(row.first)} and {per_cent(row.second)}, a difference of {_points(row.estimate)} "
-            f"percentage points [{_points(row.low)}, {_points(row.high)}], {p_in_words(row.pvalue_adjusted)}."
+            f"percentage points{_interval_and_p(row)}."
             for row in rows
         ]
         found = (
             f"{len(differing)} of {len(self.rows)} rates differ, at {100 * self.confidence_level:g} % for all together."
         )
-        return [*told, found]
+        failed = [
+            f"Of the {name} system, {said}"
+            for name, system in zip(("first", "second"), self.systems, strict=True)
+            for said in sentences_on_failed(system.rows)
+        ]
+        return [*told, *failed, found]
 
     @checked
     def plot(self, ax: Axes | None = None) -> Axes:
@@ -132,6 +139,12 @@ class SearchComparison(Result):
         bars = [Bar(k, row.estimate, row.low, row.high) for k, row in enumerate(self.rows)]
         lines = [Line(0, "no difference")]
         return draw_rows(ax, [row.title for row in self.rows], bars, lines, xlabel="Difference, first minus second")
+
+
+def _interval_and_p(row: SearchDifference) -> str:
+    if not row.has_interval:
+        return f" ({OF_FEW_PEOPLE})"
+    return f" [{_points(row.low)}, {_points(row.high)}], {p_in_words(row.pvalue_adjusted)}"
 
 
 def _points(share: float) -> str:
@@ -172,7 +185,7 @@ def compare_searches(
     -----
     A person's influence on a rate joins what the person does as probe and as enrolled, and by way of a threshold that
     is held at a rate. A p-value is that of a normal law whose standard error is the reach of the interval towards 0,
-    divided by the normal quantile of the level.
+    divided by the normal quantile of the level. With fewer than ten people who search there is neither.
 
     References
     ----------
@@ -216,13 +229,16 @@ def compare_searches(
         of_one, of_other = (np.array([row.estimate, row.low, row.high]) for row in (one, other))
         ends = intervals.difference_interval(of_one, of_other, np.array(correlation))
         low, high = (float(end) for end in ends)
-        difference = one.estimate - other.estimate
+        difference, note = one.estimate - other.estimate, [one.note, other.note]
+        if min(one.n_subjects or 0, other.n_subjects or 0) < FEWEST_PEOPLE:
+            low = high = math.nan
+            note.append(OF_FEW_PEOPLE)
         reach = difference - low if difference > 0 else high - difference
         standard = float(ndtri((1 + level) / 2)) * abs(difference) / reach if reach > 0 else math.nan
+        pvalue = math.nan if math.isnan(low) else 1.0 if difference == 0 else 2 * float(ndtr(-standard))
         rows.append(SearchDifference(
             name=one.name, group=one.group, at=one.at, estimate=difference, low=low, high=high, first=one.estimate,
-            second=other.estimate, pvalue=1.0 if difference == 0 else 2 * float(ndtr(-standard)),
-            note="; ".join(dict.fromkeys(filter(None, (one.note, other.note)))),
+            second=other.estimate, pvalue=pvalue, note="; ".join(dict.fromkeys(filter(None, note))),
         ))  # fmt: skip
     if not rows:
         raise InputError("there is no rate to compare: the operating points hold it, or no searches are of its kind")

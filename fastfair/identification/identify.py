@@ -32,6 +32,7 @@ from fastfair._lib.plots import Bar, draw_lines, draw_rows, rate_ticks
 from fastfair._lib.text import per_cent, rate_with_interval, typed
 from fastfair.claims import Check, Evidence, Requirement, judged, requirements_of
 from fastfair.data.exclusions import exclusions_of
+from fastfair.data.score_keys import typed_threshold
 from fastfair.error_rates.operating_points import FEWEST_ERRORS, OperatingPoint, allowed_errors
 from fastfair.errors import InputError
 from fastfair.group_tests.failure_counts import FailureCounts
@@ -52,7 +53,7 @@ from fastfair.uncertainty.quantities import (
     warn_of_narrow,
 )
 
-from .searches import Searches
+from .searches import Searches, rounded_threshold
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -66,6 +67,7 @@ OF_CHANCE = "intervals for other galleries are too narrow where few people resem
 RATES = "fpir", "fnir"
 FAIRNESS = "gini", "std", "max_min_ratio", "max_geomean_ratio", "log_geomean_sum"
 QUANTITIES = *RATES, *(f"{name}({rate})" for name in FAIRNESS for rate in RATES)  # that requirements may be about
+_LEAST_HELD = 1e-300  # no data hold a rate below it, and its square is 0
 _TIED = 4  # a step of equal scores larger than this part of what a held rate may be moves thresholds by leaps
 _MOST_GROUPS = 16  # whose intervals' corners are all looked at
 _OPEN = "an end of the threshold's interval lies beyond all scores: more searches are needed"
@@ -194,11 +196,17 @@ def log_chance(hits: NDArray[Any], special: NDArray[Any], n: int, n_drawn: int) 
     return np.asarray(ways(special, hits) + ways(n - special, n_drawn - hits) - ways(n, n_drawn))
 
 
+def listed_at(searches: Searches, rows: NDArray[np.intp], threshold: float) -> NDArray[np.bool_]:
+    """Return which candidates kept of some searches reach a threshold; without a score nobody does."""
+    return np.asarray((searches.best[rows] >= threshold) & (searches.candidate[rows] >= 0))
+
+
 def false_positives(searches: Searches, threshold: float, size: int, *, drawn: bool) -> Errors:
     """Return what non-mated searches add to the FPIR in galleries of `size` people."""
+    threshold = rounded_threshold(threshold, searches.dtype)
     rows = np.flatnonzero(~searches.is_mated)
     best, n = searches.best[rows], searches.n_enrolled
-    listed = best >= threshold
+    listed = listed_at(searches, rows, threshold)
     c = listed.sum(axis=1)
     needed = n if size < n else 2 if drawn else 1
     _require_known(searches, rows[(threshold <= searches.reach[rows]) & (c < needed)], "FPIR", threshold)
@@ -217,8 +225,8 @@ def returned(searches: Searches, threshold: float, is_of_group: NDArray[np.bool_
     """
     whole = false_positives(searches, threshold, searches.n_enrolled, drawn=drawn)
     rows = np.flatnonzero(~searches.is_mated)
-    # Where there is no candidate, its position is -1, and so is its score too low.
-    of_group = is_of_group[searches.candidate[rows, :2]] & (searches.best[rows, :2] >= threshold)
+    listed = listed_at(searches, rows, rounded_threshold(threshold, searches.dtype))[:, :2]
+    of_group = is_of_group[searches.candidate[rows, :2]] & listed
     first, second = of_group[:, 0], of_group[:, -1] & (of_group.shape[1] > 1)
     search = np.flatnonzero((first != second) & (whole.value > 0))
     weight = first[search].astype(np.float64) - second[search]
@@ -227,14 +235,22 @@ def returned(searches: Searches, threshold: float, is_of_group: NDArray[np.bool_
     )
 
 
-def false_negatives(searches: Searches, threshold: float, rank: int | None, size: int) -> Errors:
-    """Return what mated searches add to the FNIR in galleries of `size` people."""
+def false_negatives(
+    searches: Searches, threshold: float, rank: int | None, size: int, *, at_worst: bool = False
+) -> Errors:
+    """Return what mated searches add to the FNIR in galleries of `size` people.
+
+    at_worst: with ranks as high as they can be, where lists end with the mate's score.
+    """
+    threshold = rounded_threshold(threshold, searches.dtype)
     rows = np.flatnonzero(searches.is_mated)
-    score, place, n = searches.mate_score[rows], searches.rank[rows], searches.n_enrolled
+    score, n = searches.mate_score[rows], searches.n_enrolled
     unlisted = np.isnan(score)
-    short = np.zeros(rows.size, bool) if rank is None or size < n else place > rank
-    _require_known(searches, rows[unlisted & (threshold <= searches.reach[rows]) & ~short], "FNIR", threshold)
-    high = score >= threshold
+    place = (searches.last_rank if at_worst else searches.rank)[rows]
+    short = np.zeros(rows.size, bool) if rank is None or size < n else searches.rank[rows] > rank
+    unknown = rows[unlisted & (threshold <= searches.reach[rows]) & ~short]
+    _require_known(searches, unknown, "FNIR", threshold if rank is None or threshold > -math.inf else rank)
+    high = (score >= threshold) & (score > -np.inf)
     known = np.where(unlisted, -np.inf, score)
     value: Floats = np.where(high, 0.0, 1.0)
     margin = known - threshold if math.isfinite(threshold) else np.full(rows.size, np.inf)
@@ -256,24 +272,32 @@ def false_negatives(searches: Searches, threshold: float, rank: int | None, size
 
 def candidates(searches: Searches, threshold: float, size: int) -> Errors | None:
     """Return how many candidates non-mated searches have in galleries of `size` people; None where lists are short."""
+    threshold = rounded_threshold(threshold, searches.dtype)
     rows = np.flatnonzero(~searches.is_mated)
     if (threshold <= searches.reach[rows]).any():
         return None
     best, share = searches.best[rows], size / searches.n_enrolled
-    search, column = np.nonzero(best >= threshold)
+    search, column = np.nonzero(listed_at(searches, rows, threshold))
     return Errors(
         searches.subject[rows], searches.group[rows], sums(search, np.full(search.size, share), rows.size),
         -best[:, 0], search, searches.candidate[rows][search, column], np.full(search.size, share),
     )  # fmt: skip
 
 
-def _require_known(searches: Searches, unknown: NDArray[np.intp], rate: str, threshold: float) -> None:
-    if unknown.size:
-        reach = float(searches.reach[unknown].max())
+def _require_known(searches: Searches, unknown: NDArray[np.intp], rate: str, at: float | int) -> None:
+    """Refuse a rate that some searches leave unknown; at: a threshold, or a rank, which is an int."""
+    if not unknown.size:
+        return
+    if isinstance(at, int):
         raise InputError(
-            f"the {rate} at the threshold {typed(threshold)} is not known, as the candidates of {unknown.size:,} "
-            f"searches are known above {typed(reach)} alone: take a higher threshold, or keep more candidates"
+            f"the {rate} at rank {at} is not known, as the lists of {unknown.size:,} searches are shorter and lack the "
+            "mate: take a lower rank, or longer lists"
         )
+    reach = float(searches.reach[unknown].max())
+    raise InputError(
+        f"the {rate} at the threshold {typed(at)} is not known, as the candidates of {unknown.size:,} searches are "
+        f"known above {typed(reach)} alone: take a higher threshold, or keep more candidates"
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -295,6 +319,9 @@ class IdentifiedRate(Estimate):
         The number of enrolled people.
     n_searches : int
         The number of non-mated searches (FPIR, selectivity), or of mated ones.
+    n_failed : int or None
+        How many of these failed, as they or their mates have no score: misses at every rank and threshold, or searches
+        that return nobody. None where none did.
     flags : str
         Codes of what verdicts depend on, separated by spaces. "leaves-room": the limit of a rate in other galleries may
         be several times too low, as it is luck who is enrolled. "unknown-concentration": a measure of such rates.
@@ -305,6 +332,7 @@ class IdentifiedRate(Estimate):
     threshold: float
     gallery_size: int
     n_searches: int
+    n_failed: int | None = None
     flags: str = ""
     probe_group: str | None = None
 
@@ -340,7 +368,7 @@ class Identification(Result):
     searches: Searches | None = field(default=None, repr=False, metadata=UNWRITTEN)
 
     _title = "How often are searches of a gallery wrong?"
-    _printed = "name group probe_group operating_point gallery_size n_searches n_errors estimate"
+    _printed = "name group probe_group operating_point gallery_size n_searches n_failed n_errors estimate"
 
     @checked
     def of(
@@ -422,13 +450,13 @@ class Identification(Result):
         """
         searches, level = self._searches(), intervals.level(confidence_level)
         wanted = requirements_of(requirements, at or self.rows[0].at, QUANTITIES)
-        points = dict.fromkeys(one.at for one in wanted if one.at is not None)
+        points = points_of(list(dict.fromkeys(one.at for one in wanted if one.at is not None)))
         measures = sorted({measure.name for one in wanted if (measure := measure_of(one.name))})
 
         @cache
         def rows_at(level: float) -> Callable[[Requirement], IdentifiedRate]:
             how = self.rank, self.gallery, level
-            found = identified(searches, list(points), [self.n_enrolled], how, measures)[0]
+            found = identified(searches, points, [self.n_enrolled], how, measures)[0]
             return lambda one: find(found, one.name, one.group, one.at)
 
         def needed(one: Requirement, row: IdentifiedRate) -> str:
@@ -489,6 +517,7 @@ class Identification(Result):
         return [
             f"Searches of a gallery of {self.n_enrolled:,} people; {level} intervals for {kind}.",
             *(f"{row.title} is {_in_words(row)}{self._extremes(row)}." for row in told),
+            *sentences_on_failed(self.rows),
             *(f"Note: {note}." for note in self._notes()),
         ]
 
@@ -561,6 +590,19 @@ def _in_words(row: IdentifiedRate) -> str:
     return rate_with_interval(row.estimate, row.low, row.high) if row.has_interval else per_cent(row.estimate)
 
 
+def sentences_on_failed(rows: Sequence[IdentifiedRate]) -> list[str]:
+    """Say how many searches failed, and what they count as."""
+    said = []
+    for row in rows:
+        if row.group is not None or not row.n_failed:
+            continue
+        is_mated = row.name in ("fnir", "tpir")
+        kind = "mated" if is_mated else "non-mated"
+        counts_as = "are misses at every rank and threshold" if is_mated else "return nobody"
+        said.append(f"{row.n_failed:,} of {row.n_searches:,} {kind} searches failed and {counts_as}.")
+    return list(dict.fromkeys(said))
+
+
 def _by_luck(note: str) -> str:
     """Add to the note of a rate for other galleries that few people may matter, unless it says so."""
     return note if HELD in note or OF_ENROLLED in note else "; ".join(filter(None, (note, OF_CHANCE)))
@@ -576,6 +618,14 @@ class _Held(NamedTuple):
     is_tied: bool  # whether much of that is one step, of equal scores
     of_people: Floats
     of_enrolled: bool
+
+
+class _What(NamedTuple):
+    """A rate of all searches or of a group's, and the highest value that it can have."""
+
+    name: str
+    group: int | None
+    highest: float = 1.0
 
 
 class _Estimator:
@@ -599,7 +649,7 @@ class _Estimator:
         return influence(errors, self.searches.enrolled, self.n_people, drawn=self.drawn)
 
     def threshold(self, at: OperatingPoint) -> float:
-        """Return the threshold of an operating point."""
+        """Return the threshold of an operating point, so short that it can be typed."""
         s = self.searches
         if at.kind == "threshold":
             return at.value
@@ -613,12 +663,32 @@ class _Estimator:
         if at.kind == "fnir":
             if after == -math.inf:
                 raise InputError(f"no threshold holds {at}: more searches miss their mate whatever its score")
-            return after
-        found = float(np.nextafter(after, math.inf))
-        known = after > -math.inf and not (found <= s.reach[~s.is_mated][s.best[~s.is_mated, 0] < found]).any()
+            return typed_threshold(self.next_score(after, -1.0), after, s.dtype.type)
+        n_failed, others = int(s.failed[~s.is_mated].sum()), ~s.is_mated & ~s.failed
+        if after == -math.inf and n_failed and (s.best[others, 0] > -np.inf).all():
+            raise InputError(
+                f"no threshold holds {at}: {n_failed} of {scores.size} non-mated searches failed and return nobody, so "
+                "that it is lower at every threshold"
+            )
+        found = typed_threshold(after, self.next_score(after, 1.0), s.dtype.type)
+        known = after > -math.inf and not (found <= s.reach[others][s.best[others, 0] < found]).any()
         if not known:
             raise InputError(f"{at} is below the reach of the candidate lists: lists with lower scores are needed")
         return found
+
+    def next_score(self, score: float, sign: float) -> float | None:
+        """Return the next score above (1.0), or below (-1.0), of mates, candidates kept, and ends of lists."""
+        s = self.searches
+        found = math.inf
+        for values in (s.mate_score, s.best, s.reach):
+            beyond = sign * values[np.isfinite(values)]
+            found = min(found, float(beyond[beyond > sign * score].min(initial=math.inf)))
+        return sign * found if math.isfinite(found) else None
+
+    def above(self, score: float) -> float:
+        """Return the least threshold that is above a score, in the type of scores."""
+        kind = self.searches.dtype.type
+        return float(np.nextafter(kind(score), kind(math.inf)))
 
     def ordered(self, held: str) -> Floats:
         """Return the scores from the error side inward, errors of a held rate first."""
@@ -635,14 +705,15 @@ class _Estimator:
         errors = self.errors(at.kind, threshold, self.rank, self.n_enrolled)
         assert errors is not None
         found, scores, n = self.influence(errors), self.ordered(at.kind), errors.value.size
-        spread = math.sqrt(at.value * (1 - at.value) / n)
+        rate = at.value if at.value > _LEAST_HELD else 0.0
+        spread = math.sqrt(rate * (1 - rate) / n)
         if errors.value.sum() >= ENOUGH_PAIRS:
             spread = max(spread, math.sqrt(found.variance))
-        elif at.value:
+        elif rate:
             spread *= math.sqrt(n / self.effective(errors, at.kind, None))
-        expected = (at.value / spread) ** 2 if spread else 0.0
+        expected = (rate / spread) ** 2 if spread else 0.0
         tail = (1 - self.level) / (2 if expected >= FEWEST_ERRORS else 4)
-        few, many = law_of_held_rate(at.value, spread, found.freedom, tail)
+        few, many = law_of_held_rate(rate, spread, found.freedom, tail)
         fewest, most = allowed_errors(few, n), min(n, math.ceil(many * n - 1e-9))
         next_score = scores[min(allowed_errors(at.value, n), n - 1)]
         reach, is_tied = many - few, float((scores == next_score).mean()) > (many - few) / _TIED
@@ -650,7 +721,7 @@ class _Estimator:
         far = None if most >= n else float(scores[most])
         if at.kind == "fnir":
             return _Held("fnir", expected, (far, near), reach, is_tied, found.of_people, found.of_enrolled)
-        up = [None if one is None else float(np.nextafter(one, math.inf)) for one in (near, far)]
+        up = [None if one is None else self.above(one) for one in (near, far)]
         return _Held("fpir", expected, (up[0], up[1]), reach, is_tied, found.of_people, found.of_enrolled)
 
     def effective(self, errors: Errors, name: str, group: int | None) -> float:
@@ -675,18 +746,19 @@ class _Estimator:
                 return effective_size(n, x, self.influence(nearest).variance * n**2)
         return float(m.sum() ** 2 / (m @ m))
 
-    def limits(self, errors: Errors, found: Influence, name: str, group: int | None, level: float) -> Ends:
+    def limits(self, errors: Errors, found: Influence, what: _What, level: float) -> Ends:
         """Return the limits of a rate at a given threshold."""
         m, _ = errors.attempts
+        name, group = what.name, what.group
         if m.size < 2:
-            return (math.nan, math.nan) if name == "selectivity" else (0.0, 1.0)
+            return 0.0, what.highest
         tail, rate, error = (1 - level) / 2, found.rate, math.sqrt(found.variance)
         freedom = found.freedom if name != "fnir" else float(m.size - 1)
         if name == "selectivity":
             if rate == 0:
-                return 0.0, -math.log(tail) / self.effective(errors, name, group)
-            factor = math.exp(float(stdtrit(freedom, 1 - tail)) * min(error / rate, 1.0))
-            return rate / factor, rate * factor
+                return 0.0, min(-math.log(tail) / self.effective(errors, name, group), what.highest)
+            reach = float(stdtrit(freedom, 1 - tail)) * min(error / rate, 1.0)
+            return rate * math.exp(-reach), rate * math.exp(min(reach, math.log(what.highest / rate)))
         known = self.evidence(errors, found, name, group)
         if rate in (0, 1):
             upper = intervals.upper_limit_without_errors(known.independent, level)
@@ -731,9 +803,14 @@ class _Estimator:
                 ]  # fmt: skip
                 by_luck = self.drawn and not (name == "fnir" and rank is None and held is None)
                 flags = LEAVES_ROOM if by_luck else ""
+                at_worst = self.at_worst(name, threshold, rank, size)
                 for group in (None, *range(len(s.groups))):
                     kept = None if known is None else known.within(group)
-                    row, of_people = self.row(kept, [one and one.within(group) for one in moved], held, (name, group))
+                    what = _What(name, group, float(size) if name == "selectivity" else 1.0)
+                    row, of_people = self.row(kept, [one and one.within(group) for one in moved], held, what)
+                    if at_worst is not None and kept is not None and kept.value.size:
+                        row = self.with_hidden_ties(row, kept, at_worst.within(group), what)
+                    row = replace(row, n_failed=self.count_failed(name, group) or None)
                     label = None if group is None else s.groups[group]
                     self.influences[name, label, at, size] = of_people
                     note = _by_luck(row.note) if by_luck else row.note
@@ -746,14 +823,42 @@ class _Estimator:
                         rows.append(replace(rows[-1], name="tpir", estimate=1 - row.estimate, **ends))  # type: ignore[arg-type]
         return rows
 
+    def at_worst(self, name: str, threshold: float, rank: int | None, size: int) -> Errors | None:
+        """Return what mated searches add to an FNIR if ranks are as high as they can be; None where they are known."""
+        s = self.searches
+        listed = s.is_mated & ~np.isnan(s.mate_score)
+        if name != "fnir" or rank is None or (s.last_rank == s.rank)[listed].all():
+            return None
+        return false_negatives(s, threshold, rank, size, at_worst=True)
+
+    def with_hidden_ties(self, row: IdentifiedRate, errors: Errors, at_worst: Errors, what: _What) -> IdentifiedRate:
+        """Let the upper limit of a rate allow for people with the mate's score who are missing from lists."""
+        n = int((at_worst.value > errors.value).sum())
+        if not n:
+            return row
+        highest = self.influence(at_worst)
+        note = (
+            f"lists end with the mate's score in {n:,} of {errors.value.size:,} searches: if others with it are "
+            f"missing from them, the rate is up to {per_cent(highest.rate)}, as ties count against the system; lists "
+            "that are longer by one tell"
+        )
+        high = max(row.high, self.limits(at_worst, highest, what, self.level)[1])
+        return replace(row, high=high, note="; ".join(filter(None, (row.note, note))))
+
+    def count_failed(self, name: str, group: int | None) -> int:
+        """Count the searches of a rate that failed."""
+        s = self.searches
+        rows = s.failed & (s.is_mated if name == "fnir" else ~s.is_mated)
+        return int((rows if group is None else rows & (s.group == group)).sum())
+
     def row(
-        self, errors: Errors | None, moved: Sequence[Errors | None], held: _Held | None, what: tuple[str, int | None]
+        self, errors: Errors | None, moved: Sequence[Errors | None], held: _Held | None, what: _What
     ) -> tuple[IdentifiedRate, Floats]:
         """Return the row of a rate, given what searches add to it at the thresholds that may be the population's.
 
         And the (people,) influence of each on it, as far as it is known.
         """
-        name, group = what
+        name, group = what.name, what.group
         more = {"at": OperatingPoint("threshold", 0.0), "threshold": 0.0, "gallery_size": 0}
         if errors is None or not errors.value.size:
             note = "lists are too short to count all candidates" if errors is None else "no such searches"
@@ -762,7 +867,7 @@ class _Estimator:
             return row, np.zeros(self.n_people)
         found, note = self.influence(errors), ""
         of_people = found.of_people
-        low, high = self.limits(errors, found, name, group, self.level)
+        low, high = self.limits(errors, found, what, self.level)
         if held is not None and name == held.name:
             note = HELD if group is None else ""
         elif held is not None:
@@ -770,6 +875,7 @@ class _Estimator:
             of_people = found.of_people + of_threshold
         if found.of_enrolled or (held is not None and held.of_enrolled and name != held.name):
             note = "; ".join(filter(None, (note, OF_ENROLLED)))
+        low, high = min(low, found.rate), max(high, found.rate)
         row = IdentifiedRate(
             name=name, estimate=found.rate, low=low, high=high, n_searches=errors.value.size,
             n_errors=None if name == "selectivity" else round(errors.value.sum()),
@@ -819,7 +925,7 @@ class _Estimator:
             ]
             for group in (None, *range(len(s.groups))):
                 of_all, *moved = [one and one.within(group) for one in parts]
-                row, _ = self.row(of_all, moved, held, ("fpir", group))
+                row, _ = self.row(of_all, moved, held, _What("fpir", group))
                 note = "" if row.note == HELD else row.note
                 note = _by_luck(note) if self.drawn else note
                 about = {"at": at, "threshold": threshold, "gallery_size": s.n_enrolled, "group": name, "note": note}
@@ -828,33 +934,38 @@ class _Estimator:
         return rows
 
     def with_threshold(
-        self, ends: Ends, found: Influence, moved: Sequence[Errors | None], held: _Held, what: tuple[str, int | None]
+        self, ends: Ends, found: Influence, moved: Sequence[Errors | None], held: _Held, what: _What
     ) -> tuple[Ends, str, Floats]:
         """Widen limits at a given threshold for the threshold being an estimate; and people's influence by way of it.
 
         Where the held rate has few errors, or its threshold leaps, the two are said to cancel, so that nothing is said.
         """
-        name, group = what
+        name = what.name
         others = [None if one is None else self.influence(one) for one in moved]
-        top = math.inf if name == "selectivity" else 1.0
         if held.expected < FEWEST_ERRORS:
             half = (1 + self.level) / 2
             pairs = [
-                None if one is None or of_one is None else self.limits(one, of_one, name, group, half)
+                None if one is None or of_one is None else self.limits(one, of_one, what, half)
                 for one, of_one in zip(moved, others, strict=True)
             ]
             lowest, highest = pairs if name != "fnir" else pairs[::-1]  # a strict threshold makes few candidates
             note = "" if all(pairs) else _OPEN
-            return (lowest[0] if lowest else 0.0, highest[1] if highest else top), note, -found.of_people
-        rates = [found.rate if one is None else one.rate for one in others]
+            return (lowest[0] if lowest else 0.0, highest[1] if highest else what.highest), note, -found.of_people
+        # A strict threshold beyond all scores makes no candidates, and a lax one makes all.
+        beyond = (1.0, 0.0) if name == "fnir" else (0.0, what.highest)
+        rates = [end if one is None else one.rate for one, end in zip(others, beyond, strict=True)]
         sign = 1.0 if name != "selectivity" or held.name == "fnir" else -1.0
         scale = math.sqrt(float(found.of_people @ found.of_people) * float(held.of_people @ held.of_people))
         correlation = sign * float(found.of_people @ held.of_people) / scale if scale else 0.0
         shift = np.array([0.0, min(rates) - found.rate, max(rates) - found.rate])
-        low, high = intervals.sum_interval(np.array([found.rate, *ends]), shift, np.array(correlation))
-        slope = (max(rates) - min(rates)) / held.reach
+        joined = intervals.sum_interval(np.array([found.rate, *ends]), shift, np.array(correlation))
+        # Never narrower than either part alone, so that an interval of a higher level is never narrower, too.
+        low = min(float(joined[0]), ends[0], min(rates))
+        high = max(float(joined[1]), ends[1], max(rates))
+        slope = np.ptp([found.rate if one is None else one.rate for one in others]) / held.reach
         of_threshold = -found.of_people if held.is_tied else sign * slope * held.of_people
-        return (max(0.0, float(low)), min(top, float(high))), "", of_threshold
+        note = _OPEN if any(one is None for one in others) else ""
+        return (max(0.0, low), min(what.highest, high)), note, of_threshold
 
 
 def range_within(measure: Estimand, ends: Floats) -> Ends:

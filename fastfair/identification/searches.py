@@ -4,11 +4,16 @@ Of a search count the mate's score, how many others score at least as high, and 
 person. A false positive and how it depends on single enrolled people, the mate's rank, and rates in smaller galleries
 follow from these, so that no matrix of scores is kept. Scores are similarities. Ties count against the system: a score
 equal to the threshold makes a candidate, and another person with the mate's score outranks the mate.
+
+A score of -inf stands for none, as of a template or a probe that failed: nobody is a candidate with it, at any rank or
+threshold. A mated search whose mate has none misses the mate, and a search without any score returns nobody.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -21,14 +26,18 @@ from fastfair._lib.executors import results
 from fastfair._lib.label_codes import Coded, Labels, encode, encode_together
 from fastfair._lib.notebook import Shown
 from fastfair._lib.threads import one_blas_thread, run_blocks
+from fastfair._lib.warnings import warn
 from fastfair._lib.workers import Executor
 from fastfair.data import checks, group_labels
 from fastfair.data.checks import Similarity
+from fastfair.data.columns import USUAL, Policies, is_of_a_set_with_itself, plain_label, warn_of_look_alikes
 from fastfair.data.embeddings import Embeddings
-from fastfair.data.exclusions import Exclusions
+from fastfair.data.exclusions import Exclusions, Reason, gathering, leave_out
 from fastfair.data.pair_search import lengths, padded_for_products, products_apart
+from fastfair.data.sample_names import advice_on_samples
+from fastfair.data.score_keys import given_similarities
 from fastfair.data.sorted_scores import read_only
-from fastfair.errors import InputError
+from fastfair.errors import InputError, LookAlikeWarning, ReversedScoresWarning
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int32]
@@ -39,6 +48,11 @@ GroupLabels = Labels | Mapping[str, Labels]
 _TILE_SCORES = 2**23  # which take 32 MB
 _TILE_ROWS = 512
 _TASKS = 64  # of an executor, at most
+_SURE = 2.5  # standard errors by which mates' mean rank is worse than chance where scores look like distances
+_ROUNDING = 256  # machine epsilons by which scores of samples with themselves may differ
+_FEWEST_OF_A_SET = 3  # searches that tell a gallery searched by itself from equal scores by chance
+_NOBODY = ("-1", "-1.0")  # what an index that finds fewer people than asked for puts in their place
+_UNKNOWN = frozenset([*_NOBODY, "unknown", "unk", "n/a", "na", "none", "null", "nan"])
 
 
 class Searches(Shown):
@@ -53,6 +67,9 @@ class Searches(Shown):
         The number N of enrolled people.
     groups : tuple of str
         The groups of probes; empty without.
+    dtype : dtype
+        The type of the scores, to which thresholds are rounded: where 0.7 is kept as float32, that is a threshold of
+        0.7, too.
     labels : (people,) ndarray
         Whose probes and templates these are; all others name people by position here.
     enrolled : (n_enrolled,) ndarray of int32
@@ -62,10 +79,16 @@ class Searches(Shown):
     is_mated : (searches,) ndarray of bool
         Whether that person is enrolled.
     mate_score : (searches,) ndarray
-        The mate's score; -inf for non-mated searches, NaN where a candidate list lacks the mate.
+        The mate's score; -inf for non-mated searches and where the mate has none, NaN where a candidate list lacks the
+        mate.
     rank : (searches,) ndarray of int64
-        1 + the number of other people with at least that score; 0 for non-mated searches. Where a list lacks the mate,
-        the least that it can be.
+        1 + the number of other people with at least that score; 0 for non-mated searches, n_enrolled + 1 where the mate
+        has no score. Where a candidate list lacks the mate, or ends with its score, the least that it can be.
+    last_rank : (searches,) ndarray of int64
+        The most that the rank can be: `rank`, but n_enrolled where a list lacks the mate or ends with its score, as
+        others with that score may be missing from it.
+    failed : (searches,) ndarray of bool
+        Which searches failed: those without any score, and mated ones whose mate has none.
     best : (searches, k) ndarray
         The highest scores of other people, descending; -inf where there are fewer.
     candidate : (searches, k) ndarray of int32
@@ -73,7 +96,8 @@ class Searches(Shown):
     reach : (searches,) ndarray
         The score above which all candidates are known; -inf where all are.
     left_out : tuple of Exclusion
-        What was left out of the data that were searched.
+        What was left out of the data that were searched: searches that failed, lack a label or have a template for a
+        probe, entries that fill places of lists, and vectors.
 
     Examples
     --------
@@ -87,6 +111,7 @@ class Searches(Shown):
 
     n_enrolled: int
     groups: tuple[str, ...]
+    dtype: np.dtype[Any]
     labels: NDArray[Any]
     enrolled: Codes
     subject: Codes
@@ -94,10 +119,13 @@ class Searches(Shown):
     is_mated: NDArray[np.bool_]
     mate_score: Floats
     rank: NDArray[np.int64]
+    last_rank: NDArray[np.int64]
+    failed: NDArray[np.bool_]
     best: Floats
     candidate: Codes
     reach: Floats
     left_out: Exclusions = ()
+    _lacking: dict[str, NDArray[np.bool_]]  # which searches lack a label of an attribute
 
     def __init__(self) -> None:
         raise InputError("searches are made by from_scores, from_matrix, from_candidates or from_vectors")
@@ -113,6 +141,7 @@ class Searches(Shown):
         group: GroupLabels | None = None,
         candidates: AtLeastTwo = 20,
         templates: Templates = "refuse",
+        policies: Policies = USUAL,
         n_threads: int | None = None,
         executor: Executor = None,
     ) -> Searches:
@@ -133,6 +162,11 @@ class Searches(Shown):
             and rates in smaller galleries need all at or above the threshold.
         templates : {"refuse", "best"}
             What several templates of one person are: an error, or one enrolment whose score is the best of them.
+        policies : Policies
+            What to do with scores that failed, NaN or `failure_score`: by `failures`, an error; "non-match": nobody is
+            a candidate with one, as with -inf; "exclude": the same, and searches that failed are left out, with a
+            warning. By `self_comparisons`, whether a gallery may be searched by itself: it is refused, or kept. By
+            `missing_labels`, what to do with searches that lack the label of a group.
         n_threads : int, optional
             Number of threads; all processors by default. With an executor, those of each task, 1 by default.
         executor : object with a method `submit`, optional
@@ -146,8 +180,18 @@ class Searches(Shown):
         Raises
         ------
         InputError
-            For scores that are NaN or infinite (-inf stands for none), an empty gallery, no searches, lengths that
-            differ, and people with several templates where `templates` refuses them.
+            For scores that are NaN or infinite (-inf stands for none), whole numbers above 2^53, an empty gallery, no
+            searches, lengths that differ, people with several templates where `templates` refuses them, and a symmetric
+            matrix whose diagonal has nothing but the best scores, as of a gallery searched by itself.
+
+        Warns
+        -----
+        ReversedScoresWarning
+            Where mates score lower than others, as distances do.
+        LookAlikeWarning
+            Where names of people, or of groups, differ in Unicode forms, letter case or leading zeros alone.
+        DroppedWarning
+            Where searches are left out.
 
         Examples
         --------
@@ -157,12 +201,11 @@ class Searches(Shown):
         array([[ 0.2, -inf],
                [ 0.4,  0.3]])
         """
-        array = np.asarray(scores)
-        if array.dtype.kind not in "iufb" or array.ndim != 2:
-            raise InputError(f"scores must be a matrix of numbers, not {array.dtype} of shape {array.shape}")
-        wide = np.float32 if array.dtype in (np.float16, np.float32) else np.float64
-        made = cls._prepared(array.shape, probe, enrolled, group)
-        made._search(_Matrix(array, wide), candidates, templates, n_threads, executor)
+        array = validation.numbers_in("scores", scores)
+        if array.ndim != 2:
+            raise InputError(f"scores must be a matrix, a row for each search, but its shape is {array.shape}")
+        made = cls._prepared(array.shape, probe, enrolled, group, policies)
+        made._search_matrix(array, candidates, templates, policies, n_threads, executor)
         return made
 
     @classmethod
@@ -176,6 +219,7 @@ class Searches(Shown):
         *,
         group: GroupLabels | None = None,
         candidates: AtLeastTwo = 20,
+        policies: Policies = USUAL,
     ) -> Searches:
         """Keep what is needed of rows, one for each search and enrolled person.
 
@@ -191,7 +235,7 @@ class Searches(Shown):
             Similarities.
         group : (n,) array_like or dict of str to (n,) array_like, optional
             The group of the probe, the same in all rows of a search.
-        candidates : int, default 20
+        candidates, policies
             As in `from_matrix`.
 
         Returns
@@ -202,8 +246,8 @@ class Searches(Shown):
         Raises
         ------
         InputError
-            As `from_matrix` does, for two people in one search, for a pair that occurs twice, and for searches that
-            lack some enrolled people, as candidate lists do.
+            As `from_matrix` does, for two people in one search, for a pair that occurs twice, for searches that lack
+            some enrolled people, as candidate lists do, and for rows of nobody (-1) that fill places of such lists.
 
         Examples
         --------
@@ -214,9 +258,8 @@ class Searches(Shown):
         """
         values = checks.scores(scores)
         of_search, of_probe, column = encode("search", search), encode("probe", probe), encode("enrolled", enrolled)
-        groups = {} if group is None else {
-            name: encode(f"group {name!r}", one) for name, one in group_labels.columns_of("group", group).items()
-        }  # fmt: skip
+        _refuse_padding(column, values)
+        groups, lacking = group_labels.attributes_by_policy(group, policies.missing_labels)
         sizes = {"search": of_search.codes.size, "probe": of_probe.codes.size, "enrolled": column.codes.size}
         checks.same_length(sizes | {"scores": values.size} | {n: one.codes.size for n, one in groups.items()}, "row")
         n, width = of_search.labels.size, column.labels.size
@@ -247,11 +290,10 @@ class Searches(Shown):
                     f"{column_of.labels.item(column_of.codes[row])!r} in row {row} (counted from 0)",
                     row=row,
                 )
-        made = cls._prepared(
-            (n, width), of_probe.take(first), column.labels, {name: one.take(first) for name, one in groups.items()}
-        )
-        matrix = values[order].reshape(n, width)
-        made._search(_Matrix(matrix, np.float64), candidates, "refuse", 1)
+        of_groups = {name: one.take(first) for name, one in groups.items()}
+        made = cls._prepared((n, width), of_probe.take(first), column.labels, of_groups, policies)
+        made._lacking = {name: rows[first] for name, rows in lacking.items()}
+        made._search_matrix(values[order].reshape(n, width), candidates, "refuse", policies, 1, None)
         return made
 
     @classmethod
@@ -267,6 +309,7 @@ class Searches(Shown):
         similarity: Similarity = "cosine",
         candidates: AtLeastTwo = 20,
         templates: Templates = "refuse",
+        policies: Policies = USUAL,
         n_threads: int | None = None,
         executor: Executor = None,
     ) -> Searches:
@@ -288,6 +331,10 @@ class Searches(Shown):
             The score of two vectors.
         candidates, templates, n_threads, executor
             As in `from_matrix`.
+        policies : Policies
+            What to do with vectors that failed, which are not finite or, with the cosine, zero: by `failures`, as with
+            scores in `from_matrix`; and with missing labels, as there. By `self_comparisons`, searches whose probe is a
+            template of the same person are left out, with a warning, or kept.
 
         Returns
         -------
@@ -296,7 +343,8 @@ class Searches(Shown):
         Raises
         ------
         InputError
-            As `from_matrix` does, and for vectors of different lengths, that are not finite, or zero with the cosine.
+            As `from_matrix` does, for vectors of different lengths or that failed, and where all mated searches have a
+            probe that is a template.
 
         Examples
         --------
@@ -305,18 +353,42 @@ class Searches(Shown):
         array([1, 2])
         """
         if similarity == "negative_euclidean":
-            raise InputError("similarity must be 'cosine' or 'inner_product': give distances as a matrix")
+            raise InputError(
+                "similarity must be 'cosine' or 'inner_product': for others give their scores to from_matrix, of "
+                "distances the negative"
+            )
         sides = [checks.vectors(values) for values in (probes, templates_of)]
         if sides[0].shape[1] != sides[1].shape[1]:
             raise InputError(f"vectors of probes have {sides[0].shape[1]} elements, of templates {sides[1].shape[1]}")
+        made = cls._prepared((len(sides[0]), len(sides[1])), probe, enrolled, group, policies)
+        made.dtype = np.result_type(*sides)
+        if made.enrolled.size > made.n_enrolled and templates == "refuse":
+            _refuse_twice("enrolled", made.labels, made.enrolled)
+        usable = [np.ones(len(side), np.bool_) for side in sides]
+        if policies.failures != "error":
+            usable = [~checks.unusable(side, similarity) for side in sides]
+        for name, of_side in zip(("probes", "templates"), usable, strict=True):
+            if not of_side.any():
+                raise InputError(f"all vectors of {name} failed: they are zero or not finite")
+        sides = [side if of_side.all() else side[of_side] for side, of_side in zip(sides, usable, strict=True)]
         for side in sides:
             checks.require_usable(side, similarity)
-        made = cls._prepared((len(sides[0]), len(sides[1])), probe, enrolled, group)
-        wider = np.result_type(*sides)
-        ready = padded_for_products(sides[1].astype(wider, copy=False), similarity)
-        products = _Products(sides[0].astype(wider, copy=False), ready, similarity, float(lengths(ready).max()))
-        made._search(products, candidates, templates, n_threads, executor)
-        return made
+        themselves = np.zeros(made.subject.size, np.bool_)
+        if policies.self_comparisons == "drop":
+            people = made.subject[usable[0]], made.enrolled[usable[1]]
+            themselves[usable[0]] = _are_templates(sides[0], people[0], sides[1], people[1])
+            if themselves.any() and themselves[made.is_mated].all():
+                raise InputError(f"every probe of an enrolled person is a template of that person: {_ITSELF}")
+        ready = padded_for_products(sides[1].astype(made.dtype, copy=False), similarity)
+        products = _Products(sides[0].astype(made.dtype, copy=False), ready, similarity, float(lengths(ready).max()))
+        if all(of_side.all() for of_side in usable):
+            made._search(products, candidates, templates, n_threads, executor)
+        else:
+            part = made._part(*usable)
+            part._search(products, candidates, templates, n_threads, executor)
+            made._complete(part, usable[0])
+        made._exclude(policies, themselves)
+        return made._finished()
 
     @classmethod
     @checked
@@ -363,7 +435,7 @@ class Searches(Shown):
             similarity=embeddings.similarity, candidates=candidates,
             templates=templates if part_of is None else "best", n_threads=n_threads, executor=executor,
         )  # fmt: skip
-        made.left_out = embeddings.left_out
+        made.left_out = (*embeddings.left_out, *made.left_out)
         return made
 
     @classmethod
@@ -380,6 +452,8 @@ class Searches(Shown):
         group: GroupLabels | None = None,
         length: int | None = None,
         least_score: float | None = None,
+        failed: Labels | None = None,
+        policies: Policies = USUAL,
     ) -> Searches:
         """Read candidate lists: the best few enrolled people of each search, with their scores.
 
@@ -403,6 +477,12 @@ class Searches(Shown):
         least_score : float, optional
             The score from which on people are put on lists; by default the least that occurs. Below it nothing is known
             of a list that is not full.
+        failed : (searches,) array_like of bool, optional
+            Which searches failed, and so have no list: misses at every rank and threshold, where they are mated.
+        policies : Policies
+            By `failures`, whether searches that failed are counted, or left out ("exclude"); by `self_comparisons`,
+            whether lists may be of a gallery that is searched by itself; by `missing_labels`,
+            what to do with searches that lack the label of a group.
 
         Returns
         -------
@@ -411,8 +491,22 @@ class Searches(Shown):
         Raises
         ------
         InputError
-            For searches and candidates that are not declared or declared twice, someone twice on a list, and lists
-            longer than `length`.
+            For searches and candidates that are not declared or declared twice, someone twice on a list, lists longer
+            than `length`, scores that are not finite, and lists that all begin with their own person and the best score
+            of all, as of a gallery searched by itself.
+
+        Warns
+        -----
+        DroppedWarning
+            For entries that fill places for which an index found nobody, with the candidate -1, which are left out.
+        ReversedScoresWarning, LookAlikeWarning
+            As `from_matrix` does.
+
+        Notes
+        -----
+        Ties count against the system, and where a full list ends with the mate's score, someone with that score may be
+        missing from it. Rates at ranks are then known within bounds, which limits and notes of `identify` allow for;
+        lists that are longer by one tell.
 
         Examples
         --------
@@ -422,18 +516,30 @@ class Searches(Shown):
         ...                             enrolled=["ann", "bob", "cid", "dan"])
         Searches(2 searches of 4 enrolled people, 1 mated, 1 non-mated)
         """
-        values = checks.scores(scores).astype(np.float64)
+        values, of_person = checks.scores(scores), encode("candidate", candidate)
+        dtype = values.dtype
+        values = values.astype(np.float64)
+        names, (row, declared) = encode_together(["search", "searches"], [search, searches])
+        checks.same_length({"search": row.size, "candidate": of_person.codes.size, "scores": values.size}, "entry")
+        made = cls._prepared((declared.size, None), probe, enrolled, group, policies)
+        made.dtype = dtype
+        padding = _are_padding(of_person, values)
+        padding &= (_positions(of_person, made.labels) == made.labels.size)[of_person.codes]
+        if padding.any():
+            because = "as they fill places for which an index found nobody, with the candidate -1"
+            with gathering() as excluded:
+                leave_out(~padding, "entries of lists", "padding", because)
+            made.left_out = tuple(excluded)
+            row, values, of_person = row[~padding], values[~padding], of_person.take(~padding)
         if not np.isfinite(values).all():
             raise InputError("scores of candidates must be finite: leave out those that have none")
-        names, (row, declared) = encode_together(["search", "searches"], [search, searches])
-        made = cls._prepared((declared.size, None), probe, enrolled, group)
+        if not values.size:
+            raise InputError("all lists are empty: no scores are known")
         _refuse_twice("searches", names, declared)
         _refuse_twice("enrolled", made.labels, made.enrolled)
         place = np.full(names.size, -1, np.int64)
         place[declared] = np.arange(declared.size)
         _require_known("search", names, row, place)
-        of_person = encode("candidate", candidate)
-        checks.same_length({"search": row.size, "candidate": of_person.codes.size, "scores": values.size}, "entry")
         person = _positions(of_person, made.labels)[of_person.codes]
         is_enrolled = np.full(made.labels.size + 1, -1, np.int64)
         is_enrolled[made.enrolled] = made.enrolled
@@ -465,41 +571,99 @@ class Searches(Shown):
         has_own = own.any(axis=1)
         made.mate_score = np.where(made.is_mated, np.where(own, listed, -np.inf).max(axis=1), -np.inf)
         made.mate_score[made.is_mated & ~has_own] = np.nan
+        made._refuse_lists_of_itself(listed, has_own, policies.self_comparisons)
         made.rank = np.where(has_own, ((listed >= made.mate_score[:, None]) & (who >= 0)).sum(axis=1), full + 1)
         made.rank[~made.is_mated] = 0
+        with np.errstate(invalid="ignore"):
+            is_open = made.is_mated & (made.reach > -np.inf) & ~(made.mate_score > made.reach)
+        made.last_rank = np.where(is_open, made.n_enrolled, made.rank)
+        made._take_failed(failed, full)
         last = np.argsort(own, axis=1, kind="stable")  # the mate leaves the list, and others move up
         made.best = np.take_along_axis(np.where(own, -np.inf, listed), last, 1)
         made.candidate = np.take_along_axis(np.where(own, -1, who), last, 1).astype(np.int32)
+        made._exclude(policies)
         return made._finished()
+
+    def _take_failed(self, failed: Labels | None, length: NDArray[np.integer[Any]]) -> None:
+        """Take over which searches failed; length: (searches,) of their lists, an empty one being no failure itself."""
+        self.failed = np.zeros(length.size, np.bool_)
+        if failed is None:
+            return
+        flags = validation.column("failed", failed)
+        if flags.dtype != np.bool_:
+            raise InputError(f"failed must be True or False for each search, but its type is {flags.dtype}")
+        checks.same_length({"searches": length.size, "failed": flags.size}, "search")
+        listed = np.flatnonzero(flags & (length > 0))
+        if listed.size:
+            raise InputError(f"search {listed[0]} (counted from 0) failed, but has a list", row=int(listed[0]))
+        self.failed = flags.copy()
+        self.reach[flags] = -np.inf
+        of_mated = flags & self.is_mated
+        self.mate_score[of_mated] = -np.inf
+        self.rank[of_mated] = self.last_rank[of_mated] = self.n_enrolled + 1
 
     @classmethod
     def _prepared(
-        cls, shape: tuple[int, int | None], probe: Labels, enrolled: Labels, group: GroupLabels | None
-    ) -> Searches:
+        cls, shape: tuple[int, int | None], probe: Labels, enrolled: Labels, group: GroupLabels | None,
+        policies: Policies,
+    ) -> Searches:  # fmt: skip
         """Make searches with their people and groups; shape: numbers of searches, and of templates or None."""
         made = object.__new__(cls)
         made.labels, (subject, columns) = encode_together(["probe", "enrolled"], [probe, enrolled])
         made.subject, made.enrolled = subject.astype(np.int32), columns.astype(np.int32)
+        made.dtype = np.dtype(np.float64)
         if not made.enrolled.size:
             raise InputError("enrolled is empty: there is no gallery to search")
         if not made.subject.size:
             raise InputError("probe is empty: there are no searches")
-        named = {} if group is None else group_labels.columns_of("group", group)
-        coded = {name: encode(f"group {name!r}", column) for name, column in named.items()}
+        coded, made._lacking = group_labels.attributes_by_policy(group, policies.missing_labels)
         sizes = {"scores": shape[0], "probe": subject.size} | {name: one.codes.size for name, one in coded.items()}
         checks.same_length(sizes, "search")
         if shape[1] is not None:
             checks.same_length({"columns of scores": shape[1], "enrolled": columns.size}, "template")
+        warn_of_look_alikes("person", made.labels.tolist())
+        _warn_of_nobody(made.labels, made.subject)
+        for name, one in coded.items():
+            warn_of_look_alikes(f"group {name!r}", one.labels.tolist())
         texts = {name: group_labels.attribute(name, one.labels) for name, one in coded.items()}
         codes = {name: one.codes.astype(np.uint16) for name, one in coded.items()}
         made.groups, of_groups = group_labels.intersections(tuple(texts), texts, [codes])
         made.group = of_groups[0].astype(np.int32) if of_groups else np.zeros(subject.size, np.int32)
         made.is_mated = np.isin(made.subject, made.enrolled)
+        if not made.is_mated.any() and (advice := advice_on_samples(made.labels[made.enrolled])):
+            warn(f"no probe is of an enrolled person. {advice}", LookAlikeWarning)
         made.n_enrolled = int(np.unique(made.enrolled).size)
         return made
 
+    def _search_matrix(
+        self, matrix: NDArray[Any], candidates: int, templates: str, policies: Policies, n_threads: int | None,
+        executor: Executor,
+    ) -> None:  # fmt: skip
+        """Look at the scores of a matrix."""
+        if matrix.dtype in (np.float16, np.float32):
+            self.dtype = matrix.dtype
+        if policies.self_comparisons == "drop" and matrix.shape[0] == matrix.shape[1] and self.is_mated.all():
+            is_same = np.array_equal(self.subject, self.enrolled)
+            columns = np.arange(self.enrolled.size) if is_same else _columns_of(self.subject, self.enrolled)
+            if columns is not None and is_of_a_set_with_itself(matrix, columns):
+                raise InputError(f"the matrix is symmetric with the best scores alone on its diagonal: {_ITSELF}")
+        self._search(_Matrix(matrix, policies), candidates, templates, n_threads, executor)
+        self._exclude(policies)
+        self._finished()
+
+    def _refuse_lists_of_itself(self, listed: Floats, has_own: NDArray[np.bool_], policy: str) -> None:
+        """Refuse lists of which each begins with its own person, with the best score of all."""
+        n = self.subject.size
+        is_of_a_set = n == self.n_enrolled == np.unique(self.subject).size and has_own.all()
+        if policy == "keep" or not is_of_a_set or n < _FEWEST_OF_A_SET:
+            return
+        near = _ROUNDING * float(np.finfo(self.dtype).eps * np.abs(self.mate_score).max())
+        is_best = np.ptp(self.mate_score) <= near and listed.max() <= self.mate_score.max()
+        if is_best and np.ptp(listed[np.isfinite(listed)]) > near:
+            raise InputError(f"each list begins with its own person, all with the best score of all: {_ITSELF}")
+
     def _search(
-        self, scores: _Matrix | _Products, candidates: int, templates: str, n_threads: int | None,
+        self, scores: _Scores, candidates: int, templates: str, n_threads: int | None,
         executor: Executor = None,
     ) -> None:  # fmt: skip
         """Look at the scores of all searches, which `scores` returns for some of them at a time."""
@@ -508,7 +672,7 @@ class Searches(Shown):
         n, width = self.subject.size, self.enrolled.size
         order: NDArray[np.intp] | None = np.argsort(self.enrolled, kind="stable")
         people, begin = np.unique(self.enrolled[order], return_index=True)
-        if width == self.n_enrolled:  # columns stay where they are
+        if width == people.size:  # columns stay where they are
             people, order = self.enrolled, None
         column_of = np.full(self.labels.size, -1, np.int32)
         column_of[people] = np.arange(people.size)
@@ -530,21 +694,88 @@ class Searches(Shown):
         self.reach = np.where(others > kept, self.best[:, -1], -np.inf)
         self.candidate = np.where(who >= 0, people[who], -1).astype(np.int32)
         self.enrolled = people
-        self._finished()
+        has_mate = self.mate_score > -np.inf
+        self.rank = np.where(self.is_mated & ~has_mate, self.n_enrolled + 1, self.rank)
+        self.failed = np.where(self.is_mated, ~has_mate, self.best[:, 0] == -np.inf)
+        self.last_rank = self.rank
+
+    def _part(self, searches: NDArray[np.bool_], templates: NDArray[np.bool_]) -> Searches:
+        """Return some searches of some templates, of a gallery of as many people."""
+        part = copy(self)
+        part.enrolled = self.enrolled[templates]
+        for name in ("subject", "group", "is_mated"):
+            setattr(part, name, getattr(self, name)[searches])
+        return part
+
+    def _complete(self, part: Searches, rows: NDArray[np.bool_]) -> None:
+        """Take over what is kept of a part of the searches, (searches,) which; the others failed."""
+        n, k = self.subject.size, part.best.shape[1]
+        self.enrolled = np.unique(self.enrolled)
+        self.mate_score, self.reach, self.failed = np.full(n, -np.inf), np.full(n, -np.inf), np.ones(n, np.bool_)
+        self.rank = np.where(self.is_mated, self.n_enrolled + 1, 0)
+        self.best, self.candidate = np.full((n, k), -np.inf), np.full((n, k), -1, np.int32)
+        for name in ("mate_score", "reach", "failed", "rank", "best", "candidate"):
+            getattr(self, name)[rows] = getattr(part, name)
+        self.last_rank = self.rank
+
+    def _exclude(self, policies: Policies, themselves: NDArray[np.bool_] | None = None) -> None:
+        """Leave out searches as policies say, with warnings; themselves: (searches,) whose probe is a template."""
+        n = self.subject.size
+        keep = np.ones(n, np.bool_)
+        with gathering() as excluded:
+            keep &= group_labels.labelled(self._lacking, policies.missing_labels, n, "searches")
+            if themselves is not None:
+                because = "as their probe is a template of the same person itself"
+                self._leave_out(keep, themselves, "self-comparison", because, 'self_comparisons="drop"')
+            if policies.failures == "exclude":
+                self._leave_out(keep, self.failed, "failed", "as they failed", 'failures="exclude"')
+        self.left_out, self._lacking = (*self.left_out, *excluded), {}
+        if not keep.any():
+            raise InputError(f"nothing is left of {n} searches: {'; '.join(map(str, self.left_out))}")
+        if not keep.all():
+            for name in _OF_SEARCHES:
+                setattr(self, name, getattr(self, name)[keep])
+            if self.groups:
+                used, codes = np.unique(self.group, return_inverse=True)
+                self.groups, self.group = tuple(self.groups[k] for k in used), codes.astype(np.int32)
+
+    def _leave_out(
+        self, keep: NDArray[np.bool_], rows: NDArray[np.bool_], reason: Reason, because: str, policy: str
+    ) -> None:
+        """Leave some rows out of those to keep, (searches,), with a warning that counts those not left out before."""
+        leave_out(~(rows & keep), "searches", reason, because, policy, mated=self.is_mated)
+        keep &= ~rows
 
     def _finished(self) -> Searches:
-        for name in ("labels", "enrolled", "subject", "group", "is_mated", "mate_score", "rank", "best", "candidate",
-                     "reach"):  # fmt: skip
+        """Make arrays read-only, and ask about scores that look like distances."""
+        for name in ("labels", "enrolled", *_OF_SEARCHES):
             read_only(getattr(self, name))
+        # Below its end a list knows nobody.
+        n_others = np.where(self.last_rank > self.rank, (self.candidate >= 0).sum(axis=1), self.n_enrolled - 1)
+        with np.errstate(invalid="ignore"):
+            rows = np.flatnonzero(self.is_mated & (self.mate_score > -np.inf) & (n_others > 0))
+        mate, best = self.mate_score[rows, None], self.best[rows]
+        # Ties outrank a mate, but are no sign of distances. Those beyond the candidates kept are not known.
+        ahead = np.where(mate[:, 0] < best[:, -1], self.rank[rows] - 1, (best > mate).sum(axis=1))
+        share = float((ahead / n_others[rows]).mean()) if rows.size else 0.0
+        n_people = np.unique(self.subject[rows]).size
+        if share > 0.5 + _SURE / math.sqrt(12 * max(n_people, 1)):  # of chance it would have a uniform law
+            warn(
+                f"mates score lower than other people: on average {100 * share:.0f} % of them outrank a mate. If the "
+                "scores are distances give their negative, else look whether the names of probes and of enrolled "
+                "people are right",
+                ReversedScoresWarning,
+            )
         return self
 
     def _shown(self) -> Sequence[str]:
         n, n_mated = self.subject.size, int(self.is_mated.sum())
-        of_groups = f", {len(self.groups)} groups" if self.groups else ""
-        return [
-            f"{n:,} searches of {self.n_enrolled:,} enrolled people, {n_mated:,} mated, {n - n_mated:,} non-mated"
-            + of_groups
-        ]
+        said = f"{n:,} searches of {self.n_enrolled:,} enrolled people, {n_mated:,} mated, {n - n_mated:,} non-mated"
+        if self.groups:
+            said += f", {len(self.groups)} groups"
+        if self.failed.any():
+            said += f", {int(self.failed.sum()):,} failed"
+        return [said]
 
     def _shown_tables(self) -> Sequence[tuple[str, Sequence[str], Sequence[Sequence[str]]]]:
         return []
@@ -553,12 +784,20 @@ class Searches(Shown):
         return self.subject.size
 
 
+_OF_SEARCHES = (
+    "subject", "group", "is_mated", "mate_score", "rank", "last_rank", "failed", "best", "candidate", "reach",
+)  # fmt: skip
+
+
 @dataclass(frozen=True)
 class _Matrix:
-    """The scores of a matrix; `order`: of templates, None where they stay where they are."""
+    """The scores of a matrix, of which those that failed are NaN, or -inf where they count as no candidates.
+
+    order: of templates, None where they stay where they are.
+    """
 
     scores: NDArray[Any]
-    dtype: Any
+    policies: Policies
     order: NDArray[np.intp] | None = None
 
     def sorted(self, order: NDArray[np.intp]) -> _Matrix:
@@ -575,16 +814,31 @@ class _Matrix:
         """
         from fastfair.kernels.searches import keep_candidates
 
-        scores = self.scores[rows].astype(self.dtype, copy=False)
+        scores = self._usable(rows)
         scores = _best_of_templates(scores if self.order is None else scores[:, self.order], begin)
         wrong = keep_candidates(scores, mate[rows], *kept)
         if wrong >= 0:
             row = rows.start + int(wrong)
             raise InputError(
-                f"search {row} (counted from 0) has a score that is NaN or infinite: leave searches and templates that "
-                "failed out, or give them the score -inf",
+                f"search {row} (counted from 0) has a score that is NaN or infinite, or the failure_score: leave "
+                "searches and templates that failed out, or give them the score -inf, with which nobody is a "
+                "candidate; policies=ff.Policies(failures=...) does either",
                 row=row,
             )
+
+    def _usable(self, rows: slice) -> NDArray[Any]:
+        """Return the scores of some searches as floats."""
+        block = self.scores[rows]
+        if block.dtype not in (np.float16, np.float32):
+            block = validation.floats("scores", block, rows.start)
+        how = self.policies
+        if how.failures != "error" or how.failure_score is not None:
+            failed = np.isnan(block)
+            if how.failure_score is not None:
+                with np.errstate(over="ignore"):  # beyond float32 it is no score
+                    failed |= block == block.dtype.type(how.failure_score)
+            block = np.where(failed, block.dtype.type(np.nan if how.failures == "error" else -np.inf), block)
+        return block.astype(np.float32) if block.dtype == np.float16 else block
 
 
 @dataclass(frozen=True)
@@ -626,6 +880,9 @@ def _best_of_templates(scores: NDArray[Any], begin: NDArray[np.intp]) -> NDArray
     return np.asarray(np.maximum.reduceat(scores, begin[:-1], axis=1))
 
 
+_Scores = _Matrix | _Products
+
+
 @dataclass(frozen=True)
 class _Search:
     """What is kept of each search, computed in threads or by workers.
@@ -642,7 +899,7 @@ class _Search:
         How many candidates are kept, and how many searches a tile has.
     """
 
-    scores: _Matrix | _Products
+    scores: _Scores
     begin: NDArray[np.intp]
     mate: Codes
     n_kept: int
@@ -664,6 +921,13 @@ class _Search:
         return made
 
 
+_ITSELF = (
+    "a gallery that is searched by itself finds every sample. Give probes of other samples; with several templates of "
+    "a person give the scores of samples with themselves as -inf; policies=ff.Policies(self_comparisons='keep') keeps "
+    "them"
+)
+
+
 def _positions(coded: Coded, labels: NDArray[Any]) -> NDArray[np.int64]:
     """Return the position of each label of a column among the labels of people, the last position + 1 for none."""
     known = {label: k for k, label in enumerate(labels.tolist())}
@@ -683,3 +947,61 @@ def _refuse_twice(name: str, labels: NDArray[Any], codes: NDArray[Any]) -> None:
     if counts.max(initial=0) > 1:
         what = 'has several templates: say templates="best", or fuse them' if name == "enrolled" else "is named twice"
         raise InputError(f"{labels.item(int((counts > 1).argmax()))!r} in {name} {what}")
+
+
+def rounded_threshold(threshold: float, dtype: np.dtype[Any]) -> float:
+    """Return a threshold, which may be infinite, as it is compared with scores, rounded to their type."""
+    return threshold if math.isinf(threshold) else float(given_similarities(np.array([threshold]), dtype)[0])
+
+
+def _columns_of(subject: Codes, enrolled: Codes) -> NDArray[np.intp] | None:
+    """Return the column of each search's mate where searches and templates are of the same people, each once."""
+    if not np.array_equal(np.unique(subject), np.sort(enrolled)):
+        return None
+    return np.argsort(enrolled)[np.argsort(np.argsort(subject))]
+
+
+def _are_padding(people: Coded, values: NDArray[np.floating[Any]]) -> NDArray[np.bool_]:
+    """Tell which entries fill places for which an index found nobody, as FAISS does: -1 with the least float."""
+    nobody = np.array([str(label) in _NOBODY for label in people.labels.tolist()], np.bool_)[people.codes]
+    extremes = [-float(np.finfo(kind).max) for kind in (np.float32, np.float64)]
+    is_extreme = np.isin(np.abs(values), np.abs(extremes)) | ~np.isfinite(values)
+    return np.asarray(nobody & is_extreme)
+
+
+def _warn_of_nobody(labels: NDArray[Any], subject: Codes) -> None:
+    """Warn where several probes have a label that says that nobody knows whose they are."""
+    counts = np.bincount(subject, minlength=labels.size)
+    for label, n in zip(labels.tolist(), counts.tolist(), strict=True):
+        if n > 1 and plain_label(str(label)) in _UNKNOWN:
+            warn(
+                f"{n} probes are of the person {label!r}, who is taken for one person: where it says that nobody knows "
+                "whose they are, give each a label of its own",
+                LookAlikeWarning,
+            )
+
+
+def _refuse_padding(enrolled: Coded, values: NDArray[Any]) -> None:
+    rows = np.flatnonzero(_are_padding(enrolled, values.astype(np.float64)))
+    if rows.size:
+        raise InputError(
+            f"{rows.size} rows, the first row {rows[0]} (counted from 0), are of nobody (-1) with the score "
+            f"{values[rows[0]]:g}, as an index fills places of lists for which it found nobody: give lists to "
+            "from_candidates, which leaves such entries out",
+            row=int(rows[0]),
+        )
+
+
+def _are_templates(probes: NDArray[Any], subject: Codes, templates: NDArray[Any], enrolled: Codes) -> NDArray[np.bool_]:
+    """Tell which probes, (searches, d), are templates of the same person, number for number."""
+    found = np.zeros(len(probes), np.bool_)
+    begin = set(zip(enrolled.tolist(), templates[:, 0].tolist(), strict=True))
+    suspects = [k for k, key in enumerate(zip(subject.tolist(), probes[:, 0].tolist(), strict=True)) if key in begin]
+    people = set(subject[suspects].tolist())
+    kind = np.result_type(probes, templates)
+    of_people = {
+        (person, templates[k].astype(kind).tobytes()) for k, person in enumerate(enrolled.tolist()) if person in people
+    }
+    for k in suspects:
+        found[k] = (int(subject[k]), probes[k].astype(kind).tobytes()) in of_people
+    return found

@@ -55,6 +55,7 @@ CONCENTRATED = 0.7  # share of false matches that 5 % of the subjects are involv
 OF_FEW_SUBJECTS = f"few subjects cause {100 * CONCENTRATED:.0f} % or more of the false matches: likely too narrow"
 BY_QUANTILES = ", widened to the quantiles of replicates, which have other thresholds"
 MOST_PER_ERROR = 1 / 3  # of the subjects whose share of the errors is looked at
+_WIDE = 16.0  # the shape of a gamma law from which on its quantiles do not fall as it gets wider
 _MOST_TIMES = 1e9  # as many comparisons as there are; beyond it no number is named
 _MOST_STEPS = 30  # errors by which thresholds for an EER's limits differ from its own
 _LOOKED_AT = 300  # errors; of more, it is not computed how many independent ones they are
@@ -100,14 +101,28 @@ def law_of_held_rate(rate: float, spread: float, freedom: float, tail: float) ->
     -------
     low, high : float
     """
+    from scipy.optimize import minimize_scalar
     from scipy.special import gammaincinv, ndtri, stdtrit
 
     if not rate or not spread:
         return rate, rate
+
+    def quantile(shape: float, share: float) -> float:
+        return float(gammaincinv(shape, share)) * rate / shape
+
     wider = spread * stdtrit(freedom, 1 - tail) / ndtri(1 - tail) * math.sqrt(1 + 1 / freedom)
     shape = (rate / wider) ** 2
-    low, high = (float(gammaincinv(shape, share)) * rate / shape for share in (tail, 1 - tail))
-    return low, min(high, 1.0)
+    high = quantile(shape, 1 - tail)
+    if shape < _WIDE:
+        # Of laws that are wider still, nearly all is at 0, and quantiles fall again: the widest interval is kept, so
+        # that one of a higher level is never narrower.
+        found = minimize_scalar(
+            lambda log_shape: -quantile(math.exp(log_shape), 1 - tail),
+            bounds=(math.log(shape), math.log(_WIDE)), method="bounded",
+        )  # fmt: skip
+        high = max(high, -float(found.fun))
+    # Of skewed laws even an upper quartile is below the mean; an interval holds what it is about.
+    return min(quantile(shape, tail), rate), min(max(high, rate), 1.0)
 
 
 class _Held(NamedTuple):

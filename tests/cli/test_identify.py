@@ -39,6 +39,12 @@ def test_the_numbers_are_those_of_the_library(faces, tmp_path):
 
 
 def test_vectors_without_roles_and_points_of_comparisons_are_refused(faces):
+    inner = ["--role", "role", "--at", "rank=1", "--similarity", "inner_product", "--json"]
+    e = ff.read_embeddings(faces, role="role", similarity="inner_product")
+    expected = ff.identify(ff.Searches.from_embeddings(e), ff.at_rank(1)).of("fnir").estimate
+    assert json.loads(run("identify", faces, *inner).output)["rows"][0]["estimate"] == expected
+    asked = succeeded("identify", "--help-all").output
+    assert "negative_euclidean" not in asked
     refused("have no roles", run, "identify", faces, "--at", "rank=1")
     refused("FMR=0.1 is an operating point of comparisons", run, "identify", faces, "--role", "role", "--at", "fmr=0.1")
 

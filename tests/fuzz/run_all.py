@@ -16,6 +16,7 @@ TESTS = Path(__file__).resolve().parents[1]
 # What is done, by which program, how many in all, how many of a sample, and how the number is given.
 PROGRAMS = (
     ("calls", "fuzz/calls.py", 20_000, 500, ("--number",)),
+    ("searches", "fuzz/searches.py", 20_000, 500, ("--number",)),
     ("files", "fuzz/files.py", 20_000, 200, ("--number",)),
     ("command lines", "fuzz/command_lines.py", 2_500, 100, ("--number",)),
     ("surroundings", "fuzz/surroundings.py", 4_000, 40, ("--number",)),

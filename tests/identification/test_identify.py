@@ -160,7 +160,7 @@ def test_vectors_give_the_scores_of_their_products():
     b = Searches.from_matrix(scaled[0] @ scaled[1].T, range(50), range(30))
     np.testing.assert_allclose(a.best, b.best, atol=1e-6)
     assert (a.rank == b.rank).mean() > 0.95
-    with pytest.raises(InputError, match="give distances as a matrix"):
+    with pytest.raises(InputError, match="of distances the negative"):
         Searches.from_vectors(probes, range(50), templates, range(30), similarity="negative_euclidean")
 
 
@@ -190,11 +190,11 @@ def test_held_rates_are_not_exceeded_and_thresholds_are_the_laxest_that_do_so():
     held = found.of("fpir", at=ff.at_fpir(0.1))
     best = scores[who >= 80].max(axis=1)
     assert held.estimate == np.mean(best >= held.threshold) <= 0.1
-    assert np.mean(best >= np.nextafter(held.threshold, -1)) > 0.1
+    assert np.mean(best >= best[best < held.threshold].max()) > 0.1
     other = found.of("fnir", at=ff.at_fnir(0.05))
     mate = scores[np.arange(160), who[:160]]
     assert other.estimate == np.mean(mate < other.threshold) <= 0.05
-    assert np.mean(mate <= other.threshold) > 0.05
+    assert np.mean(mate <= mate[mate >= other.threshold].min()) > 0.05
     for row in found.rows:
         assert 0 <= row.low <= row.estimate <= row.high
 
@@ -413,7 +413,7 @@ def test_short_lists_refuse_what_they_do_not_reach():
         ff.identify(s, ff.at_fpir(0.7))
     s = Searches.from_candidates(["p"], ["b"], [0.9], searches=["p"], probe=["a"], enrolled=["a", "b"], length=1)
     assert ff.identify(s, ff.at_rank(1)).of("fnir").estimate == 1
-    with pytest.raises(InputError, match="the FNIR at the threshold"):
+    with pytest.raises(InputError, match="the FNIR at rank 2 is not known, as the lists of 1 searches are shorter"):
         ff.identify(s, ff.at_rank(2))
 
 
@@ -427,7 +427,7 @@ _S = Searches.from_matrix([[0.5, 0.1], [0.3, 0.2]], ["a", "x"], ["a", "b"])
     ("enrolled is empty", lambda: Searches.from_matrix(np.zeros((1, 0)), ["a"], [])),
     ("columns of scores has 2, enrolled has 1", lambda: Searches.from_matrix([[1, 2]], ["a"], ["a"])),
     ("search 0 .* has a score that is NaN or infinite", lambda: Searches.from_matrix([[1, np.nan]], ["a"], ["a", "b"])),
-    ("must be a matrix of numbers", lambda: Searches.from_matrix([1, 2], ["a"], ["a", "b"])),
+    ("scores must be a matrix, a row for each search", lambda: Searches.from_matrix([1, 2], ["a"], ["a", "b"])),
     ("two scores against 'a'", lambda: Searches.from_scores(["p", "p"], ["a", "a"], ["a", "a"], [1, 2])),
     ("has scores against 1 of 2", lambda: Searches.from_scores(list("ppq"), list("aab"), list("aba"), [1, 2, 3])),
     ("two labels of 'probe'", lambda: Searches.from_scores(["p", "p"], ["a", "b"], ["a", "b"], [1, 2])),

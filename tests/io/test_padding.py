@@ -31,7 +31,7 @@ def test_places_without_a_neighbour_are_left_out_and_counted(filler, failures):
     expected = read_comparisons(frame[:4], failures=failures)
     assert (c.subjects.tolist(), repr(c)) == (["a", "b"], repr(expected))
     (record,) = c.left_out
-    assert (record.n, record.n_before, record.n_mated, record.reason) == (2, 6, 0, "no neighbour")
+    assert (record.n, record.n_before, record.n_mated, record.reason) == (2, 6, 0, "padding")
     np.testing.assert_array_equal(c.nonmated.similarities, expected.nonmated.similarities)
 
 

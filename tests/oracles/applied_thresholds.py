@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Sequence
 
+import numpy as np
 from scipy import stats
 
 Row = tuple[float, bool, Hashable, Hashable]  # score, mated, reference, probe
@@ -12,11 +13,16 @@ Residual = tuple[float, Hashable, Hashable]  # error minus rate over n, referenc
 
 
 def law_of_rate(rate: float, spread: float, freedom: float, level: float) -> tuple[float, float]:
-    """Return quantiles of a gamma law with a mean and a standard error of so many degrees of freedom."""
+    """Return quantiles of a gamma law with a mean and a standard error of so many degrees of freedom.
+
+    The upper one is the highest of all laws that are not wider, and the mean is between the two.
+    """
     tail = (1 - level) / 2
     wider = spread * stats.t.ppf(1 - tail, freedom) / stats.norm.ppf(1 - tail) * math.sqrt(1 + 1 / freedom)
-    law = stats.gamma((rate / wider) ** 2, scale=wider**2 / rate)
-    return float(law.ppf(tail)), min(1.0, float(law.ppf(1 - tail)))
+    shapes = (rate / wider) ** 2 * np.append(1.0, np.geomspace(1, max(1.0, 100 * wider / rate), 20_000))
+    highest = float(stats.gamma.ppf(1 - tail, shapes, scale=rate / shapes).max())
+    lowest = float(stats.gamma.ppf(tail, shapes[0], scale=rate / shapes[0]))
+    return min(lowest, rate), min(1.0, max(highest, rate))
 
 
 def possible(rows: Sequence[Row], kind: str, rates: tuple[float, float]) -> list[float]:
