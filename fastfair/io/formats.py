@@ -141,9 +141,9 @@ class HowToRead:
             raise InputError("with embeddings=, leave failure_score= out: vectors that are zero or not finite failed")
         layout = self.layout
         validation.choice("format", layout.format, ("auto", *FORMATS))
-        self.described, self.quality = None, None
+        self.described = None
         per = layout.metadata_per if layout.metadata_subject is None else "sample"
-        self._read_quality(metadata if per == "sample" else None)
+        self.quality = self._table_of_quality(metadata if per == "sample" else None)
         describes = bool(self.attributes or layout.metadata_subject)
         if metadata is not None and (describes or self.quality is None or layout.quality_table is not None):
             self.described = Metadata(metadata, layout.metadata_id, self.attributes, per, layout.metadata_subject)
@@ -151,7 +151,7 @@ class HowToRead:
             name = "metadata_id" if layout.metadata_subject is None else "metadata_subject"
             raise InputError(f"{name} is given without metadata=")
 
-    def _read_quality(self, metadata: Any) -> None:
+    def _table_of_quality(self, metadata: Any) -> Metadata | None:
         """Read the quality of samples from its table, or from metadata of samples that have it."""
         layout, failures = self.layout, self.policies.failures != "error"
         if layout.quality_table is not None:
@@ -160,11 +160,11 @@ class HowToRead:
             table, ids, called = layout.quality_table, None, "quality_table"
         elif isinstance(layout.quality, str) and metadata is not None:
             if layout.quality not in tables.of_source(metadata, "metadata", "metadata").names:
-                return
+                return None
             table, ids, called = metadata, layout.metadata_id, "metadata"
         else:
-            return
-        self.quality = Metadata(table, ids, [], "sample", quality=layout.quality, called=called, failures=failures)
+            return None
+        return Metadata(table, ids, [], "sample", quality=layout.quality, called=called, failures=failures)
 
     @property
     def names(self) -> dict[str, str | None]:
