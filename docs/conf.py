@@ -23,6 +23,7 @@ extensions = [
     "command_tables",
     "counted_plots",
     "format_tables",
+    "guard_tables",
     "measure_tables",
     "myst_parser",
     "performance_tables",

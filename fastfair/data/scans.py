@@ -18,7 +18,7 @@ from fastfair._lib.label_codes import encode_together, look_up, smallest_integer
 from fastfair._lib.threads import count_threads, in_order
 from fastfair.errors import InputError
 
-from . import checks, group_labels, score_keys
+from . import checks, group_labels, sample_names, score_keys
 from .comparisons import Comparisons
 from .exclusions import Exclusion, merge_exclusions
 from .sorted_scores import (
@@ -552,9 +552,11 @@ class Scan:
         """
         for mated, tail in zip(("mated", "non-mated"), self._tails, strict=True):
             if tail.n == 0:
+                labels = self._subjects.labels
+                advice = "" if labels is None or mated != "mated" else sample_names.advice_on_samples(labels)
                 raise InputError(
                     f"there are no {mated} comparisons among the {sum(tail.n for tail in self._tails):,}; both classes "
-                    "are needed"
+                    "are needed" + (f". {advice}" if advice else "")
                 )
         assert self._subjects.labels is not None
         assert self._attributes is not None

@@ -28,6 +28,7 @@ from fastfair._lib.threads import count_threads, in_order, run_blocks
 from fastfair._lib.warnings import warn
 from fastfair._lib.workers import Report, Workers
 from fastfair.data import checks, group_labels
+from fastfair.data.columns import warn_of_look_alikes
 from fastfair.data.comparisons import Comparisons
 from fastfair.data.embeddings import Embeddings
 from fastfair.data.exclusions import Exclusions, gathering, leave_out
@@ -79,6 +80,8 @@ def _coded_groups(
     """
     coded, lacking = group_labels.attributes_by_policy(group, policy)
     checks.same_length(sizes | {f"group {name!r}": column.codes.size for name, column in coded.items()}, entry)
+    for name, column in coded.items():
+        warn_of_look_alikes(f"group {name!r}", column.labels.tolist())
     with gathering() as left_out:
         keep = group_labels.labelled(lacking, policy, next(iter(sizes.values())), f"{entry}s")
     if keep.size and not keep.any():
@@ -368,6 +371,7 @@ class FailureCounts(Shown):
                 )
             decisions = (column.codes == labels.index(failed_value)).astype(np.int64)
         who = encode("subject", subject)
+        warn_of_look_alikes("person", who.labels.tolist())
         sizes = {"failed": decisions.size, "subject": who.codes.size}
         coded, keep, left_out = _coded_groups(group, sizes, "attempt", missing_labels)
         if not keep.all():
