@@ -1,4 +1,4 @@
-"""Search galleries, and compare vectors, at random, and hold counts against plain loops over the same scores.
+"""Search galleries, compare vectors and measure fairness at random, and hold results against plain loops.
 
 Matrices, rows, candidate lists, vectors and templates, of every type of numbers, with ties, scores of -inf, failures
 and people who search twice. Allowed are the library's own errors, and results with these counts, whose intervals hold
@@ -304,15 +304,75 @@ def wrong_pairs(rng: np.random.Generator) -> str:
     return ""
 
 
+def worst_deviation(rates: np.ndarray) -> np.ndarray:
+    """Compute how far the worst group is from the mean, in place."""
+    rates -= rates.mean(axis=-1, keepdims=True)
+    return np.abs(rates).max(axis=-1)
+
+
+def sorted_range(rates: np.ndarray) -> np.ndarray:
+    """Compute the range, after sorting in place."""
+    rates.sort(axis=-1)
+    return rates[..., -1] - rates[..., 0]
+
+
+def third_of_range(rates: np.ndarray) -> np.ndarray:
+    """Compute a third of the range, after dividing in place."""
+    rates /= 3
+    return rates.max(axis=-1) - rates.min(axis=-1)
+
+
+def median_above_least(rates: np.ndarray) -> np.ndarray:
+    """Compute by how much the median is above the least, and change nothing."""
+    return np.median(rates, axis=-1) - rates.min(axis=-1)
+
+
+OWN_MEASURES = (worst_deviation, sorted_range, third_of_range, median_above_least)
+
+
+def wrong_measures(rng: np.random.Generator) -> str:
+    """Say which measure is not that of the groups' rates, or changes as another one is looked at."""
+    n, n_groups = int(rng.integers(30, 120)), int(rng.integers(2, 5))
+    scores, mated, group = rng.integers(0, 6, n).astype(float), rng.random(n) < 0.5, rng.integers(0, n_groups, n)
+    c = ff.Comparisons(scores, mated, reference_group=group)
+    function, at = OWN_MEASURES[rng.integers(len(OWN_MEASURES))], ff.at_threshold(float(rng.integers(1, 6)))
+    how = {"metrics": [], "n_resamples": 20, "unit": "comparison", "rng": 0}
+    alone = ff.evaluate(c, at, ["std", "gini"], **how)
+    ff.measures.measure(of=("fmr",), range=(-1, 1), fair_value=0)(function)
+    try:
+        found = ff.evaluate(c, at, [function.__name__, "std", "gini"], **how)
+    finally:
+        del ff.measures.MEASURES[function.__name__]
+    rates = [np.mean(scores[~mated & (group == g)] >= at.value) for g in np.unique(group)]
+    expected = float(function(np.array(rates)))
+    own = next(q for q in found.quantities if q.name == f"{function.__name__}(fmr)")
+    if not math.isclose(own.estimate, expected, abs_tol=1e-12):
+        return f"{function.__name__} is {own.estimate}, of these rates {expected}"
+    others = {(q.name, q.title): (q.estimate, q.low, q.high) for q in found.quantities}
+    for q in alone.quantities:
+        if not np.array_equal(others[q.name, q.title], (q.estimate, q.low, q.high), equal_nan=True):
+            return (
+                f"{q.title} is {others[q.name, q.title]} beside {function.__name__}, else {q.estimate, q.low, q.high}"
+            )
+    return ""
+
+
 def attempt(seed: int) -> tuple[str, str]:
-    """Make one draw, one in ten of which is of pairs of vectors; return what became of it, and what is wrong."""
+    """Make one draw, of searches, or now and then of pairs of vectors or of a measure of somebody's own.
+
+    Returns
+    -------
+    tuple of str
+        What became of it, and what is wrong.
+    """
     draw = drawn(np.random.default_rng([seed, 1]))
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
         try:
             with limited():
                 rng = np.random.default_rng([seed, 2])
-                said = wrong_pairs(rng) if rng.random() < 0.1 else wrong(draw, rng)
+                kind = rng.random()
+                said = wrong_pairs(rng) if kind < 0.1 else wrong_measures(rng) if kind < 0.15 else wrong(draw, rng)
         except TimeUp:
             return "hang", str(draw)
         except FastfairError as error:

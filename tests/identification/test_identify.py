@@ -9,13 +9,14 @@ import numpy as np
 import pytest
 from fastfair.kernels.dot_products import products
 from helpers.each import each
+from helpers.quiet import quietly
 from helpers.refusals import refused
 from hypothesis import given
 from hypothesis import strategies as st
 from oracles import identification as oracle
 
 import fastfair as ff
-from fastfair.errors import InputError
+from fastfair.errors import InputError, ReversedScoresWarning
 from fastfair.identification import searches
 from fastfair.identification.identify import (
     FAIRNESS,
@@ -33,13 +34,23 @@ KEPT = ("mate_score", "rank", "best", "candidate", "reach")
 
 
 @st.composite
-def tables(draw):
-    """Draw a matrix of few distinct scores, whose probes are enrolled or not, and some people search twice."""
+def tables(draw, none=True):
+    """Draw a matrix of few distinct scores, whose probes are enrolled or not, and some people search twice.
+
+    none: whether some scores are -inf, of failed comparisons.
+    """
     n_enrolled, n = draw(st.integers(1, 6)), draw(st.integers(1, 8))
     probe = draw(st.lists(st.integers(0, 8), min_size=n, max_size=n))
     value = st.integers(0, 4).map(float)
+    if none:
+        value |= st.just(-math.inf)
     scores = draw(st.lists(st.lists(value, min_size=n_enrolled, max_size=n_enrolled), min_size=n, max_size=n))
     return scores, probe, list(range(n_enrolled))
+
+
+@quietly(ReversedScoresWarning)  # of scores at random
+def searched(scores, probe, enrolled):
+    return Searches.from_matrix(scores, probe, enrolled, n_threads=1, policies=ff.Policies(self_comparisons="keep"))
 
 
 def errors_of(searches, mated, threshold, rank, size, drawn=True):
@@ -51,7 +62,7 @@ def errors_of(searches, mated, threshold, rank, size, drawn=True):
 @given(tables(), st.integers(0, 5), st.one_of(st.none(), st.integers(1, 3)), st.data())
 def test_rates_in_all_galleries_are_those_of_loops(table, threshold, rank, data):
     scores, probe, enrolled = table
-    s = Searches.from_matrix(scores, probe, enrolled, n_threads=1)
+    s = searched(scores, probe, enrolled)
     size = data.draw(st.integers(1, len(enrolled)))
     for mated in (False, True):
         if not (s.is_mated == mated).any():
@@ -66,7 +77,7 @@ def test_rates_in_all_galleries_are_those_of_loops(table, threshold, rank, data)
 @given(tables(), st.integers(0, 5), st.one_of(st.none(), st.integers(1, 3)), st.booleans())
 def test_errors_that_go_with_a_person_and_variances_are_those_of_loops(table, threshold, rank, drawn):
     scores, probe, enrolled = table
-    s = Searches.from_matrix(scores, probe, enrolled, n_threads=1)
+    s = searched(scores, probe, enrolled)
     for mated in (False, True):
         if not (s.is_mated == mated).any():
             continue
@@ -81,7 +92,7 @@ def test_errors_that_go_with_a_person_and_variances_are_those_of_loops(table, th
 @given(tables(), st.integers(0, 5), st.data())
 def test_who_is_returned_and_what_that_hangs_on_are_those_of_loops(table, threshold, data):
     scores, probe, enrolled = table
-    s = Searches.from_matrix(scores, probe, enrolled, n_threads=1)
+    s = searched(scores, probe, enrolled)
     if s.is_mated.all():
         return
     of_group = data.draw(st.lists(st.booleans(), min_size=len(enrolled), max_size=len(enrolled)))
@@ -105,19 +116,20 @@ def test_no_rates_within_intervals_have_a_measure_beyond_its_range(n, name, seed
     assert range_within(MEASURES[name], np.tile(ends[:, :1], 17)) == pytest.approx((np.nan, np.nan), nan_ok=True)
 
 
-@given(tables(), st.integers(1, 6), st.integers(0, 5))
+@given(tables(none=False), st.integers(1, 6), st.integers(0, 5))
 def test_candidate_lists_say_what_the_matrix_says_or_refuse(table, length, threshold):
     scores, probe, enrolled = table
-    whole = Searches.from_matrix(scores, probe, enrolled, n_threads=1)
+    whole = searched(scores, probe, enrolled)
     rows, best, listed = [], [], []
     for k, row in enumerate(scores):
         for e in sorted(enrolled, key=lambda e: -row[e])[:length]:
             rows.append(k)
             best.append(e)
             listed.append(row[e])
-    lists = Searches.from_candidates(
-        rows, best, listed, searches=range(len(probe)), probe=probe, enrolled=enrolled, length=length
-    )
+    lists = quietly(ReversedScoresWarning)(Searches.from_candidates)(
+        rows, best, listed, searches=range(len(probe)), probe=probe, enrolled=enrolled, length=length,
+        policies=ff.Policies(self_comparisons="keep"),
+    )  # fmt: skip
     for mated in (False, True):
         if not (whole.is_mated == mated).any():
             continue

@@ -10,6 +10,7 @@ import warnings
 
 import numpy as np
 import pytest
+from helpers.quiet import quietly
 from helpers.refusals import refused
 from hypothesis import given
 from hypothesis import strategies as st
@@ -180,7 +181,7 @@ def test_a_threshold_that_is_shown_and_typed_gives_the_same_counts(seed, dtype, 
     rng = np.random.default_rng(seed)
     scale = 100 if dtype == np.int16 else 1
     scores = np.round(scale * rng.normal(0.4, 0.1, (30, 6)), digits).astype(dtype)
-    s = matrix(scores, [*range(12), *rng.integers(0, 12, 18)], range(6))
+    s = quietly(ReversedScoresWarning)(matrix)(scores, [*range(12), *rng.integers(0, 12, 18)], range(6))
     held = ff.identify(s, kind(rate))
     shown = typed(held.rows[0].threshold)
     again = ff.identify(s, ff.at_threshold(float(shown)))
@@ -383,9 +384,8 @@ def test_intervals_hold_estimates_and_are_nested():
     rng = np.random.default_rng(0)
     for _ in range(15):
         n, n_enrolled = int(rng.integers(2, 8)), int(rng.integers(1, 6))
-        s = matrix(
-            rng.integers(0, 5, (n, n_enrolled)).astype(float), rng.integers(0, 9, n), range(n_enrolled), policies=KEEP
-        )
+        scores = rng.integers(0, 5, (n, n_enrolled)).astype(float)
+        s = quietly(ReversedScoresWarning)(matrix)(scores, rng.integers(0, 9, n), range(n_enrolled), policies=KEEP)
         for at in (ff.at_threshold(2), ff.at_rank(1), ff.at_fpir(0.3), ff.at_fnir(0.3)):
             try:
                 found = [ff.identify(s, at, confidence_level=level).rows for level in (0.5, 0.8, 0.9, 0.95, 0.99)]
