@@ -1,5 +1,5 @@
 #!/bin/sh
-# bob.measure 6.1.1: the threshold that is to have the least weighted error rate has one fifty times as high.
+# bob.measure 6.1.1 (Python 3.11): the threshold that is to have the least weighted error rate has one fifty times as high.
 #
 # The highest score is a positive's and a negative's. To accept nothing would cost 0.01, which the search finds; but the
 # threshold it returns for that is the highest score itself, and a score equal to the threshold is accepted.

@@ -1,5 +1,5 @@
 #!/bin/sh
-# bob.measure 6.1.1: where many positives tie at the lowest score, the threshold for a false rejection rate exceeds it.
+# bob.measure 6.1.1 (Python 3.11): where many positives tie at the lowest score, the threshold for a false rejection rate exceeds it.
 #
 # frr_threshold is documented to give a rate of at most the one asked for, if possible. Of [1, 1, 1, 2] none is rejected at
 # threshold 1. Asked for at most 0.25 it returns a number just above 1, where the rate is 0.75.

@@ -1,5 +1,5 @@
 #!/bin/sh
-# bob.measure 6.1.1: a positive that ties with the best negative is not at rank one, though the documentation counts it.
+# bob.measure 6.1.1 (Python 3.11): a positive that ties with the best negative is not at rank one, though the documentation counts it.
 #
 # recognition_rate is documented, in words and as a formula, to count probes whose best positive is greater than *or equal*
 # to all negatives. Such a probe is counted as wrong.
