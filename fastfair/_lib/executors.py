@@ -123,7 +123,7 @@ class _Waiting:
             raise _gone(error) from error
 
     def next(self) -> tuple[Any, _Outcome]:
-        """Wait for the next task that ends by itself, and return it with its outcome; where a worker died, try again."""
+        """Wait for the next task that ends by itself, and return it with its outcome; where a worker died, retry."""
         while True:
             try:
                 future = self._ended.get(timeout=_PATIENCE)

@@ -157,6 +157,7 @@ def checked_columns(
     checks.require_no_fillers(values, failed)
     if failed is not None:
         values = np.where(failed, values.dtype.type(np.inf if score_kind == "distance" else -np.inf), values)
+    values, score_kind = checks.natural(values, score_kind), checks.kept_kind(score_kind)
     with gathering() as left_out:
         keep = group_labels.labelled(lacking, policies.missing_labels, flags.size, "comparisons")
         if empty is not None:

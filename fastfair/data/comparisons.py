@@ -66,9 +66,10 @@ class Comparisons:
     reference_group, probe_group : (n,) array_like or dict of str to (n,) array_like, optional
         Group labels of the references and of the probes. A dict holds several attributes; the groups are then their
         intersections, labelled as in "f & USA". With `reference_group` alone, its labels are those of the probes, too.
-    score_kind : {"similarity", "distance", "log-likelihood-ratio"}
+    score_kind : {"similarity", "distance", "log-likelihood-ratio", "log10-likelihood-ratio"}
         Whether a comparison is accepted when its score is >= the threshold, or (distance) <= the threshold. Scores that
         are declared to be natural logarithms of likelihood ratios are similarities of which Cllr says something.
+        Logarithms to base 10 are made natural ones, and so are thresholds, then.
     reference_sample, probe_sample : (n,) array_like, optional
         Ids of the samples (files, images, recordings) compared; they need `reference` and `probe`.
     mated_value : str or float, optional
