@@ -116,6 +116,10 @@ class LookAlikeWarning(FastfairWarning):
     """Names of two subjects or groups look alike, or a label says that there is none."""
 
 
+class ContradictingLabelsWarning(FastfairWarning):
+    """A few subjects have several labels of an attribute, of which the others have one each."""
+
+
 class ContradictingStrataWarning(FastfairWarning):
     """Rates of groups say one thing overall, and another within strata of another attribute."""
 

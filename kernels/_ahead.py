@@ -8,6 +8,7 @@ it compiles what this process needs last, and finds the same types of arguments.
 from __future__ import annotations
 
 import atexit
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -41,6 +42,7 @@ SMALL = 40_000  # entries of the largest array up to which running plain Python 
 _PATIENCE = 0.4  # seconds as plain Python after which a kernel is compiled, so that later runs need not wait
 _compiles_all = False
 _process: subprocess.Popen[bytes] | None = None
+_owner = 0  # the process that started it, and not one that was forked from that
 _started, _only_these = False, False
 _kernels = dict(KERNELS)  # that the other process compiles, or this one where it is the other
 
@@ -56,7 +58,7 @@ def start(code: str, folder: Path, kernels: dict[str, str]) -> None:
     code: makes small data and measures them, after a call of `compile_only`; folder: for compiled kernels; kernels:
     those that it compiles
     """
-    global _process, _started, _kernels
+    global _process, _owner, _started, _kernels
     if _started:
         return
     _started = True
@@ -68,7 +70,7 @@ def start(code: str, folder: Path, kernels: dict[str, str]) -> None:
         _process = subprocess.Popen([sys.executable, "-P", "-c", code], stdin=nothing, stdout=nothing, stderr=nothing)
     except OSError:  # then this process compiles them, as it does whatever the other one fails to
         return
-    _kernels = kernels
+    _kernels, _owner = kernels, os.getpid()
     atexit.register(_end)
 
 
@@ -109,6 +111,6 @@ def _files(folder: Path, name: str) -> bool:
 
 
 def _end() -> None:
-    if _process is not None:
+    if _process is not None and _owner == os.getpid():
         _process.kill()
         _process.wait()

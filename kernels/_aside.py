@@ -19,14 +19,24 @@ from typing import Any, TypeVar
 
 _Item = TypeVar("_Item")
 _Result = TypeVar("_Result")
-WRITING = (
-    threading.Lock()
-)  # held while a file is written that must not stay unfinished, and taken before the process ends
+WRITING = threading.Lock()  # held while a file is written that must not stay unfinished, and taken before the end
 _GLANCE = 0.05  # seconds between checks whether the result is still wanted
 
 
 _busy: set[_Hand] = set()
 _ending = False
+
+
+def free_in_forks(lock: Any) -> None:
+    """Take a lock while the process is forked, so that no thread, which the other process lacks, holds it there.
+
+    Locks are taken in the reverse order of these calls: one that a thread holds while it takes another comes later.
+    """
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(before=lock.acquire, after_in_parent=lock.release, after_in_child=lock.release)
+
+
+free_in_forks(WRITING)
 
 
 class _Abandoned(BaseException):
@@ -77,10 +87,11 @@ def deal(
     told : callable
         Called in this thread after each item, with the number of the item and what `work` returned.
     """
+    process = os.getpid()
     shared = enumerate(items)  # shared safely, as the interpreter's lock lets one thread at a time advance it
     with _at_work(work, shared, min(n_threads, len(items))) as found:
         for _ in items:
-            number, result, error = _next(found)
+            number, result, error = _next(found, process)
             if error is not None:
                 raise error
             told(number, result)
@@ -147,12 +158,12 @@ def deal_in_order(
     object
         What `work` returned.
     """
-    paced = _Paced(items, max(ahead, n_threads))
+    paced, process = _Paced(items, max(ahead, n_threads)), os.getpid()
     early: dict[int, tuple[Any, BaseException | None]] = {}
     with _at_work(work, paced, min(n_threads, len(items))) as found:
         for k in range(len(items)):
             while k not in early:
-                number, *result = _next(found)
+                number, *result = _next(found, process)
                 early[number] = result[0], result[1]
             wanted, error = early.pop(k)
             if error is not None:
@@ -174,9 +185,15 @@ def end_if_the_process_does() -> None:
         raise _Abandoned
 
 
-def _next(found: queue.SimpleQueue[Any]) -> Any:
+def _next(found: queue.SimpleQueue[Any], process: int) -> Any:
+    """Wait for the next result; process: where the threads are that work on it."""
     thread = threading.current_thread()
     while not (isinstance(thread, _Hand) and thread.abandoned):
+        if os.getpid() != process:
+            raise RuntimeError(
+                "this process was forked while fastfair was at work: its threads are in the other process, so that the "
+                "work cannot go on here; start processes before, or by the method spawn"
+            )
         with contextlib.suppress(queue.Empty):
             return found.get(timeout=_GLANCE)
     raise _Abandoned
@@ -185,7 +202,7 @@ def _next(found: queue.SimpleQueue[Any]) -> Any:
 def _end() -> None:
     """Wait for threads before the interpreter is taken down; after an interrupt, end the process without waiting."""
     global _ending
-    if not _busy:
+    if not any(hand.is_alive() for hand in list(_busy)):  # a process that was forked from a busy one has none
         return
     interactive = hasattr(sys, "ps1")
     if not interactive and getattr(sys, "last_type", None) is KeyboardInterrupt:

@@ -11,10 +11,11 @@ from typing import Any, cast
 
 import numba
 from numba.core import event, types
+from numba.core.compiler_lock import global_compiler_lock
 from numba.core.registry import CPUDispatcher
 
 from . import _ahead, _linking
-from ._aside import aside, end_if_the_process_does
+from ._aside import aside, end_if_the_process_does, free_in_forks
 from ._cache import KernelCache, files_of
 from ._sources import OPTIONS, cache_folder
 
@@ -22,6 +23,7 @@ config: Any = numba.config  # its settings are made at run time, which type chec
 
 
 CACHE_FOLDER = cache_folder()
+free_in_forks(global_compiler_lock)  # while it is held, files are written
 
 
 class _BetweenPasses(event.Listener):

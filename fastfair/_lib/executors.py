@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import os
 import queue
 import secrets
 import threading
@@ -56,7 +57,7 @@ def results(
     OutputError
         Where the file for the workers cannot be written.
     """
-    coming, order, ended = iter(tasks), dict[Any, None](), dict[Any, Future[Any]]()
+    coming, order, ended = iter(tasks), dict[Any, None](), dict[Any, _Outcome]()
     with _delivered(executor, job) as deliver:
         waiting = _Waiting(executor, deliver, n_threads)
         try:
@@ -70,7 +71,10 @@ def results(
                     ended.update([waiting.next()])
                 task = next(iter(ended if ahead is None else order))
                 del order[task]
-                yield ended.pop(task).result()
+                outcome = ended.pop(task)
+                if outcome.error is not None:
+                    raise outcome.error
+                yield outcome.answer
         finally:
             waiting.cancel()
 
@@ -80,6 +84,14 @@ def do(job: Callable[[], Any], task: Any, n_threads: int) -> tuple[Any, Any]:
     return task, job().run(task, n_threads, None)
 
 
+@dataclass(frozen=True, eq=False)
+class _Outcome:
+    """What a task came to: its answer, or an error of the work itself. Its future is asked for it once."""
+
+    answer: Any = None
+    error: FastfairError | None = None
+
+
 class _Waiting:
     """The tasks that run or wait to run."""
 
@@ -87,7 +99,7 @@ class _Waiting:
         self._executor, self._deliver, self._n_threads = executor, deliver, n_threads
         # By Dask, equal calls would be the same task, also after it failed.
         self._options = {"pure": False} if hasattr(executor, "scatter") else {}
-        self._source = deliver()
+        self._source, self._process = deliver(), os.getpid()
         self._ended: queue.SimpleQueue[Any] = queue.SimpleQueue()
         self._running: dict[Any, tuple[Any, Any]] = {}  # the task and the source of each future
         self._tries: Counter[Any] = Counter()
@@ -104,20 +116,24 @@ class _Waiting:
         if not hasattr(future, "add_done_callback"):
             kind = type(future).__name__
             raise InputError(f"executor.submit() must return a future, as those of concurrent.futures do, not {kind}")
-        self._running[future] = task, self._source
-        future.add_done_callback(self._ended.put)
+        try:
+            self._running[future] = task, self._source
+            future.add_done_callback(self._ended.put)
+        except Exception as error:
+            raise _gone(error) from error
 
-    def next(self) -> tuple[Any, Any]:
-        """Wait for the next task that ends by itself, and return it with its future; where a worker died, try again."""
+    def next(self) -> tuple[Any, _Outcome]:
+        """Wait for the next task that ends by itself, and return it with its outcome; where a worker died, retry."""
         while True:
             try:
                 future = self._ended.get(timeout=_PATIENCE)
             except queue.Empty:
+                if os.getpid() != self._process:
+                    raise _gone(RuntimeError("this process was forked from the one that hands out tasks")) from None
                 if getattr(self._executor, "status", "running") == "closed":  # a Client of Dask
                     raise _gone(RuntimeError("it was closed")) from None
-                for future in self._running:  # of executors that do not call what they are asked to call
-                    if getattr(future, "done", bool)():
-                        self._ended.put(future)
+                for future in filter(_has_ended, self._running):  # of executors that do not call what they are asked to
+                    self._ended.put(future)
                 continue
             if future not in self._running:  # ended twice
                 continue
@@ -126,8 +142,8 @@ class _Waiting:
                 answer = future.result()
             except (KeyboardInterrupt, SystemExit):
                 raise
-            except FastfairError:  # of the work itself
-                return task, future
+            except FastfairError as error:  # of the work itself
+                return task, _Outcome(error=error)
             except BrokenExecutor as error:
                 raise _gone(error) from error
             except BaseException as error:
@@ -138,7 +154,7 @@ class _Waiting:
                         f"a future of executor.submit() returned {shown(answer)}, not what its function returns: "
                         "executors are those of concurrent.futures, the Client of Dask, and others alike"
                     )
-                return task, future
+                return task, _Outcome(answer)
 
     def _try_again(self, task: Any, source: Any, error: BaseException) -> None:
         if self._tries[task] == _TRIES:
@@ -161,6 +177,14 @@ class _Waiting:
         # A Client of Dask that was closed meanwhile would wait for ever.
         with suppress(TimeoutError):
             _bounded_in_time(cancel_all, _CANCELLING)
+
+
+def _has_ended(future: Any) -> bool:
+    """Ask a future whether it has ended; one that cannot say is asked for its result, where errors are expected."""
+    try:
+        return bool(getattr(future, "done", bool)())
+    except Exception:
+        return True
 
 
 def _bounded_in_time(call: Callable[[], Any], seconds: float) -> Any:

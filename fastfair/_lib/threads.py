@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 from fastfair.errors import InputError
 from fastfair.kernels import _ahead
-from fastfair.kernels._aside import deal, deal_in_order
+from fastfair.kernels._aside import deal, deal_in_order, free_in_forks
 from fastfair.kernels._sources import cache_folder, is_set
 
 from .warnings import Told, held, tell
@@ -130,6 +130,7 @@ def run_blocks(
 
 
 _lock = threading.Lock()
+free_in_forks(_lock)
 _inside = 0
 _limit: Any = None
 

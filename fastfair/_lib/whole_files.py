@@ -38,8 +38,9 @@ _REMEDIES = {
 # A process that is interrupted removes its unfinished files. The lock is reentrant, as a signal handler may run in the
 # main thread while that thread holds the lock.
 _lock = threading.RLock()
-_unfinished: set[Path] = set()
-_folders: set[Path] = set()
+# What is to be removed, and the process that made it: one that is forked from it leaves it alone.
+_unfinished: dict[Path, int] = {}
+_folders: dict[Path, int] = {}
 _abandoned = False
 
 
@@ -143,7 +144,7 @@ def _temporary(folder: Path) -> Iterator[tuple[Path, BinaryIO]]:
     try:
         with _lock:
             _refuse_what_is_late()
-            _unfinished.add(temporary)
+            _unfinished[temporary] = os.getpid()
             file = temporary.open("xb")
         with file:
             yield temporary, file
@@ -152,9 +153,9 @@ def _temporary(folder: Path) -> Iterator[tuple[Path, BinaryIO]]:
 
 
 def _remove(temporary: Path) -> None:
-    with suppress(OSError):  # it was renamed, or its folder is gone
-        temporary.unlink()
-    _unfinished.discard(temporary)
+    if _unfinished.pop(temporary, None) == os.getpid():
+        with suppress(OSError):  # it was renamed, or its folder is gone
+            temporary.unlink()
 
 
 def _refuse_what_is_late() -> None:
@@ -199,23 +200,24 @@ def make_folder(inside: str | Path | None = None) -> Path:
     with _lock:
         _refuse_what_is_late()
         path.mkdir(0o700)
-        _folders.add(path)
+        _folders[path] = os.getpid()
     return path
 
 
 def remove_folder(path: Path) -> None:
-    """Remove a folder with everything in it."""
-    shutil.rmtree(path, ignore_errors=True)
-    _folders.discard(path)
+    """Remove a folder that this process made, with everything in it."""
+    if _folders.pop(path, None) == os.getpid():
+        shutil.rmtree(path, ignore_errors=True)
 
 
 def abandon_folders() -> None:
     """Remove the folders of this process, which is about to end, although other threads may write to them."""
     global _abandoned
     _abandoned = True
-    for path in list(_folders):
-        with suppress(OSError):
-            remove_folder(path.rename(path.with_suffix(".removed")))
+    for path, owner in list(_folders.items()):
+        if owner == os.getpid():
+            with suppress(OSError):
+                shutil.rmtree(path.rename(path.with_suffix(".removed")), ignore_errors=True)
 
 
 def temporary_root() -> str:

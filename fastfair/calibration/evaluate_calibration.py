@@ -29,7 +29,14 @@ from fastfair.data.comparisons import Comparisons, keys_of
 from fastfair.data.sorted_scores import ClassKeys
 from fastfair.error_rates.operating_points import at_threshold, threshold_key
 from fastfair.error_rates.rates import Rates, rates_at_key
-from fastfair.error_rates.score_metrics import Costs, least_cost, log_likelihood_ratio_cost, mean_cost, require_ratios
+from fastfair.error_rates.score_metrics import (
+    Costs,
+    least_cost,
+    least_log_likelihood_ratio_cost,
+    log_likelihood_ratio_cost,
+    mean_cost,
+    require_ratios,
+)
 from fastfair.errors import InputError
 from fastfair.evaluation.chapter import sizes_in_words
 from fastfair.evaluation.evaluate import EvaluationSettings, concentrations, described, evaluate
@@ -222,6 +229,34 @@ def bayes_error_of(keys: ClassKeys, dtype: np.dtype[Any], log_odds: Floats = PRI
     false_matches, false_nonmatches = kernels.convex_hull(keys.mated, keys.nonmated)
     least = (np.outer(priors[0], false_nonmatches / m) + np.outer(priors[1], false_matches / n)).min(axis=1)
     return BayesError(log_odds, priors[0] * fnmr + priors[1] * fmr, least, np.minimum(*priors))
+
+
+_LEAST_LOSS = 0.01  # bits; of less no base is guessed
+_MOST_OF_LOSS = 0.5
+_BASES = {
+    math.log(10): 'to base 10: declare them with score_kind="log10-likelihood-ratio"',
+    1 / math.log(10): "natural ones that were multiplied by ln 10, as where natural ones are declared to be to base 10",
+}
+
+
+def _hint_on_base(keys: ClassKeys) -> str:
+    """Say where another base of the logarithms explains most of what miscalibration costs; empty where none does."""
+    least = least_log_likelihood_ratio_cost(keys)
+    loss = log_likelihood_ratio_cost(keys) - least
+    if loss < _LEAST_LOSS:
+        return ""
+
+    def loss_of(factor: float) -> float:
+        of_classes = (score_keys.decode(one).astype(np.float64) * factor for one in (keys.mated, keys.nonmated))
+        return log_likelihood_ratio_cost(ClassKeys(*map(score_keys.encode, of_classes), keys.sizes)) - least
+
+    left, factor = min((loss_of(factor), factor) for factor in _BASES)
+    if left > (1 - _MOST_OF_LOSS) * loss:
+        return ""
+    return (
+        f"Calibration by a factor of {'' if factor > 1 else '1/'}ln 10 would save {loss - left:.3g} of the {loss:.3g} "
+        f"that miscalibration costs in Cllr: the logarithms may be {_BASES[factor]}."
+    )
 
 
 def tippett_of(keys: ClassKeys) -> Tippett:
@@ -572,7 +607,8 @@ class Calibration(Result):
             f"Cllr is {overall.cllr:.3g} [{overall.cllr_low:.3g}, {overall.cllr_high:.3g}]; the best calibration would "
             f"save {overall.loss:.3g} of it, at most {overall.loss_high:.3g}."
         )
-        return text
+        hint = self.settings.get("hint")
+        return [*text, hint] if hint else text
 
     def _columns(self) -> dict[str, list[Any]]:
         columns = columns_of(self.costs)
@@ -924,8 +960,10 @@ def evaluate_calibration(
     normalize : bool, default True
         Whether to divide the costs of all applications by that of accepting, or of rejecting, everything, whichever is
         lower.
-    unit, n_resamples, confidence_level, rng, n_threads, progress
-        As in `evaluate`; at least 2 replicates.
+    n_resamples : int, default 2000
+        Number of replicates, at least 2.
+    unit, confidence_level, rng, n_threads, progress
+        As in `evaluate`.
 
     Returns
     -------
@@ -996,6 +1034,7 @@ def evaluate_calibration(
     settings = {
         "applications": [str(one) for one in asked], "normalize": normalize, "grouping": list(comparisons.grouping),
         "unit": unit, "n_resamples": n_resamples, "confidence_level": level, "rng": seed,
+        "hint": _hint_on_base(keys[0]),
     }  # fmt: skip
     return Calibration(
         tuple(costs), _ratio_costs(evaluation), tuple(differences), tuple(measures),

@@ -6,7 +6,7 @@ import inspect
 import sys
 import time
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -17,7 +17,7 @@ import numpy as np
 import polars as pl
 
 import fastfair as ff
-from fastfair._lib.text import number_with_interval
+from fastfair._lib.text import in_lines, number_with_interval
 from fastfair._lib.warnings import warn
 from fastfair.claims import MET, NOT_MET, UNDECIDED, Check, Requirement, check_evaluation, requirements_of
 from fastfair.error_rates.operating_points import ENOUGH_ERRORS, OperatingPoint, at_fmr
@@ -384,9 +384,32 @@ def _print_measures(found: pl.DataFrame, by: Sequence[str]) -> None:
         values[printed_name(row["name"]), " & ".join(row[name] for name in by) or "value"] = row["value"]
     names, systems = (list(dict.fromkeys(keys)) for keys in zip(*values, strict=True))
     cells = [[name, *(number_with_interval(values[name, system]) for system in systems)] for name in names]
-    print_table(("", ["measure", *systems], cells))
+    for k, (headings, rows) in enumerate(_narrow_tables(["measure", *systems], cells)):
+        if k:
+            say()
+        print_table(("", headings, rows))
     if found["group"].is_not_null().any():
         say("\nMeasures with a value for each group are in the files of --output DIR and in --json.")
+
+
+_WIDEST = 120  # characters of a line
+
+
+def _narrow_tables(headings: list[str], rows: list[list[str]]) -> Iterator[tuple[list[str], list[list[str]]]]:
+    """Yield a table of measures by systems, or where its lines would be long, tables of systems by some measures."""
+    if len(in_lines(headings, rows)[0]) <= _WIDEST:
+        yield headings, rows
+        return
+    columns = [["system", *headings[1:]], *rows]
+    widths = [max(map(len, column)) + 2 for column in columns]
+    start = 1
+    while start < len(columns):
+        stop = start + 1
+        while stop < len(columns) and sum(widths[start : stop + 1]) + widths[0] <= _WIDEST:
+            stop += 1
+        lines = list(map(list, zip(columns[0], *columns[start:stop], strict=True)))
+        yield lines[0], lines[1:]
+        start = stop
 
 
 # plan

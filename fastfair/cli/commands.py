@@ -6,6 +6,7 @@ import importlib
 import json
 import textwrap
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import fields
 from functools import cached_property
 from pathlib import Path
@@ -33,11 +34,9 @@ class _Type(click.ParamType):  # type: ignore[type-arg]  # generic since click 8
         self.name, self._read = name, read
 
     def convert(self, value: Any, param: Any, ctx: Any) -> Any:
-        from fastfair.errors import InputError
-
         try:
             return self._read(value)
-        except (ValueError, InputError) as error:
+        except ValueError as error:  # InputError is one
             self.fail(f"{value!r}: {error}" if value not in str(error) else str(error), param, ctx)
 
 
@@ -54,10 +53,25 @@ def _imported(place: str) -> Any:
     return getattr(importlib.import_module(module), name)
 
 
+def _number(text: Any) -> float:
+    """Read a number; of a configuration file it is one already."""
+    try:
+        return float(text)
+    except (TypeError, ValueError):
+        raise ValueError(f"{text!r} is {_what_is_no_number(str(text).strip())}") from None
+
+
+def _what_is_no_number(text: str) -> str:
+    if text.endswith("%"):
+        with suppress(ValueError):
+            return f"a percentage: write it as a fraction, {float(f'{float(text[:-1]) / 100:.15g}')}"
+    if "," in text:
+        return "no number: write decimals with a point, and no commas between thousands"
+    return "no number"
+
+
 def _numbers(text: str) -> tuple[float, ...]:
-    if "%" in text:
-        raise ValueError(f"{text!r} is a percentage: write the rate as a fraction, 0.01 for 1 %")
-    numbers = map(float, text.split(","))
+    numbers = map(_number, text.split(","))
     return tuple(int(number) if number.is_integer() else number for number in numbers)
 
 
@@ -71,7 +85,7 @@ def _pair(text: str) -> tuple[str, str]:
 TYPES: dict[str, Any] = {
     "text": None,
     "integer": int,
-    "number": float,
+    "number": _Type("float", _number),
     "seed": click.IntRange(min=0),
     "path": click.Path(path_type=Path),
     "folder": _Folder(file_okay=False, path_type=Path),
@@ -90,9 +104,9 @@ def _choice_or_number(choices: Iterable[str]) -> _Type:
 
     def read(text: str) -> str | float:
         try:
-            return text if text in known else float(text)
-        except ValueError:
-            raise ValueError(f"{text!r} is neither a number nor one of {', '.join(known)}") from None
+            return text if text in known else _number(text)
+        except ValueError as error:
+            raise ValueError(f"{error}, nor one of {', '.join(known)}") from None
 
     return _Type("number", read)
 
@@ -106,7 +120,7 @@ def _record(place: str) -> _Type:
         parts = text.split(",")
         if len(parts) not in (1, len(names)):
             raise ValueError(f"{text!r} is neither {names[0]} nor {','.join(names)}")
-        return record(*map(float, parts))
+        return record(*map(_number, parts))
 
     return _Type("record", read)
 

@@ -152,6 +152,7 @@ _KIND = Option(
     "scores",
     section="Input",
 )
+_REPLICATES = Option("n_resamples", "Number of replicates, at least 2.", "integer", default=2000, section="Intervals")
 _QUICK = Option("quick", "No replicates: intervals of rates alone, in closed form.", "flag", section="Intervals")
 _EVALUATED = (
     _QUICK,
@@ -259,7 +260,7 @@ VERBS: dict[str, Verb] = {
         (
             Option("fmr", "False match rates at which to measure, as in 0.001,0.01. By default those of 0.0001, 0.001 "
                    "and 0.01 that are at least 30 false matches.", "numbers", multiple=True),
-            Option("n_resamples", default=1000, like="evaluate.n_resamples", section="Intervals"),
+            replace(_REPLICATES, default=1000),
             Option("unit", choices=("sample", "subject", "subject+sample"), like="roc_band.unit", section="Intervals"),
         ),
         "group scheme", flags={"samples": "samples"},
@@ -376,8 +377,8 @@ VERBS: dict[str, Verb] = {
             *_SIDES,
             Option("at", "Operating point: threshold=0.4, fmr=0.001, fnmr=0.05, eer or mean-group-eer.", "point",
                    required=True),
-            *(Option(name, like=f"evaluate.{name}")
-              for name in ("n_resamples", "confidence_level", "rng", "n_threads", "progress")),
+            _REPLICATES,
+            *(Option(name, like=f"evaluate.{name}") for name in ("confidence_level", "rng", "n_threads", "progress")),
         ),
     ),
     "strata": Verb(

@@ -15,7 +15,8 @@ from fastfair._lib.label_codes import Coded, Labels, encode
 from fastfair.errors import InputError
 
 LOG_LIKELIHOOD_RATIO = "log-likelihood-ratio"
-ScoreKind = Literal["similarity", "distance", "log-likelihood-ratio"]
+_DECIMAL_RATIO = "log10-likelihood-ratio"
+ScoreKind = Literal["similarity", "distance", "log-likelihood-ratio", "log10-likelihood-ratio"]
 Similarity = Literal["cosine", "inner_product", "negative_euclidean"]
 FAILURES_DO = (
     'failures="exclude" leaves failed comparisons out and counts them, failures="non-match" counts them as non-matches'
@@ -79,6 +80,16 @@ def require_no_fillers(values: NDArray[np.floating[Any]], failed: NDArray[np.boo
             f"failed comparisons with failure_score=: {FAILURES_DO}",
             row=row,
         )
+
+
+def kept_kind(score_kind: str) -> str:
+    """Return what scores of a kind are once they are checked: logarithms of ratios are natural ones."""
+    return LOG_LIKELIHOOD_RATIO if score_kind == _DECIMAL_RATIO else score_kind
+
+
+def natural(values: NDArray[np.floating[Any]], score_kind: str) -> NDArray[np.floating[Any]]:
+    """Turn logarithms of likelihood ratios to base 10 into natural ones; other scores stay."""
+    return values.astype(np.float64) * math.log(10) if score_kind == _DECIMAL_RATIO else values
 
 
 def vectors(values: ArrayLike) -> NDArray[np.floating[Any]]:

@@ -16,7 +16,7 @@ from fastfair._lib import label_codes, memory, validation
 from fastfair._lib.arguments import checked
 from fastfair._lib.label_codes import Coded, Labels, encode, encode_together
 from fastfair._lib.warnings import warn
-from fastfair.errors import InputError, LookAlikeWarning
+from fastfair.errors import InputError, LookAlikeWarning, NarrowIntervalsWarning
 
 from . import checks, group_labels, sample_names
 from .exclusions import gathering, leave_out
@@ -157,6 +157,7 @@ def checked_columns(
     checks.require_no_fillers(values, failed)
     if failed is not None:
         values = np.where(failed, values.dtype.type(np.inf if score_kind == "distance" else -np.inf), values)
+    values, score_kind = checks.natural(values, score_kind), checks.kept_kind(score_kind)
     with gathering() as left_out:
         keep = group_labels.labelled(lacking, policies.missing_labels, flags.size, "comparisons")
         if empty is not None:
@@ -234,14 +235,18 @@ def code_attributes(
 
 
 def labels_of_subjects(subjects: BothSides | None, attributes: Attributes) -> dict[str, NDArray[np.uint16]]:
-    """Find the label of each subject, for the attributes of which no subject has two."""
+    """Find the label of each subject, for the attributes of which no subject has two; warn where only a few have."""
     if subjects is None:
         return {}
-    found = {
-        name: group_labels.labels_of_subjects(subjects[0].size, list(zip(subjects[1:], sides[1:], strict=True)))
-        for name, sides in attributes.items()
-    }
-    return {name: labels for name, labels in found.items() if labels is not None}
+    found = {}
+    for name, (labels, *of_sides) in attributes.items():
+        columns = list(zip(subjects[1:], of_sides, strict=True))
+        of_subjects = group_labels.labels_of_subjects(subjects[0].size, columns)
+        if of_subjects is not None:
+            found[name] = of_subjects
+        else:
+            group_labels.warn_of_exceptions(name, labels, subjects[0], columns)
+    return found
 
 
 def kept_rows(columns: BothSides, keep: NDArray[np.bool_]) -> BothSides:
@@ -288,9 +293,12 @@ def rows_without_conflicts(
     same = reference == probe
     conflicts = np.flatnonzero(flags != same)
     keep = np.ones(flags.size, np.bool_)
+    n_nonmated = int(same[conflicts].sum())
+    no_people = "" if n_nonmated else _words_on_no_people(conflicts.size, int(np.count_nonzero(flags)))
+    if policy == "keep" and no_people:
+        warn(f"{no_people}, and intervals are likely too narrow", NarrowIntervalsWarning)
     if policy == "keep" or conflicts.size == 0:
         return keep
-    n_nonmated = int(same[conflicts].sum())
     kinds = f"{n_nonmated} of one subject marked non-mated, {conflicts.size - n_nonmated} of two subjects marked mated"
     if policy == "drop":
         keep[conflicts] = False
@@ -311,10 +319,25 @@ def rows_without_conflicts(
             if by_case
             else (samples is not None and sample_names.advice_on_pattern(samples, subjects, flags))
             or sample_names.advice_on_samples(labels, sample_names.pairs_fit(subjects, flags))
+            or (f"So {no_people}" if no_people else "")
             or 'Correct the labels or the subjects, or pass label_conflicts="drop" to leave these comparisons out, or '
             'label_conflicts="keep" to keep them as they are marked'
         ),
         row=row,
+    )
+
+
+_NO_PEOPLE = 0.5  # of the mated comparisons are of two "subjects", where these are no people
+
+
+def _words_on_no_people(n_of_two: int, n_mated: int) -> str:
+    """Say that subjects are no people, where most mated comparisons are of two of them; empty where they are."""
+    if n_of_two <= _NO_PEOPLE * n_mated:
+        return ""
+    return (
+        f"reference and probe do not name people, as {n_of_two:,} of {n_mated:,} mated comparisons are of two of them "
+        "(such as models and segments, or files): leave them out, give the person of each, or pass them as "
+        "reference_sample and probe_sample beside the people"
     )
 
 

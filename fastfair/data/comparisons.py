@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from fastfair._lib import validation
 from fastfair._lib.arguments import AnyNumber, Array, checked
 from fastfair._lib.label_codes import Labels, look_up
-from fastfair.errors import InputError
+from fastfair._lib.warnings import warn
+from fastfair.errors import InputError, NarrowIntervalsWarning
 
 from . import checks, group_labels, score_keys, side_columns
 from .checks import ScoreKind
@@ -65,9 +66,10 @@ class Comparisons:
     reference_group, probe_group : (n,) array_like or dict of str to (n,) array_like, optional
         Group labels of the references and of the probes. A dict holds several attributes; the groups are then their
         intersections, labelled as in "f & USA". With `reference_group` alone, its labels are those of the probes, too.
-    score_kind : {"similarity", "distance", "log-likelihood-ratio"}
+    score_kind : {"similarity", "distance", "log-likelihood-ratio", "log10-likelihood-ratio"}
         Whether a comparison is accepted when its score is >= the threshold, or (distance) <= the threshold. Scores that
         are declared to be natural logarithms of likelihood ratios are similarities of which Cllr says something.
+        Logarithms to base 10 are made natural ones, and so are thresholds, then.
     reference_sample, probe_sample : (n,) array_like, optional
         Ids of the samples (files, images, recordings) compared; they need `reference` and `probe`.
     mated_value : str or float, optional
@@ -121,6 +123,10 @@ class Comparisons:
         Under ``Policies(label_conflicts="drop")`` and ``Policies(failures="exclude")``.
     LookAlikeWarning
         Names two spellings of what may be one subject or group.
+    ContradictingLabelsWarning
+        Names a subject with two labels of an attribute of which most subjects have one.
+    NarrowIntervalsWarning
+        Where mated comparisons are kept most of which are of two subjects, so that these are no people.
 
     Examples
     --------
@@ -249,6 +255,11 @@ class Comparisons:
         InputError
             For a column that is not there (the nearest names are offered) and as `Comparisons` does.
 
+        Warns
+        -----
+        NarrowIntervalsWarning
+            Where columns "reference" and "probe" are not used.
+
         Examples
         --------
         >>> import fastfair as ff
@@ -260,6 +271,12 @@ class Comparisons:
         from fastfair._lib.frames import FrameColumns
 
         columns = FrameColumns(frame)
+        if reference is None and probe is None and {"reference", "probe"} <= set(columns.names):
+            warn(
+                "the frame's columns 'reference' and 'probe' are not used, so that intervals take all comparisons for "
+                'independent: pass reference="reference" and probe="probe", or a frame without them',
+                NarrowIntervalsWarning,
+            )
         references, probes = (side_columns.named(names) for names in (reference_group, probe_group))
         if probe_group is not None and len(references) != len(probes):
             raise InputError(

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from fastfair._lib import label_codes, validation
 from fastfair._lib.label_codes import Coded, Labels, encode, encode_with_missing
-from fastfair.errors import InputError
+from fastfair._lib.warnings import warn
+from fastfair.errors import ContradictingLabelsWarning, InputError
 
 from .exclusions import leave_out
 
@@ -161,14 +162,45 @@ def labels_of_subjects(n: int, columns: list[tuple[NDArray[Any], NDArray[Any]]])
     return None
 
 
+def _first_labels(n: int, columns: list[tuple[NDArray[Any], NDArray[Any]]]) -> NDArray[np.int64]:
+    """Return the (n,) first label of each subject."""
+    first = np.full(n, -1, np.int64)
+    for subject, label in reversed(columns):
+        first[subject[::-1]] = label[::-1]
+    return first
+
+
+_EXCEPTIONS = 0.25  # of the subjects, at most, whose several labels are errors; more are what an attribute is like
+
+
+def warn_of_exceptions(
+    name: str, labels: NDArray[Any], subjects: NDArray[Any], columns: list[tuple[NDArray[Any], NDArray[Any]]]
+) -> None:
+    """Warn where a few subjects have several labels of an attribute, of which the others have one each.
+
+    columns: as in `labels_of_subjects`.
+    """
+    first, several = _first_labels(subjects.size, columns), np.zeros(subjects.size, np.bool_)
+    for subject, label in columns:
+        several[subject[label != first[subject]]] = True
+    n_several = int(np.count_nonzero(several))
+    if not 0 < n_several <= _EXCEPTIONS * subjects.size:
+        return
+    k, row, here, earlier = first_conflict(subjects.size, columns)
+    who, (one, other) = subjects.item(columns[k][0][row]), (labels.item(code) for code in (earlier, here))
+    warn(
+        f"{n_several} of {subjects.size} subjects have several labels of {name!r}, such as {who!r}, who is {one!r} and "
+        f"{other!r}: correct them, unless {name!r} is a property of samples and not of people",
+        ContradictingLabelsWarning,
+    )
+
+
 def first_conflict(n: int, columns: list[tuple[NDArray[Any], NDArray[Any]]]) -> tuple[int, int, int, int]:
     """Return the column and the row of the first label that is not its subject's first one, that label, and the first.
 
     n, columns: as in `labels_of_subjects`, where some subject has several labels.
     """
-    first = np.full(n, -1, np.int64)
-    for subject, label in reversed(columns):
-        first[subject[::-1]] = label[::-1]
+    first = _first_labels(n, columns)
     wrong = [np.flatnonzero(first[subject] != label)[:1] for subject, label in columns]
     row, k = min((int(rows[0]), k) for k, rows in enumerate(wrong) if rows.size)
     subject, label = columns[k]

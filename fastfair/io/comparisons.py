@@ -87,8 +87,9 @@ def read_comparisons(
         VoxCeleb list (label enrol test) or a Kaldi list (enrol test target). A pair's names are in columns
         "reference_sample" and "probe_sample", or else in `reference` and `probe`; a column of scores is not read. A
         file is read by `read_named_vectors`.
-    score_kind : {"similarity", "distance", "log-likelihood-ratio"}
-        Whether high or low scores indicate the same subject, or scores are logarithms of likelihood ratios.
+    score_kind : {"similarity", "distance", "log-likelihood-ratio", "log10-likelihood-ratio"}
+        Whether high or low scores indicate the same subject, or scores are logarithms of likelihood ratios, natural
+        ones or to base 10; the latter are made natural.
     layout : Layout
         How the files are laid out, where they differ from the usual: their format, and further columns.
     policies : Policies

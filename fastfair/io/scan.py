@@ -155,7 +155,7 @@ def scan_comparisons(
     # Workers may run in another folder.
     paths = [file.absolute() for file in files.files_of(path, "comparisons")]
     stamps = {file: files.stamp_of(file) for file in paths}
-    scan = Scan(score_kind, limit, storage.folder, storage.cllr)
+    scan = Scan(checks.kept_kind(score_kind), limit, storage.folder, storage.cllr)
     n_at_once, most_rows, n_bytes = count_threads(None) + _AHEAD + 1, _MOST_ROWS, _SHARE_OF_ROWS * limit
     if executor is not None:
         n_tasks, most_rows = int(n_bytes / _BYTES_OF_A_ROW / _ROWS_OF_A_TASK), _ROWS_OF_A_TASK

@@ -331,3 +331,47 @@ def test_progress_tells_of_every_part(tmp_path):
         assert [one for one, _ in told] == sorted(one for one, _ in told)
         if executor is not None:
             executor.shutdown()
+
+
+class Once:
+    """A future whose result can be fetched once, and that raises what it was made with elsewhere."""
+
+    def __init__(self, future, raising=()):
+        self.future, self.asked, self.raising = future, 0, raising
+
+    def result(self, timeout=None):
+        self.asked += 1
+        if self.asked > 1:
+            raise KeyError("the result is gone")
+        return self.future.result(timeout)
+
+    def add_done_callback(self, call):
+        if "add_done_callback" in self.raising:
+            raise KeyError("no calls")
+        if "done" not in self.raising:
+            self.future.add_done_callback(lambda _: call(self))
+
+    def done(self):
+        raise KeyError("not known")
+
+
+@pytest.mark.parametrize("raising", [(), ("done",)])
+def test_a_result_is_asked_for_once(raising):
+    made = []
+
+    def once(future):
+        made.append(Once(future, raising))
+        return made[-1]
+
+    job = Squares(VALUES)
+    tasks = [range(start, start + 200) for start in range(0, 1000, 200)]
+    for ahead in (None, 2):
+        found = dict(executors.results(Odd(once), job, tasks, 1, ahead))
+        assert all(np.array_equal(found[task]["squares"], VALUES[task.start : task.stop] ** 2) for task in tasks)
+    assert [one.asked for one in made] == [1] * 10
+
+
+def test_a_future_that_takes_no_calls_is_named():
+    executor = Odd(lambda future: Once(future, ("add_done_callback",)))
+    with pytest.raises(WorkerError, match=r"takes no more tasks \(KeyError: 'no calls'\)"):
+        done(Squares(VALUES), Workers(executor=executor))

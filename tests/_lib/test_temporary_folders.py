@@ -1,5 +1,7 @@
 """Temporary folders go with their owners."""
 
+import os
+
 import pytest
 
 from fastfair._lib import whole_files
@@ -10,7 +12,7 @@ def test_a_process_that_ends_takes_its_folders_along_and_makes_no_more(tmp_path,
     made = whole_files.make_folder(tmp_path)
     (made / "file").touch()
     monkeypatch.setattr(whole_files, "_abandoned", False)
-    monkeypatch.setattr(whole_files, "_folders", {made})
+    monkeypatch.setattr(whole_files, "_folders", {made: os.getpid()})
     whole_files.abandon_folders()
     assert list(tmp_path.iterdir()) == []
     with pytest.raises(OutputError, match="after an interrupt"):

@@ -261,3 +261,50 @@ def test_groups_calibrated_apart_cost_speakers_less(speakers):
     before, after = (ff.act_dcf(c.within_group("f"), replace(rare, normalize=True)).value for c in (speakers, ratios))
     assert before > 0.99
     assert after < 0.8
+
+
+def ratios_of_a_calibrated_system() -> tuple[np.ndarray, np.ndarray]:
+    """Draw normal scores that are log-likelihood ratios as they are: means of plus and minus half their variance."""
+    rng, mated = np.random.default_rng(4), np.arange(2000) % 4 == 0
+    return rng.normal(np.where(mated, 4.5, -4.5), 3.0), mated
+
+
+def test_logarithms_to_base_10_are_made_natural(tmp_path):
+    scores, mated = ratios_of_a_calibrated_system()
+    pl = pytest.importorskip("polars")
+    decimal = "log10-likelihood-ratio"
+    natural = ff.Comparisons(scores, mated, score_kind=LLR)
+    ids = np.arange(mated.size)
+    frame = pl.DataFrame({
+        "score": scores / np.log(10), "mated": mated, "reference": ids, "probe": np.where(mated, ids, ids + 5000)
+    })  # fmt: skip
+    frame.write_csv(tmp_path / "s.csv")
+    who = {"reference": "reference", "probe": "probe"}
+    found = [
+        ff.Comparisons(scores / np.log(10), mated, score_kind=decimal),
+        ff.Comparisons.from_frame(frame, score_kind=decimal, **who),
+        ff.read_comparisons(tmp_path / "s.csv", score_kind=decimal),
+    ]
+    for c in found:
+        assert c.score_kind == LLR
+        assert ff.cllr(c) == pytest.approx(ff.cllr(natural), abs=1e-12)
+        assert ff.act_dcf(c, ff.Costs(0.01)).value == ff.act_dcf(natural, ff.Costs(0.01)).value
+    scan = ff.scan_comparisons(tmp_path / "s.csv", score_kind=decimal, storage=ff.Storage(cllr=True))
+    with quietly():
+        told = ff.evaluate(scan, ff.at_fmr(0.01), [], metrics=["cllr"], rng=0, n_resamples=20)
+    assert told.value("cllr") == pytest.approx(ff.cllr(natural), abs=1e-12)
+    kinds = [ff.Comparisons(np.float32([1, 0]), [1, 0], score_kind=kind).mated.keys.dtype for kind in (LLR, decimal)]
+    assert kinds == [np.int32, np.int64]
+
+
+@pytest.mark.parametrize(
+    ("factor", "says"),
+    [(1.0, ""), (1 / np.log(10), "a factor of ln 10 would save"), (np.log(10), "a factor of 1/ln 10 would save")],
+)
+def test_another_base_is_proposed_where_it_explains_most_of_the_loss(factor, says):
+    scores, mated = ratios_of_a_calibrated_system()
+    c = ff.Comparisons(scores * factor, mated, score_kind=LLR)
+    with quietly():
+        found = ff.evaluate_calibration(c, ff.Costs(0.1), n_resamples=20, rng=0, unit="comparison")
+    assert (says in found.summary()) if says else ("ln 10" not in found.summary())
+    assert bool(found.settings["hint"]) == bool(says)

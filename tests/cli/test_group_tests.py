@@ -224,8 +224,8 @@ def test_attempts_of_a_pilot(tmp_path):
         ([*STUDY, "--subjects", 100, "--n-simulations", 10], "--n-simulations goes with --method simulation"),
         ([*STUDY, "--subjects", 100, "--max-subjects", 10], "--max-subjects cannot go with --subjects"),
         (["--groups", 3, "--subjects", 9, *PLOTS], "--plots needs --output"),
-        (["--fnmr", "5%"], "0.01 for 1 %"),
-        (["--groups", "3;4"], "could not convert"),
+        (["--fnmr", "5%"], "a percentage: write it as a fraction, 0.05"),
+        (["--groups", "3;4"], "is no number"),
         (["--method", "guess"], "'guess' is not one of"),
     ],
 )
@@ -252,7 +252,7 @@ def test_failed_comparisons_of_scores_are_counted_as_failures(write):
     rows = ["score,reference,probe,sex"]
     for who, sex in (("a", "f"), ("b", "f"), ("c", "f"), ("d", "m"), ("e", "m"), ("g", "m")):
         rows += [f"{score},{who},{who},{sex}" for score in (0.9, 0.8 if who in "ad" else "", 0.7)]
-        rows += [f"0.1,{who},other,{sex}"]
+        rows += [f"0.1,{who},other {sex},{sex}"]
     path = write("scores.csv", "\n".join(rows))
     asked = ["group-test", path, "--at", "threshold=0.5", "--group", "sex", "--rate", "fnmr", *FEW_REPLICATES, "--json"]
     found = json.loads(run(*asked, "--failures", "non-match").stdout)

@@ -65,7 +65,7 @@ def test_output_folder(scores, tmp_path):
         (["--at", "fmr=x"], "has no number after the =, but 'x'"),
         (["--at", "fmr=0,001"], "has a decimal comma: write fmr=0.001"),
         (["--at", "fmr=x%"], "no number before the %"),
-        (["--zero-policy", "nothing"], "neither a number nor one of keep"),
+        (["--zero-policy", "nothing"], "is no number, nor one of keep"),
         (["--measure", "giny"], "did you mean 'gini'"),
     ],
 )

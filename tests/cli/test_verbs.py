@@ -9,8 +9,9 @@ import tomllib
 from pathlib import Path
 
 import click
+import numpy as np
 import pytest
-from helpers.command_line import refused, run, succeeded
+from helpers.command_line import refused, run, run_program, succeeded
 from helpers.each import each
 
 from fastfair.cli.commands import Command, GroupCommand
@@ -156,3 +157,54 @@ def test_labels_of_any_kind_come_back(tmp_path, monkeypatch):
     Path("s.csv").write_text("score,reference,probe\n0.9,a,a\n0.1,a,b\n0.8,b,b\n0.2,b,a\n")
     run("evaluate", "s.csv", "--n-resamples", 0, "--at", "eer", "--subject-pattern", f"^(.)|{name}", "--output", "a")
     assert tomllib.loads(Path("a/config.toml").read_text())["subject-pattern"] == f"^(.)|{name}"
+
+
+@pytest.mark.parametrize("verb", ["evaluate", "compare", "embeddings", "calibration", "shrink", "check", "claim"])
+def test_no_help_promises_what_is_refused_without_replicates(verb, tmp_path):
+    rng = np.random.default_rng(0)
+    vectors = np.repeat(rng.normal(size=(40, 8)), 3, 0) + rng.normal(size=(120, 8))
+    np.savez(tmp_path / "v.npz", vectors=vectors, subject=np.arange(120) // 3)
+    who, other = np.repeat(np.arange(40), 8), np.tile(np.arange(40), 8)
+    rows = "".join(
+        f"{a},{b},{2 * (a == b) + x:.3f},{'fm'[a % 2]}\n"
+        for a, b, x in zip(np.append(who, who), np.append(other, who), rng.normal(size=640), strict=True)
+    )
+    (tmp_path / "s.csv").write_text(f"reference,probe,score,sex\n{rows}")
+    scores, at = tmp_path / "s.csv", ("--at", "fmr=0.1")
+    given = {
+        "evaluate": (scores, *at), "compare": (scores, scores, *at), "embeddings": (tmp_path / "v.npz", "--fmr", 0.05),
+        "calibration": (scores, "--score-kind", "log-likelihood-ratio", "--application", 0.1),
+        "shrink": (scores, *at, "--group", "sex"), "check": (scores, *at, "--require", "fnmr <= 90 %"),
+        "claim": (scores, "fnmr <= 90 %", *at),
+    }[verb]  # fmt: skip
+    promised = "With 0," in " ".join(run(verb, "--help-all").stdout.split())
+    assert (run_program(verb, *given, "--n-resamples", 0).returncode == 0) == promised
+
+
+def test_numbers_in_options_say_what_to_write():
+    for given, says in (
+        (("plan", "fmr", "--claimed", "0.1%"), "'0.1%' is a percentage: write it as a fraction, 0.001"),
+        (("plan", "fmr", "--claimed", "0,1"), "'0,1' is no number: write decimals with a point"),
+        (("plan", "fmr", "--claimed", "few"), "'few' is no number"),
+        (("plan", "fmr", "--claimed", "0.1", "--fmr", "1 %"), "'1 %' is a percentage: write it as a fraction, 0.01"),
+        (("evaluate", "s.csv", "--at", "fmr=0,01"), "has a decimal comma: write fmr=0.01"),
+        (("identify", "v.npz", "--at", "rank=1,5"), "give operating points one by one, as rank=1 and rank=5"),
+        (("evaluate", "s.csv", "--at", "fmr=x"), "has no number after the =, but 'x': write it as in fmr=0.001"),
+    ):
+        done = run_program(*given)
+        assert done.returncode == 2
+        assert says in " ".join(done.stderr.split())
+
+
+def test_tables_of_many_systems_have_short_lines(tmp_path):
+    rows = [f"system-{k:03d},{1e-4 * (1 + k % 7)},{1e-4},{0.01 + k / 9e3},{0.02}\n" for k in range(126)]
+    for n in (3, 126):
+        (tmp_path / "t.csv").write_text("Algorithm,FMR.f,FMR.m,FNMR.f,FNMR.m\n" + "".join(rows[:n]))
+        columns = "--fmr-column", "FMR.{group}", "--fnmr-column", "FNMR.{group}"
+        lines = succeeded("measures", tmp_path / "t.csv", *columns, "--by", "Algorithm").stdout.splitlines()
+        assert max(map(len, lines)) <= 120
+        of_last = " ".join(line for line in lines if line.startswith(f"system-{n - 1:03d} "))
+        assert (n == 3) == ("FDR" in lines[1]) == (not of_last)
+    titles = " ".join(line for line in lines if line.startswith("system "))
+    assert titles.count("max-geomean ratio of FNMR") == 1
+    assert lines.count("") >= 2

@@ -19,7 +19,7 @@ from oracles.strategies import ANY, from_rows, grouped
 
 import fastfair as ff
 from fastfair.data import score_keys
-from fastfair.errors import DroppedWarning, InputError
+from fastfair.errors import ContradictingLabelsWarning, DroppedWarning, InputError, NarrowIntervalsWarning
 
 SCORES, MATED = [0.9, 0.2, 0.8, 0.1], [1, 0, 1, 0]
 
@@ -409,3 +409,41 @@ def test_log_likelihood_ratios_are_similarities(rows, threshold):
     assert (ff.eer(one).value, ff.eer(one).threshold) == (ff.eer(other).value, ff.eer(other).threshold)
     assert one.to_key(threshold) == other.to_key(threshold)
     assert other.to_scale(threshold) == threshold
+
+
+def test_models_and_segments_are_no_people():
+    models, segments = np.repeat(np.arange(20), 20), np.tile(np.arange(20), 20)
+    mated = models // 4 == segments // 4
+    sides = [[f"m{k}" for k in models], [f"t{k}" for k in segments]]
+    told = "reference and probe do not name people, as 80 of 80 mated comparisons are of two of them"
+    refused(told, ff.Comparisons, mated + 0.0, mated, *sides)
+    with pytest.warns(NarrowIntervalsWarning, match=told):
+        ff.Comparisons(mated + 0.0, mated, *sides, policies=ff.Policies(label_conflicts="keep"))
+    with pytest.raises(InputError, match="Correct the labels") as caught:  # the wrong way round
+        ff.Comparisons(mated + 0.0, ~mated, models // 4, segments // 4)
+    assert "people" not in str(caught.value)
+
+
+def test_columns_of_people_are_not_ignored_without_a_word():
+    frame = pl.DataFrame({"score": SCORES, "mated": [1, 0, 1, 0], "reference": list("aabb"), "probe": list("abbc")})
+    with pytest.warns(NarrowIntervalsWarning, match="'reference' and 'probe' are not used"):
+        assert ff.Comparisons.from_frame(frame).subjects is None
+    named = ff.Comparisons.from_frame(frame, reference="reference", probe="probe")
+    assert named.subjects.tolist() == ["a", "b", "c"]
+    assert ff.Comparisons.from_frame(frame.drop("probe")).subjects is None
+
+
+@each("n_changed", [0, 1, 2, 10])
+def test_a_few_people_of_two_groups_are_named(n_changed):
+    who = np.arange(12)
+    sex = np.where(who % 2 == 0, "f", "m")
+    reference, probe = np.append(who, who), np.append(who, np.roll(who, 1))
+    of_reference, of_probe = sex[reference], sex[probe].copy()
+    of_probe[12 : 12 + n_changed] = sex[reference[12 : 12 + n_changed]]
+    given = (reference == probe) + 0.0, None, reference, probe, {"sex": of_reference}, {"sex": of_probe}
+    if n_changed in (1, 2):
+        says = rf"^{n_changed} of 12 subjects have several labels of 'sex', such as 11, who is 'm' and 'f'"
+        with pytest.warns(ContradictingLabelsWarning, match=says):
+            ff.Comparisons(*given)
+    else:  # nobody, or nearly all: a property of samples
+        ff.Comparisons(*given)

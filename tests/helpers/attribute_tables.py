@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
+from helpers.quiet import quietly
 from oracles import error_model as oracle
 
 import fastfair as ff
@@ -44,7 +45,7 @@ def comparisons(trials: list[oracle.Trial], rate: str) -> ff.Comparisons:
     accepted = {1: 0.9, 0: 0.1} if rate == "fmr" else {1: 0.1, 0: 0.9}
     rows = [(t.subjects, accepted[t.error], int(rate == "fnmr"), t.values) for t in trials] + other
     groups = [{name: [row[3][side][a] for row in rows] for a, name in enumerate(NAMES)} for side in (0, 1)]
-    return ff.Comparisons(
+    return quietly()(ff.Comparisons)(
         [row[1] for row in rows], [row[2] for row in rows], [row[0][0] for row in rows], [row[0][1] for row in rows],
         *groups,
     )  # fmt: skip
