@@ -247,8 +247,11 @@ def _hint_on_base(keys: ClassKeys) -> str:
         return ""
 
     def loss_of(factor: float) -> float:
-        of_classes = (score_keys.decode(one).astype(np.float64) * factor for one in (keys.mated, keys.nonmated))
-        return log_likelihood_ratio_cost(ClassKeys(*map(score_keys.encode, of_classes), keys.sizes)) - least
+        mated, nonmated = (
+            score_keys.encode(score_keys.decode(of_class).astype(np.float64) * factor)
+            for of_class in (keys.mated, keys.nonmated)
+        )
+        return log_likelihood_ratio_cost(ClassKeys(mated, nonmated, keys.sizes)) - least
 
     left, factor = min((loss_of(factor), factor) for factor in _BASES)
     if left > (1 - _MOST_OF_LOSS) * loss:
