@@ -603,6 +603,9 @@ class Requirement:
         return [self]
 
 
+_COMPLEMENTS = {"tpir": "fnir"}  # rates that are 1 minus another
+
+
 def read_requirement(text: str, default: OperatingPoint, names: Sequence[str] = ()) -> Requirement:
     """Read a requirement such as "fnmr[f]@fmr=0.001 <= 5 %".
 
@@ -624,7 +627,7 @@ def read_requirement(text: str, default: OperatingPoint, names: Sequence[str] = 
         bound = _bound_of(name, parts["number"])
     except ValueError as error:  # InputError is one
         raise _refused(text, str(error)) from None
-    if group is None and at is not None and at.rate == name:
+    if group is None and at is not None and at.rate == _COMPLEMENTS.get(name, name):
         raise _refused(
             text, f"{at} holds the {name.upper()} of all comparisons, so data say nothing of it: name another "
             "operating point, or a group"

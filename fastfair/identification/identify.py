@@ -66,7 +66,8 @@ OF_ENROLLED = f"few enrolled people cause much of the uncertainty: {TOO_NARROW}"
 OF_CHANCE = "intervals for other galleries are too narrow where few people resemble many, as it is luck who is enrolled"
 RATES = "fpir", "fnir"
 FAIRNESS = "gini", "std", "max_min_ratio", "max_geomean_ratio", "log_geomean_sum"
-QUANTITIES = *RATES, *(f"{name}({rate})" for name in FAIRNESS for rate in RATES)  # that requirements may be about
+# What requirements may be about.
+QUANTITIES = *RATES, "tpir", *(f"{name}({rate})" for name in FAIRNESS for rate in RATES)
 _LEAST_HELD = 1e-300  # no data hold a rate below it, and its square is 0
 _TIED = 4  # a step of equal scores larger than this part of what a held rate may be moves thresholds by leaps
 _MOST_GROUPS = 16  # whose intervals' corners are all looked at

@@ -6,6 +6,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 from helpers.each import each
+from helpers.quiet import quietly
 from helpers.refusals import refused
 from hypothesis import given
 from hypothesis import strategies as st
@@ -216,7 +217,7 @@ def test_many_rows_are_sorted_with_all_that_belongs_to_them(request, dtype, one_
     rng = np.random.default_rng([dtype().itemsize, one_group, len(kind)])
     for n in (2, 3, 7, 100):
         given_columns = _columns_of(rng, n, dtype, one_group)
-        c = ff.Comparisons(**given_columns, score_kind=kind)
+        c = quietly()(ff.Comparisons)(**given_columns, score_kind=kind)
         signed = given_columns["scores"] * (1 if kind == "similarity" else -1)
         for side, wanted, grouped in ((c.mated, True, c.mated_by_group), (c.nonmated, False, c.nonmated_by_group)):
             rows = order_of(signed.tolist(), given_columns["mated"].tolist(), wanted)

@@ -355,7 +355,12 @@ def test_requirements_are_judged_by_limits_and_those_on_other_galleries_with_roo
     assert other.check("fpir[*] <= 0.5").verdict == "met"
     assert other.check("fnir[*] <= 0.6").verdict == "met"  # whose limit hangs on no one enrolled
     assert other.check("std(fnir) <= 0.4").verdict == "undecided"
-    refused("there is no quantity 'fnmr' .*: name one of fpir, fnir, gini", fixed.check, "fnmr <= 0.1")
+    refused("there is no quantity 'fnmr' .*: name one of fpir, fnir, tpir, gini", fixed.check, "fnmr <= 0.1")
+    for bound in (0.001, 0.2, 0.6, 0.999):
+        of_both = fixed.check([f"fnir <= {bound}", f"tpir >= {1 - bound}"]).rows
+        assert of_both[0].verdict == of_both[1].verdict
+        assert of_both[0].limit == pytest.approx(1 - of_both[1].limit)
+    refused("FNIR=0.1 holds the TPIR", fixed.check, "tpir@fnir=0.1 >= 0.5")
     refused("holds the FPIR", fixed.check, "fpir@fpir=0.1 <= 0.2")
     refused("there is no group 'x'", fixed.check, "fpir[x] <= 0.2")
 
