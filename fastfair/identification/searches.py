@@ -401,7 +401,8 @@ class Searches(Shown):
         Parameters
         ----------
         embeddings : Embeddings
-            Vectors with roles, such as `read_embeddings` reads.
+            Vectors with roles, such as `read_embeddings` reads. Those that failed and were kept
+            (``failures="non-match"``) are of searches that failed, and of templates that nobody finds.
         candidates, templates, n_threads, executor
             As in `from_matrix`. Where templates score as the best of their vectors (`Embeddings.enrolled`), several
             vectors of a person are one enrolment.
@@ -429,11 +430,13 @@ class Searches(Shown):
         place = np.arange(len(embeddings.vectors)) if part_of is None else part_of
         subject, is_probe = embeddings.subject[place], embeddings.is_probe[place]
         people, groups = embeddings.subjects[subject], np.array(embeddings.groups, object)
+        policies = USUAL if embeddings.failed is None else Policies(failures="non-match")
         made = cls.from_vectors(
             embeddings.vectors[is_probe], people[is_probe], embeddings.vectors[~is_probe], people[~is_probe],
             group=groups[embeddings.subject_group[subject[is_probe]]] if groups.size else None,
             similarity=embeddings.similarity, candidates=candidates,
             templates=templates if part_of is None else "best", n_threads=n_threads, executor=executor,
+            policies=policies,
         )  # fmt: skip
         made.left_out = (*embeddings.left_out, *made.left_out)
         return made
