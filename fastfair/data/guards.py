@@ -131,10 +131,8 @@ GUARDS = (
     Guard(
         "entries of lists that an index left empty, such as -1",
         "left out with a warning",
-        ("identification.searches._are_padding",),
+        ("data.columns.places_without_a_neighbour", "identification.searches._are_padding"),
         {
-            "comparisons": "a row is a comparison that somebody made",
-            "scans": "a row is a comparison that somebody made",
             "matrices": "a matrix has all scores",
             "vectors": "no index is asked",
             "counts": _NO_SCORES,
