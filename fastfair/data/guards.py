@@ -59,7 +59,7 @@ GUARDS = (
     ),
     Guard(
         "failures: a missing score, vector or quality",
-        'an error that counts them; `failures="exclude"` or `"non-match"`',
+        'an error that counts them; `failures="exclude"` or `"non-match"`, but not in scans',
         ("data.checks.not_usable", "data.sorted_scores.parted", "data.embeddings.rows_of_vectors",
          "identification.searches.Searches._exclude", "quality._with_quality"),
         {"counts": "failures are what is counted"},
