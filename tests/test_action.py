@@ -67,16 +67,7 @@ def as_workflow() -> str:
     ],
 )
 def test_the_shell_part_of_the_action_runs(folder, requirement, option, code, outcome):
-    (step,) = [step for step in ACTION["runs"]["steps"] if "run" in step]
-    inputs = {"scores": "scores.csv", "requirements": f"{requirement}\n\n", "options": f"--group\nsex\n{option}\n"}
-    inputs = {name: one.get("default", "") for name, one in ACTION["inputs"].items()} | inputs
-    given = {name: re.sub(r"\$\{\{ inputs\.(\w+) \}\}", lambda found: inputs[found[1]], value)
-             for name, value in step["env"].items() if name != "FASTFAIR_CACHE_DIR"}  # fmt: skip
-    files = {"GITHUB_OUTPUT": str(folder / "outputs"), "GITHUB_STEP_SUMMARY": str(folder / "summary.md")}
-    given |= files | {"GITHUB_ACTION_PATH": str(ROOT / "action"), "GITHUB_ACTIONS": "true"}
-    done = subprocess.run(
-        ["bash", "-e", "-c", step["run"]], env=environment(**given), capture_output=True, text=True, check=False
-    )
+    done = run_action(folder, requirement, f"--group\nsex\n{option}\n")
     assert done.returncode == code, done.stderr
     outputs = dict(line.split("=", 1) for line in (folder / "outputs").read_text().splitlines())
     assert outputs["outcome"] == outcome
@@ -86,6 +77,32 @@ def test_the_shell_part_of_the_action_runs(folder, requirement, option, code, ou
         assert json.loads((folder / outputs["json"]).read_text())["kind"] == "Check"
         assert "<testsuite" in (folder / outputs["junit"]).read_text()
         assert "requirement: 1" in (folder / "summary.md").read_text()
+
+
+@pytest.mark.slow
+def test_the_summary_of_the_action_says_what_was_left_out(folder):
+    rows = (folder / "scores.csv").read_text().splitlines()
+    lost = [f",{row.split(',', 1)[1]}" if k % 5 == 1 else row for k, row in enumerate(rows)]
+    (folder / "scores.csv").write_text("\n".join(lost) + "\n")
+    done = run_action(folder, "fnmr@threshold=0.5 <= 99 %", "--failures\nexclude\n")
+    assert done.returncode == 0, done.stderr
+    said = f"{len(lost) // 5} of {len(lost) - 1} comparisons left out, as they failed: "
+    for name in ("summary.md", "fastfair-results/junit.xml", "fastfair-results/check.json"):
+        assert said in (folder / name).read_text(), name
+
+
+def run_action(folder: Path, requirement: str, options: str) -> subprocess.CompletedProcess[str]:
+    """Run the shell part of the action."""
+    (step,) = [step for step in ACTION["runs"]["steps"] if "run" in step]
+    inputs = {"scores": "scores.csv", "requirements": f"{requirement}\n\n", "options": options}
+    inputs = {name: one.get("default", "") for name, one in ACTION["inputs"].items()} | inputs
+    given = {name: re.sub(r"\$\{\{ inputs\.(\w+) \}\}", lambda found: inputs[found[1]], value)
+             for name, value in step["env"].items() if name != "FASTFAIR_CACHE_DIR"}  # fmt: skip
+    files = {"GITHUB_OUTPUT": str(folder / "outputs"), "GITHUB_STEP_SUMMARY": str(folder / "summary.md")}
+    given |= files | {"GITHUB_ACTION_PATH": str(ROOT / "action"), "GITHUB_ACTIONS": "true"}
+    return subprocess.run(
+        ["bash", "-e", "-c", step["run"]], env=environment(**given), capture_output=True, text=True, check=False
+    )
 
 
 @pytest.mark.slow

@@ -125,8 +125,8 @@ def require_usable(vectors: NDArray[np.floating[Any]], similarity: str) -> None:
         what = "zero and have no cosine" if is_zero.all() else "not finite"
         listed = ", ".join(map(str, rows[:5])) + (", ..." if rows.size > 5 else "")
         raise InputError(
-            f"{rows.size} of {len(vectors)} vectors are {what}: rows {listed} (counted from 0); leave those rows out; "
-            "with lists of trials, failures= says what such samples are",
+            f"{rows.size} of {len(vectors)} vectors are {what}: rows {listed} (counted from 0); leave those rows out, "
+            'with failures="exclude"; in searches and lists of trials failures="non-match" counts them',
             row=int(rows[0]),
         )
     if similarity != "cosine":

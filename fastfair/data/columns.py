@@ -374,7 +374,7 @@ _WITHOUT_NEIGHBOUR = (
     "as they are places that an index left empty for lack of neighbours, of -1 in place of a subject or sample, and "
     "without a score"
 )
-_NOBODY = (-1, "-1", "-1.0")  # what FAISS gives in place of a neighbour where there is none
+NOBODY = (-1, "-1", "-1.0")  # what FAISS gives in place of a neighbour where there is none
 
 
 def places_without_a_neighbour(values: Floats, *sides: BothSides | None) -> NDArray[np.bool_] | None:
@@ -399,7 +399,7 @@ def places_without_a_neighbour(values: Floats, *sides: BothSides | None) -> NDAr
     """
     of_nobody = np.zeros(values.size, np.bool_)
     for labels, reference, probe in filter(None, sides):
-        nobody = [code for code, label in enumerate(labels.tolist()) if label in _NOBODY]
+        nobody = [code for code, label in enumerate(labels.tolist()) if label in NOBODY]
         if nobody:
             of_nobody |= np.isin(reference, nobody) | np.isin(probe, nobody)
     empty = of_nobody & (~np.isfinite(values) | checks.are_fillers(values))

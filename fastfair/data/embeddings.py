@@ -127,7 +127,7 @@ def probes_of(role: Labels) -> NDArray[np.bool_]:
 _PAIRS_AT_ONCE = 2**16
 
 
-FailuresOfVectors = Literal["error", "exclude"]
+FailuresOfVectors = Literal["error", "exclude", "non-match"]
 
 
 class Embeddings:
@@ -152,9 +152,10 @@ class Embeddings:
     role : (n,) array_like of {"reference", "probe"}, optional
         What each vector is, such as "reference" for those of a gallery: only references are compared with probes.
         Subjects may have vectors of either role or of both.
-    failures : {"error", "exclude"}
+    failures : {"error", "exclude", "non-match"}
         What to do with vectors that are not finite or, with the cosine, zero, as of samples that failed: raise an
-        error, or leave them out with a warning that counts them.
+        error; leave them out with a warning that counts them; or keep them for searches
+        (`Searches.from_embeddings`), which count them as misses. What compares every two vectors refuses these.
     missing_labels : {"error", "drop", "unknown"}
         What to do with vectors that lack a label in `group`: raise an error, leave them out with a warning that counts
         them, or take "unknown" for it.
@@ -187,6 +188,8 @@ class Embeddings:
         All mated, and all non-mated, pairs, as numbers of them.
     is_probe : (m,) ndarray of bool or None
         Whether each vector is a probe, and not a reference; None without roles.
+    failed : (n,) ndarray of bool or None
+        Which vectors failed and are kept, under ``failures="non-match"``; else None.
     n_samples : (k,) ndarray of int64
         Number of vectors of each subject.
     n_mated, n_nonmated : int
@@ -224,6 +227,7 @@ class Embeddings:
     """
 
     template: NDArray[np.int32] | None = None
+    failed: NDArray[np.bool_] | None = None
 
     @checked
     def __init__(
@@ -263,7 +267,14 @@ class Embeddings:
             raise InputError(f"all vectors are of one subject, {subjects.tolist()[0]!r}: there are no non-mated pairs")
         self.attributes = {name: group_labels.attribute(name, coded.labels) for name, coded in attributes.items()}
         self._subject_codes = {name: group_labels.one_for_each(who, name, coded) for name, coded in attributes.items()}
-        checks.require_usable(array, similarity)
+        if failures == "non-match":
+            self.failed = read_only(checks.unusable(array, similarity))
+            if self.failed.all():
+                raise InputError(f"all {len(array)} vectors failed: they are zero or not finite")
+        scored = array
+        if self.failed is not None and self.failed.any():  # rows keep their numbers, which messages name
+            scored = np.where(self.failed[:, None], array[self.failed.argmin()], array)
+        checks.require_usable(scored, similarity)
         self.vectors, self.similarity, self.left_out = read_only(array.view()), similarity, tuple(left_out)
         self.subjects, self.subject = read_only(subjects), read_only(codes)
         self.is_probe = None if is_probe is None else read_only(is_probe)
@@ -355,7 +366,7 @@ class Embeddings:
                 is_probe=read_only(self.is_probe[rows]),
                 n_samples=read_only(np.bincount(subject, minlength=self.subjects.size)),
             )
-        means = mean_vectors(self.vectors, self.similarity, references, number)
+        means = self._means(references, number)
         labels = {
             name: np.array(known, object)[self._subject_codes[name]][self.subject[rows]]
             for name, known in self.attributes.items()
@@ -363,10 +374,32 @@ class Embeddings:
         role = np.repeat(np.array(ROLES, object), [first.size, probes.size])
         vectors = np.concatenate((means, self.vectors[probes]))
         try:
-            made = Embeddings(vectors, self.subjects[self.subject[rows]], labels or None, self.similarity, role)
+            of = self.subjects[self.subject[rows]], labels or None
+            failures: FailuresOfVectors = "error" if self.failed is None else "non-match"
+            made = Embeddings(vectors, *of, self.similarity, role, failures)
         except InputError as error:
             raise type(error)(f"with templates before probes, {error}", error.row) from None
         return made._changed(self.grouping, left_out=self.left_out)
+
+    def _means(self, references: NDArray[np.intp], number: NDArray[np.intp]) -> NDArray[np.floating[Any]]:
+        """Average the references of each template, (references,), but those that failed; NaN where all did."""
+        if self.failed is None:
+            return mean_vectors(self.vectors, self.similarity, references, number)
+        usable = ~self.failed[references]
+        means = np.full((int(number.max()) + 1, self.vectors.shape[1]), np.nan, self.vectors.dtype)
+        left, numbers = np.unique(number[usable], return_inverse=True)
+        means[left] = mean_vectors(self.vectors, self.similarity, references[usable], numbers)
+        return means
+
+    def require_scores(self) -> None:
+        """Refuse vectors that failed and count as non-matches, where every two are compared."""
+        n = 0 if self.failed is None else int(self.failed.sum())
+        if n:
+            raise InputError(
+                f"{n} of {len(self)} vectors failed, and what compares every two vectors cannot count them as "
+                'non-matches: leave them out with failures="exclude"; searches (identify) and lists of trials count '
+                "them"
+            )
 
     def _changed(self, grouping: tuple[str, ...], **parts: Any) -> Embeddings:
         """Return the same vectors with groups of some attributes, and with other parts."""
@@ -503,6 +536,7 @@ class Embeddings:
 
     def _finder(self, workers: Workers) -> PairFinder:
         """Return what computes similarities, for pairs that are numbered as `pairing` has them."""
+        self.require_scores()
         if self.template is None:
             return PairFinder(self.vectors, self.similarity, self.pairing, workers)
         assert self.is_probe is not None
@@ -549,8 +583,8 @@ class Embeddings:
 
 
 def rows_of_vectors(vectors: NDArray[np.floating[Any]], similarity: str, failures: str) -> NDArray[np.bool_]:
-    """Return which vectors, (n,), are of samples that did not fail; all where failures are errors."""
-    if failures == "error":
+    """Return which vectors, (n,), are of samples that did not fail; all where failures are not to be left out."""
+    if failures != "exclude":
         return np.ones(len(vectors), np.bool_)
     failed = checks.unusable(vectors, similarity)
     leave_out(~failed, "vectors", "failed", "as they failed, being zero or not finite", 'failures="exclude"')

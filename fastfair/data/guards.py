@@ -59,7 +59,7 @@ GUARDS = (
     ),
     Guard(
         "failures: a missing score, vector or quality",
-        'an error that counts them; `failures="exclude"` or `"non-match"`',
+        'an error that counts them; `failures="exclude"` or `"non-match"`, but not in scans',
         ("data.checks.not_usable", "data.sorted_scores.parted", "data.embeddings.rows_of_vectors",
          "identification.searches.Searches._exclude", "quality._with_quality"),
         {"counts": "failures are what is counted"},
@@ -131,10 +131,8 @@ GUARDS = (
     Guard(
         "entries of lists that an index left empty, such as -1",
         "left out with a warning",
-        ("identification.searches._are_padding",),
+        ("data.columns.places_without_a_neighbour", "identification.searches._are_padding"),
         {
-            "comparisons": "a row is a comparison that somebody made",
-            "scans": "a row is a comparison that somebody made",
             "matrices": "a matrix has all scores",
             "vectors": "no index is asked",
             "counts": _NO_SCORES,

@@ -736,6 +736,8 @@ def with_enough_pairs(
     Any
         What `use` returns.
     """
+    for one in embeddings:
+        one.require_scores()
     shares = [min(1.0, _share_to_keep(one, points, with_metrics, workers.n_threads)) for one in embeddings]
     while True:
         scans = [one._scanned(share, workers) for one, share in zip(embeddings, shares, strict=True)]

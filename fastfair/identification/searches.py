@@ -30,7 +30,7 @@ from fastfair._lib.warnings import warn
 from fastfair._lib.workers import Executor
 from fastfair.data import checks, group_labels
 from fastfair.data.checks import Similarity
-from fastfair.data.columns import USUAL, Policies, is_of_a_set_with_itself, plain_label, warn_of_look_alikes
+from fastfair.data.columns import NOBODY, USUAL, Policies, is_of_a_set_with_itself, plain_label, warn_of_look_alikes
 from fastfair.data.embeddings import Embeddings
 from fastfair.data.exclusions import Exclusions, Reason, gathering, leave_out
 from fastfair.data.pair_search import lengths, padded_for_products, products_apart
@@ -51,8 +51,7 @@ _TASKS = 64  # of an executor, at most
 _SURE = 2.5  # standard errors by which mates' mean rank is worse than chance where scores look like distances
 _ROUNDING = 256  # machine epsilons by which scores of samples with themselves may differ
 _FEWEST_OF_A_SET = 3  # searches that tell a gallery searched by itself from equal scores by chance
-_NOBODY = ("-1", "-1.0")  # what an index that finds fewer people than asked for puts in their place
-_UNKNOWN = frozenset([*_NOBODY, "unknown", "unk", "n/a", "na", "none", "null", "nan"])
+_UNKNOWN = frozenset([*map(str, NOBODY), "unknown", "unk", "n/a", "na", "none", "null", "nan"])
 
 
 class Searches(Shown):
@@ -401,7 +400,8 @@ class Searches(Shown):
         Parameters
         ----------
         embeddings : Embeddings
-            Vectors with roles, such as `read_embeddings` reads.
+            Vectors with roles, such as `read_embeddings` reads. Those that failed and were kept
+            (``failures="non-match"``) are of searches that failed, and of templates that nobody finds.
         candidates, templates, n_threads, executor
             As in `from_matrix`. Where templates score as the best of their vectors (`Embeddings.enrolled`), several
             vectors of a person are one enrolment.
@@ -429,11 +429,13 @@ class Searches(Shown):
         place = np.arange(len(embeddings.vectors)) if part_of is None else part_of
         subject, is_probe = embeddings.subject[place], embeddings.is_probe[place]
         people, groups = embeddings.subjects[subject], np.array(embeddings.groups, object)
+        policies = USUAL if embeddings.failed is None else Policies(failures="non-match")
         made = cls.from_vectors(
             embeddings.vectors[is_probe], people[is_probe], embeddings.vectors[~is_probe], people[~is_probe],
             group=groups[embeddings.subject_group[subject[is_probe]]] if groups.size else None,
             similarity=embeddings.similarity, candidates=candidates,
             templates=templates if part_of is None else "best", n_threads=n_threads, executor=executor,
+            policies=policies,
         )  # fmt: skip
         made.left_out = (*embeddings.left_out, *made.left_out)
         return made
@@ -963,10 +965,8 @@ def _columns_of(subject: Codes, enrolled: Codes) -> NDArray[np.intp] | None:
 
 def _are_padding(people: Coded, values: NDArray[np.floating[Any]]) -> NDArray[np.bool_]:
     """Tell which entries fill places for which an index found nobody, as FAISS does: -1 with the least float."""
-    nobody = np.array([str(label) in _NOBODY for label in people.labels.tolist()], np.bool_)[people.codes]
-    extremes = [-float(np.finfo(kind).max) for kind in (np.float32, np.float64)]
-    is_extreme = np.isin(np.abs(values), np.abs(extremes)) | ~np.isfinite(values)
-    return np.asarray(nobody & is_extreme)
+    nobody = np.array([label in NOBODY for label in people.labels.tolist()], np.bool_)[people.codes]
+    return np.asarray(nobody & (~np.isfinite(values) | checks.are_fillers(values)))
 
 
 def _warn_of_nobody(labels: NDArray[Any], subject: Codes) -> None:

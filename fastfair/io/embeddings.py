@@ -93,7 +93,7 @@ def read_embeddings(
         What to do with vectors of subjects that have no metadata, or with an empty label in these, in the file, in
         `samples` or in `groups`: raise an error; leave them out with a warning that says how many, which copies the
         other vectors; or take "unknown" for it.
-    failures : {"error", "exclude"}
+    failures : {"error", "exclude", "non-match"}
         As in `Embeddings`.
 
     Returns
@@ -166,7 +166,8 @@ def read_embeddings(
         templates = templates if isinstance(templates, int) else take(templates, keep)
     with files.naming(file.place):
         with file.placed(keep):
-            made = Embeddings(array, who, labels or None, similarity, roles)
+            kept: FailuresOfVectors = "non-match" if failures == "non-match" else "error"
+            made = Embeddings(array, who, labels or None, similarity, roles, kept)
         made = made._changed(made.grouping, left_out=tuple(left_out)) if left_out else made
         return made if templates is None else made.enrolled(templates, template_score)
 

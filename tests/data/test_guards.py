@@ -111,6 +111,7 @@ REVERSED = -10 * (np.arange(4)[:, None] // 2 == np.arange(4) // 2) + MATRIX / 10
 LOST_SEARCH = np.where(np.arange(4)[:, None] == 1, NAN, GALLERY)
 LOST_SCORE = np.where(MATRIX == 3, NAN, MATRIX)
 KEEP = ff.Policies(self_comparisons="keep")
+FILLED, OF_NOBODY = changed(SCORES, 11, float(np.finfo(np.float32).min)), changed(OTHER, 11, "-1")
 
 # By the first words of guards and by kinds of data: what springs the guard, and what it says.
 SPRUNG: dict[str, dict[str, tuple[Callable[[Path], Any], str]]] = {
@@ -200,7 +201,11 @@ SPRUNG: dict[str, dict[str, tuple[Callable[[Path], Any], str]]] = {
         "matrices": (partial(evaluated, make=partial(matrix, scores=REVERSED)), "distances"),
         "searches": (partial(searches, scores=-10 * np.eye(4, 3) + GALLERY), "distances"),
     },
-    "entries": {"searches": (lists_of_an_index, "left out, as")},
+    "entries": {
+        "comparisons": (partial(comparisons, scores=FILLED, other=OF_NOBODY), "index left empty"),
+        "scans": (partial(scan, scores=FILLED, other=OF_NOBODY), "index left empty"),
+        "searches": (lists_of_an_index, "left out, as"),
+    },
     "the same thing": {
         "scans": (partial(scan, paths=["s.parquet", "s.parquet"]), "names the file .* twice"),
         "searches": (partial(searches, enrolled=list("aab")), "several templates"),

@@ -7,6 +7,7 @@ import json
 import math
 import unicodedata
 import warnings
+from functools import partial
 
 import numpy as np
 import pytest
@@ -410,3 +411,39 @@ def test_two_people_are_not_compared():
     assert "no interval and no p-value for searches of fewer than 10 people" in row.note
     assert "no interval and no p-value" in found.summary()
     found.plot()
+
+
+def test_vectors_that_failed_are_searches_and_templates_that_failed(tmp_path):
+    """As misses at every rank and threshold; a template is the mean, or the best, of its vectors that did not fail."""
+    rng = np.random.default_rng(0)
+    subject = np.repeat(np.arange(20), 3)
+    vectors = 2 * rng.normal(size=(20, 8))[subject] + rng.normal(size=(60, 8))
+    role = np.tile(["reference", "reference", "probe"], 20)
+    vectors[[2, 6, 9, 10]], vectors[5] = np.nan, 0  # two probes, one of two references, and both of a person
+    e = ff.Embeddings(vectors, subject, role=role, failures="non-match")
+    assert np.flatnonzero(e.failed).tolist() == [2, 5, 6, 9, 10]
+    good = np.delete(np.arange(60), [2, 5, 6, 9, 10])
+    clean = ff.Embeddings(vectors[good], subject[good], role=role[good])
+    for score in ("mean", "max"):
+        enrolled = e.enrolled(score=score)
+        searches = ff.Searches.from_embeddings(enrolled)
+        assert (searches.subject.size, searches.n_enrolled, int(searches.failed.sum())) == (20, 20, 3)
+        alone = ff.Searches.from_embeddings(clean.enrolled(score=score))
+        people = {searches.labels.item(person): k for k, person in enumerate(searches.subject)}
+        for k, person in enumerate(alone.subject):
+            row = people[alone.labels.item(person)]
+            if alone.is_mated[k]:
+                assert searches.mate_score[row] == alone.mate_score[k]
+                assert searches.rank[row] == alone.rank[k]
+        misses = int((alone.rank[alone.is_mated] > 1).sum()) + 3
+        assert ff.identify(searches, ff.at_rank(1)).of("fnir").estimate == misses / 20
+    for refuses in (
+        e.comparisons, e.scanned, partial(ff.evaluate, e), partial(ff.roc_band, e, [0.1]), partial(ff.compare, e, e),
+    ):  # fmt: skip
+        with pytest.raises(InputError, match="5 of 60 vectors failed, and what compares every two vectors"):
+            refuses()
+    np.savez(tmp_path / "v.npz", vectors=vectors, subject=subject, role=role)
+    read = ff.read_embeddings(tmp_path / "v.npz", role="role", template="subject", failures="non-match")
+    assert ff.Searches.from_embeddings(read).failed.sum() == 3
+    with pytest.raises(InputError, match="all 6 vectors failed"):
+        ff.Embeddings(np.zeros((6, 2)), list("aabbcc"), failures="non-match")

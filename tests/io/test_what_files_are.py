@@ -210,7 +210,7 @@ def test_vectors_without_a_direction_are_failed_samples(tmp_path, write, bad):
     np.testing.assert_array_equal(found.scores(["a/1", "c/1"], ["b/1", "c/2"]), [*known, np.nan])
     mean = ff.NamedVectors(vectors, list("aabbcc"), same_name="mean", failures="nan").scores(["a"], ["c"])
     assert mean == ff.NamedVectors(vectors[:5], list("aabbc"), same_name="mean").scores(["a"], ["c"])
-    with pytest.raises(InputError, match="leave those rows out; with lists of trials, failures="):
+    with pytest.raises(InputError, match="leave those rows out, with failures="):
         read_comparisons(trials, embeddings=tmp_path / "v.npz")
 
 
