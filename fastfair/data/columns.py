@@ -374,7 +374,7 @@ _WITHOUT_NEIGHBOUR = (
     "as they are places that an index left empty for lack of neighbours, of -1 in place of a subject or sample, and "
     "without a score"
 )
-NOBODY = (-1, "-1", "-1.0")  # what FAISS gives in place of a neighbour where there is none
+NOBODY = frozenset([-1, "-1", "-1.0"])  # what FAISS gives in place of a neighbour where there is none
 
 
 def places_without_a_neighbour(values: Floats, *sides: BothSides | None) -> NDArray[np.bool_] | None:
@@ -402,6 +402,8 @@ def places_without_a_neighbour(values: Floats, *sides: BothSides | None) -> NDAr
         nobody = [code for code, label in enumerate(labels.tolist()) if label in NOBODY]
         if nobody:
             of_nobody |= np.isin(reference, nobody) | np.isin(probe, nobody)
+    if not of_nobody.any():
+        return None
     empty = of_nobody & (~np.isfinite(values) | checks.are_fillers(values))
     if empty.any():
         return empty

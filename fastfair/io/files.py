@@ -217,5 +217,9 @@ def require_kind(path: Path, suffix: str) -> None:
     with path.open("rb") as file:
         start = file.read(LOOKED_AT)
     if not re.match(beginning, start, re.DOTALL):
-        what = kind_of_bytes(start) if b"\0" in start or kind_of(start) else "text: give it a name that ends so"
+        what = (
+            kind_of_bytes(start)
+            if b"\0" in start or kind_of(start)
+            else "text: a name that ends in .csv or .txt says so"
+        )
         raise FileFormatError(f"{path} cannot be read: it is no {name} file, but {what or 'of another kind'}")

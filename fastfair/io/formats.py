@@ -330,7 +330,7 @@ def _recognised(text: Text, trials: Text | None, how: HowToRead) -> Format:
             found = {}
     fields = line.split(separator)
     numeric = all(is_number(field) or texts.is_missing(field) for field in fields)
-    if which == "fields" and not found and separator is None and not numeric:
+    if which == "fields" and not found and separator is None and not any(map(is_number, fields)):
         _refuse_header_between_blanks(listing, how)
     if which == "fields" and not found:
         if separator in (",", ";") and not numeric:
