@@ -292,6 +292,7 @@ class Searches(Shown):
         of_groups = {name: one.take(first) for name, one in groups.items()}
         made = cls._prepared((n, width), of_probe.take(first), column.labels, of_groups, policies)
         made._lacking = {name: rows[first] for name, rows in lacking.items()}
+        made._warn_of_samples(of_search.labels)
         made._search_matrix(values[order].reshape(n, width), candidates, "refuse", policies, 1, None)
         return made
 
@@ -538,6 +539,7 @@ class Searches(Shown):
         if not values.size:
             raise InputError("all lists are empty: no scores are known")
         _refuse_twice("searches", names, declared)
+        made._warn_of_samples(names[declared])
         _refuse_twice("enrolled", made.labels, made.enrolled)
         place = np.full(names.size, -1, np.int64)
         place[declared] = np.arange(declared.size)
@@ -585,6 +587,17 @@ class Searches(Shown):
         made.candidate = np.take_along_axis(np.where(own, -1, who), last, 1).astype(np.int32)
         made._exclude(policies)
         return made._finished()
+
+    def _warn_of_samples(self, searches: NDArray[Any]) -> None:
+        """Warn where the gallery has names of samples, which searches have, in place of people."""
+        enrolled, names = set(self.labels[self.enrolled].tolist()), searches.tolist()
+        are_names = all(isinstance(name, str) for name in names)  # numbers may count searches
+        if are_names and not self.is_mated.any() and enrolled.issuperset(names):
+            warn(
+                "no probe is of an enrolled person, but each search has the name of one: where these are names of "
+                "samples, give the people that they are of, and no search of a gallery by itself",
+                LookAlikeWarning,
+            )
 
     def _take_failed(self, failed: Labels | None, length: NDArray[np.integer[Any]]) -> None:
         """Take over which searches failed; length: (searches,) of their lists, an empty one being no failure itself."""

@@ -36,6 +36,7 @@ from fastfair.errors import FastfairError, FastfairWarning
 ALLOWED = ("refused", "right")
 TYPES = (np.float16, np.float32, np.float64, np.int8, np.int64)
 LEVELS = (0.5, 0.9, 0.99)
+FIRST = 100  # draws, in which kernels may be compiled
 SLACK = 1e-9  # of limits that are computed in floating point
 
 
@@ -357,8 +358,15 @@ def wrong_measures(rng: np.random.Generator) -> str:
     return ""
 
 
-def attempt(seed: int) -> tuple[str, str]:
+def attempt(seed: int, seconds: float | None = None) -> tuple[str, str]:
     """Make one draw, of searches, or now and then of pairs of vectors or of a measure of somebody's own.
+
+    Parameters
+    ----------
+    seed : int
+        What is drawn.
+    seconds : float, optional
+        How long it may take; by default as long as other calls.
 
     Returns
     -------
@@ -369,7 +377,7 @@ def attempt(seed: int) -> tuple[str, str]:
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
         try:
-            with limited():
+            with limited(seconds):
                 rng = np.random.default_rng([seed, 2])
                 kind = rng.random()
                 said = wrong_pairs(rng) if kind < 0.1 else wrong_measures(rng) if kind < 0.15 else wrong(draw, rng)
@@ -390,9 +398,9 @@ def run(number: int, seed: int, tell: Callable[[str], None] = print) -> collecti
     """Make a number of draws, tell of each fault, and count what became of them."""
     counts: collections.Counter[str] = collections.Counter()
     seeds = random.Random(seed)
-    for _ in range(number):
+    for k in range(number):
         one = seeds.randrange(2**32)
-        what, said = attempt(one)
+        what, said = attempt(one, None if k > FIRST else 60.0)
         counts[what] += 1
         if what not in ALLOWED:
             tell(f"{what}: --only {one}\n    {said}")

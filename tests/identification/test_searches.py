@@ -287,6 +287,17 @@ def test_a_gallery_searched_by_itself_is_refused(dtype):
     assert (len(s), s.left_out[0].reason) == (29, "self-comparison")
 
 
+def test_names_of_samples_in_place_of_enrolled_people_are_told():
+    samples, people = ["s1", "s2", "s3"], ["ann", "bob", "cy"]
+    scores = np.random.default_rng(0).normal(size=(3, 3))
+    row, column = np.indices((3, 3)).reshape(2, -1)
+    of_search = np.array(samples)[row], np.array(people)[row], np.array(samples)[column]
+    with pytest.warns(LookAlikeWarning, match="each search has the name of one"):
+        ff.Searches.from_scores(*of_search, scores.ravel())
+    with pytest.warns(LookAlikeWarning, match="each search has the name of one"):
+        lists(of_search[0], of_search[2], scores.ravel(), searches=samples, probe=people, enrolled=samples)
+
+
 @given(
     n=st.integers(2, 6), dtype=st.sampled_from([np.float32, np.float64]), seed=st.integers(0, 2**32 - 1),
     is_distance=st.booleans(),
