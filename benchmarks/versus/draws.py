@@ -10,7 +10,8 @@ from fastfair.kernels import philox
 from numpy.typing import NDArray
 
 from fastfair._lib import seeds
-from fastfair.resampling.units import BLOCK, SUBJECTS, Draw
+from fastfair._lib.seeds import Purpose
+from fastfair.resampling.units import BLOCK, Draw
 
 from .clock import clocked, take_turns
 from .common import must_agree, versions
@@ -52,7 +53,7 @@ def _bare_philox(first_replicate, key, out):
 
 def against_bare_generator() -> Measurement:
     key = seeds.stream(0)[0]
-    draw = Draw.of(SUBJECTS, np.zeros(_SUBJECTS, np.int64))
+    draw = Draw.of(Purpose.SUBJECTS, np.zeros(_SUBJECTS, np.int64))
     weights = np.empty((_SUBJECTS, BLOCK), np.uint8)
     words = np.empty((_SUBJECTS // 2, 4, BLOCK), np.uint64)  # two words a draw
 
@@ -60,7 +61,7 @@ def against_bare_generator() -> Measurement:
     must_agree(tuple(words[0, :, 0].tolist()) == _KNOWN, "the words of counter 0 and key 0")
     _bare_philox(BLOCK, key, words)
     ours = np.empty((4, BLOCK), np.uint64)
-    philox.fill(1, 0, SUBJECTS, BLOCK, key, ours)
+    philox.fill(1, 0, Purpose.SUBJECTS.value, BLOCK, key, ours)
     must_agree(np.array_equal(words[1], ours), "words")
     draw.fill(BLOCK, key, weights)
     must_agree(np.array_equal(weights, _counts(words)), "how often subjects are drawn")
