@@ -121,6 +121,9 @@ class Errors:
         return sums(place, np.ones(place.size), people.size), sums(place, self.value, people.size)
 
 
+_SUM_IS_ZERO = 1e-12  # times its terms: so little is rounding, which the order of people's names decides
+
+
 class Influence(NamedTuple):
     """A rate, its variance, the degrees of freedom of that, and the (people,) influence of each person.
 
@@ -151,7 +154,7 @@ def influence(errors: Errors, enrolled: NDArray[np.int32], n_people: int, *, dra
         pairs, place = np.unique(low * n_people + high, return_inverse=True)
         squares = sums(place, weight, pairs.size) ** 2
         beyond = float(total @ total - own @ own - squares.sum())
-        if beyond > 0:
+        if beyond > _SUM_IS_ZERO * float(total @ total + squares.sum()):
             variance = fixed + beyond
             shared = sums(np.concatenate(np.divmod(pairs, n_people)), np.tile(squares, 2), n_people)
         else:

@@ -479,3 +479,22 @@ def test_searches_without_mates_have_a_page(tmp_path):
     found.report(tmp_path / "page.html")
     assert "False positive identification rate" in (tmp_path / "page.html").read_text("utf-8")
     refused("there is no FNIR", found.plot, name="fnir")
+
+
+@each("seed", range(6))
+def test_names_of_people_decide_no_interval(seed):
+    rng = np.random.default_rng(seed)
+    scores = np.full((9, 12), 0.1)
+    scores[rng.integers(0, 9, 12), rng.integers(0, 12, 12)] = 2.0
+    probed = rng.integers(9, 14, 9)
+    if seed == 0:  # where what enrolled people add is exactly 0
+        scores, probed = np.full((6, 9), 0.1), np.array([9, 10, 9, 11, 11, 10])
+        scores[[0, 0, 1, 2, 3, 3], [2, 6, 4, 4, 2, 8]] = 2.0
+    found = set()
+    for k in range(12):
+        names = np.array([f"q{x:02d}" for x in np.random.default_rng(k).permutation(20)])
+        searches = ff.Searches.from_matrix(scores, names[probed], names[: scores.shape[1]])
+        with quietly():
+            rows = ff.identify(searches, ff.at_threshold(1.5)).rows
+        found.add(tuple((round(row.low, 9), round(row.high, 9)) for row in rows))
+    assert len(found) == 1
