@@ -24,6 +24,7 @@ from fastfair._lib.arguments import checked
 from fastfair._lib.plots import draw_lines, tick_per_cent
 from fastfair._lib.text import per_cent, rate_with_interval, typed
 from fastfair._lib.warnings import warn
+from fastfair.data import checks
 from fastfair.data.comparisons import Comparisons
 from fastfair.data.derived import subset, with_ratios
 from fastfair.data.exclusions import gathering, leave_out
@@ -65,7 +66,7 @@ def quality_of(
     found, excludes = [], failed is not None and failed.policy == "exclude"
     for name, values in zip(("reference", "probe"), sides, strict=False):
         called = "quality" if len(sides) == 1 else f"quality of the {name}"
-        array = validation.numbers_of(called, values)
+        array = validation.numbers_of(called, checks.with_nan(values))
         if given is not None and array.shape != (n,):
             raise InputError(f"{called} must have one value for each of the {n:,} comparisons, not {array.shape}")
         wrong = np.sort(used[np.isinf(array[used]) if excludes else ~np.isfinite(array[used])])

@@ -40,11 +40,17 @@ def same_length(columns: Mapping[str, int], entry: str = "comparison") -> None:
         raise InputError(f"all columns need one value for each {entry}, but {found}")
 
 
+def with_nan(values: Any) -> Any:
+    """Return numbers with NaN in place of None and of pandas' NA, which stand for what failed."""
+    holds_objects = str(getattr(values, "dtype", "")) == "object" and getattr(values, "ndim", 1) > 0
+    if not holds_objects and not isinstance(values, list | tuple):
+        return values
+    return [math.nan if value is None or type(value).__name__ == "NAType" else value for value in values]
+
+
 def scores(values: ArrayLike) -> NDArray[np.floating[Any]]:
     """Convert scores to a contiguous array of floats; NaN and infinity are refused after the sort."""
-    if isinstance(values, list | tuple) or (isinstance(values, np.ndarray) and values.dtype == object):
-        values = [math.nan if value is None else value for value in values]  # of a comparison that failed
-    array = validation.one_dimensional("scores", validation.numbers_in("scores", values))
+    array = validation.one_dimensional("scores", validation.numbers_in("scores", with_nan(values)))
     if array.size == 0:
         raise InputError("scores is empty: there is nothing to evaluate")
     kind = array.dtype.newbyteorder("=")

@@ -126,10 +126,12 @@ def exclusions_of_systems(systems: Iterable[tuple[str, Any]]) -> Exclusions:
 
 def sentences_on_exclusions(exclusions: Exclusions) -> list[str]:
     """Say what was left out of the data; what is the same in several systems, once."""
-    systems: dict[str, list[str]] = {}
+    systems: dict[tuple[str, bool], list[str]] = {}
     for one in exclusions:
-        systems.setdefault(one.sentence, []).extend([] if one.system is None else [one.system])
-    return [f"{' and '.join(names)}: {said}." if names else f"{said}." for said, names in systems.items()]
+        systems.setdefault((one.sentence, one.system is None), []).append(one.system or "")
+    return [
+        f"{said}." if is_alone else f"{' and '.join(names)}: {said}." for (said, is_alone), names in systems.items()
+    ]
 
 
 _gathered: ContextVar[list[Exclusion] | None] = ContextVar("gathered", default=None)

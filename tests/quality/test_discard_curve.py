@@ -8,6 +8,7 @@ from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import polars as pl
 import pytest
 from helpers.command_line import run
@@ -349,5 +350,8 @@ def test_comparisons_without_quality_are_left_out_where_failures_are():
     for name in ("cut", "estimate", "low", "high", "n_errors", "n_comparisons"):
         found_rows, expected_rows = ([getattr(row, name) for row in one.rates] for one in (found, expected))
         assert found_rows == pytest.approx(expected_rows, rel=1e-9)
+    marked = [None if k in lacking else quality[k] for k in range(len(rows))]
+    for column in (marked, pl.Series(marked), pd.Series([pd.NA if one is None else one for one in marked])):
+        assert curve(excluding, column).to_json() == curve(excluding, sides[0]).to_json()
     refused("is inf in row", curve, excluding, [math.inf, *quality[1:]])
     refused("no mated or no non-mated", curve, excluding, [math.nan] * len(rows))

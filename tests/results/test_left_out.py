@@ -176,7 +176,9 @@ def test_systems_that_lost_the_same_say_it_once():
     a, b = draw_comparisons(), draw_comparisons()
     found = exclusions_of_systems([("a", a), ("b", b)])
     assert [one.system for one in found] == ["a", "b"]
-    assert sentences_on_exclusions(found) == [f"a and b: {a.left_out[0].sentence}."]
+    said = a.left_out[0].sentence
+    assert sentences_on_exclusions(found) == [f"a and b: {said}."]
+    assert sentences_on_exclusions((*a.left_out, *found[:1])) == [f"{said}.", f"a: {said}."]
 
 
 def test_nothing_is_noted_where_nothing_is_left_out():
