@@ -65,7 +65,8 @@ class FrameColumns:
         series = self[name]
         dtype = series.dtype
         if not dtype.is_numeric():
-            raise InputError(f"column {name!r} must hold numbers, but its type is {dtype}")
+            would_do = "; convert it to numbers, with null where there is none" if dtype == nw.String else ""
+            raise InputError(f"column {name!r} must hold numbers, but its type is {dtype}{would_do}")
         with _taking(name, dtype):
             if not series.is_null().any():
                 if dtype in _WIDE:

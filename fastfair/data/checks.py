@@ -28,9 +28,12 @@ _MATED_PAIRS = (
     ("non-mated", "mated"), ("nonmated", "mated"), ("impostor", "genuine"), ("imposter", "genuine"), ("imp", "gen"),
     ("nontarget", "target"), ("non-target", "target"), ("nontgt", "tgt"), ("nontar", "tar"), ("non", "tgt"),
     ("non", "tar"), ("imp", "tgt"), ("imp", "tar"), ("impostor", "target"), ("imp", "target"), ("false", "true"),
-    ("no", "yes"), ("n", "y"), ("different", "same"), ("diff", "same"), ("non-match", "match"),
+    ("f", "t"), ("no", "yes"), ("n", "y"), ("different", "same"), ("diff", "same"), ("non-match", "match"),
     ("nonmatch", "match"), ("negative", "positive"), ("neg", "pos"), ("0", "1"), ("-1", "1"),
 )  # fmt: skip
+
+
+_NO_LABELS = ("na", "n/a", "#n/a", "null", "none", "-", ".")  # what programs write where there is none
 
 
 def same_length(columns: Mapping[str, int], entry: str = "comparison") -> None:
@@ -210,6 +213,9 @@ def mated_flags(values: Labels, mated_value: object = None) -> NDArray[np.bool_]
     pair = mated_pair(words)
     if pair is not None:
         return np.asarray(np.array([word == pair[1] for word in words])[coded.codes])
+    missing = [label for label, word in zip(found, words, strict=True) if word in _NO_LABELS]
+    if missing and mated_pair([word for word in words if word not in _NO_LABELS]) is not None:
+        raise InputError(f"mated is missing in some rows, as {missing[0]!r} says: leave these rows out")
     raise InputError(
         "mated must be two-valued (True/False, 1/0, 1/-1, yes/no, same/different, mated/non-mated, genuine/impostor, "
         f"target/nontarget), but holds {_listed(found)}: say which one means mated with mated_value="

@@ -489,3 +489,12 @@ def test_headers_without_a_name_for_the_names_of_rows_are_read(write):
     assert read_comparisons(named, metadata=who, metadata_id="id", groups="sex").groups == ("f", "m")
     blanks = text.replace(",", " ")
     refused("names of columns between blanks.* write the table with commas", read_comparisons, write("s.txt", blanks))
+
+
+def test_truth_values_of_r_are_read_and_missing_ones_named(write):
+    for true, false in (("TRUE", "FALSE"), ("T", "F"), ("t", "f")):
+        text = f"score,mated\n0.9,{true}\n0.2,{false}\n"
+        assert len(read_comparisons(write("s.csv", text)).mated) == 1
+        for missing in ("NA", "NULL", "-"):
+            refused("mated is missing in some rows, as", read_comparisons, write("s.csv", f"{text}0.1,{missing}\n"))
+    refused("convert it to numbers", read_comparisons, pl.DataFrame({"score": ["0.9", "NA"], "mated": [1, 0]}))
