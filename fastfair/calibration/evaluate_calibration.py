@@ -963,9 +963,11 @@ def evaluate_calibration(
     normalize : bool, default True
         Whether to divide the costs of all applications by that of accepting, or of rejecting, everything, whichever is
         lower.
+    unit
+        As in `evaluate`.
     n_resamples : int, default 2000
         Number of replicates, at least 2.
-    unit, confidence_level, rng, n_threads, progress
+    confidence_level, rng, n_threads, progress
         As in `evaluate`.
 
     Returns
