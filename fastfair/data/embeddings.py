@@ -391,16 +391,6 @@ class Embeddings:
         means[left] = mean_vectors(self.vectors, self.similarity, references[usable], numbers)
         return means
 
-    def require_scores(self) -> None:
-        """Refuse vectors that failed and count as non-matches, where every two are compared."""
-        n = 0 if self.failed is None else int(self.failed.sum())
-        if n:
-            raise InputError(
-                f"{n} of {len(self)} vectors failed, and what compares every two vectors cannot count them as "
-                'non-matches: leave them out with failures="exclude"; searches (identify) and lists of trials count '
-                "them"
-            )
-
     def _changed(self, grouping: tuple[str, ...], **parts: Any) -> Embeddings:
         """Return the same vectors with groups of some attributes, and with other parts."""
         made = object.__new__(Embeddings)
@@ -536,7 +526,7 @@ class Embeddings:
 
     def _finder(self, workers: Workers) -> PairFinder:
         """Return what computes similarities, for pairs that are numbered as `pairing` has them."""
-        self.require_scores()
+        refuse_failed(self)
         if self.template is None:
             return PairFinder(self.vectors, self.similarity, self.pairing, workers)
         assert self.is_probe is not None
@@ -803,3 +793,13 @@ def _refuse_same(coded: Coded, size: NDArray[np.int64]) -> None:
         'same_name="max" or same_name="mean"',
         row=second,
     )
+
+
+def refuse_failed(embeddings: Embeddings) -> None:
+    """Refuse vectors that failed and count as non-matches, where every two are compared."""
+    n = 0 if embeddings.failed is None else int(embeddings.failed.sum())
+    if n:
+        raise InputError(
+            f"{n} of {len(embeddings)} vectors failed, and what compares every two vectors cannot count them as "
+            'non-matches: leave them out with failures="exclude"; searches (identify) and lists of trials count them'
+        )

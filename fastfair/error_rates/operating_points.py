@@ -22,7 +22,7 @@ from fastfair._lib.bisection import least_whole
 from fastfair._lib.workers import Workers
 from fastfair.data import score_keys
 from fastfair.data.comparisons import Comparisons, keys_of
-from fastfair.data.embeddings import ROLES, Embeddings
+from fastfair.data.embeddings import ROLES, Embeddings, refuse_failed
 from fastfair.data.scans import ScannedComparisons
 from fastfair.data.sorted_scores import ClassKeys, GroupedSide, NotKeptError, not_kept
 from fastfair.errors import InputError
@@ -737,7 +737,7 @@ def with_enough_pairs(
         What `use` returns.
     """
     for one in embeddings:
-        one.require_scores()
+        refuse_failed(one)
     shares = [min(1.0, _share_to_keep(one, points, with_metrics, workers.n_threads)) for one in embeddings]
     while True:
         scans = [one._scanned(share, workers) for one, share in zip(embeddings, shares, strict=True)]

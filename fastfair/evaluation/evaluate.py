@@ -423,7 +423,7 @@ def evaluate(
     --------
     >>> import fastfair as ff
     >>> scores = [0.9, 0.3, 0.4, 0.1, 0.8, 0.7, 0.6, 0.2]
-    >>> c = ff.Comparisons(scores, [1, 1, 0, 0] * 2, list("abacdede"), list("abbddeed"), list("ffffmmmm"))
+    >>> c = ff.Comparisons(scores, [1, 1, 0, 0] * 2, list("abacdede"), list("abbadeed"), list("ffffmmmm"))
     >>> ev = ff.evaluate(c, at=[ff.at_threshold(0.5)], rng=0)
     >>> ev.value("fdr"), ev.value("fnmr", group="f")
     (0.5, 0.5)

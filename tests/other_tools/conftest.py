@@ -1,0 +1,3 @@
+"""Workers are run in environments of other tools."""
+
+collect_ignore = ["workers"]
