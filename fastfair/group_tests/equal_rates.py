@@ -241,17 +241,16 @@ def inflation_of(sums: NDArray[np.int64]) -> tuple[Floats, Floats]:
     )
 
 
-def draw_roots_of_failures(
+def draw_equal_failures(
     counts: FailureCounts, n_resamples: int, key: NDArray[np.uint32], n_threads: int | None = None
-) -> Roots:
-    """Draw failures of groups with one rate, beta-binomial for each subject, and estimate everything anew.
+) -> NDArray[np.int64]:
+    """Draw failures of groups with one rate and one correlation, beta-binomial for each subject.
 
     Subjects are drawn with the attempts of their group's. Every group has subjects, and some attempts failed, not all.
+    Returns (5, n_resamples, g) sums over the subjects of each group, as `kernels.clusters` names them.
     """
-    sums = counts.sums
-    correlation, inflation = inflation_of(sums)
-    errors, size = sums[1], sums[0].astype(np.float64)
-    rate = float(common_rate(errors, size, inflation)[0])
+    correlation, inflation = inflation_of(counts.sums)
+    rate = float(common_rate(counts.sums[1], counts.sums[0].astype(np.float64), inflation)[0])
     parts, end = [], []
     for g in range(len(counts.groups)):
         attempts, n = np.unique(counts.attempts[counts.subject_group == g], return_counts=True)
@@ -268,8 +267,16 @@ def draw_roots_of_failures(
         drawn[:, at] = sums
 
     draw_groups(kinds, counts.n_subjects, seeds.Purpose.SUBJECTS_OF_FAILURE_TESTS, n_resamples, key, use, n_threads)
-    replicated = drawn[1], inflation_of(drawn)[1], drawn[0].astype(np.float64)
-    return Roots(errors, inflation, replicated[0], replicated[1], size, replicated[2])
+    return drawn
+
+
+def roots_of_failures(counts: FailureCounts, drawn: NDArray[np.int64]) -> Roots:
+    """Return the roots of failures, and those of replicates of `draw_equal_failures`, each with estimates anew."""
+    sums = counts.sums
+    return Roots(
+        sums[1], inflation_of(sums)[1], drawn[1], inflation_of(drawn)[1],
+        sums[0].astype(np.float64), drawn[0].astype(np.float64),
+    )  # fmt: skip
 
 
 _NAMES = {"deviance": "deviance", "f": "F", "max-difference": "largest difference", "max-ratio": "largest ratio"}
@@ -554,6 +561,10 @@ def fnmr_test(
     statistics, sketched in section V of [1]_, use the overall rate of the replicate. A replicate counts as larger where
     its variance within groups is not positive, or where a ratio needs shifted rates that are not positive.
 
+    Draws of a group without failures, or of nothing else, do not vary, so that its rate would seem to be known exactly:
+    with 10 failures of 200 people in one group and none of 20 in the other, p would be 0.008. Where there is such a
+    group, replicates of the statistic are those of the follow-up.
+
     The follow-up names groups as `fmr_test` does, by tests of several groups at once ([2]_, closed testing), with the
     signed roots of a Poisson deviance whose parts are divided by (1 - p) (1 + (m0 - 1) rho): of a group m0 is the sum
     of m^2 over the sum of m attempts, and rho is the intra-class correlation of all groups together. A replicate draws
@@ -581,11 +592,20 @@ def fnmr_test(
         warn_of_small_groups(counts)
     key, settings["rng"] = seeds.stream(rng)
     observed = of_counts(counts)
-    replicated = replicate(counts, n_resamples, key, n_threads, progress)
-    roots, values = None, _statistic_of(observed, replicated, statistic)
-    if follow_up and 0 < observed.overall < 1:
+    has_both = 0 < observed.overall < 1  # attempts that failed, and others
+    without_variance = has_both and bool(((observed.rate == 0) | (observed.rate == 1)).any())
+    needs_draws = has_both and (follow_up or without_variance)
+    drawn = draw_equal_failures(counts, n_resamples, key, n_threads) if needs_draws else None
+    if without_variance:
+        assert drawn is not None
+        values = _statistic_under_one_rate(observed, drawn, statistic)
+    else:
+        values = _statistic_of(observed, replicate(counts, n_resamples, key, n_threads, progress), statistic)
+    roots = None
+    if follow_up and has_both:
+        assert drawn is not None
         _warn_of_few_resamples(n_resamples, significance_level(confidence_level))
-        roots = draw_roots_of_failures(counts, n_resamples, key, n_threads)
+        roots = roots_of_failures(counts, drawn)
     return _compared(
         observed, values, settings, "attempts", roots, counts.confidence_interval,
         groups=counts.groups, n_subjects=counts.n_subjects, n_errors=counts.n_failures,
@@ -767,6 +787,12 @@ def _statistic_of(observed: GroupRates, replicated: GroupRates, name: str) -> tu
     # Where replicates of comparisons drew one subject of a group alone: that is no evidence against chance.
     replicates[np.isnan(replicates)] = np.inf
     return float(observed.statistic(name, observed.size)), replicates
+
+
+def _statistic_under_one_rate(observed: GroupRates, drawn: NDArray[np.int64], name: str) -> tuple[float, Floats]:
+    """Compute a statistic of rates in the data and in replicates of `draw_equal_failures`."""
+    replicated = GroupRates(drawn[1] / drawn[0], drawn[0], design_effect(drawn))
+    return float(observed.statistic(name, observed.size)), replicated.statistic(name, observed.size)
 
 
 def _compared(

@@ -28,7 +28,7 @@ from fastfair.errors import (
     NarrowIntervalsWarning,
     NotComputableWarning,
 )
-from fastfair.group_tests.equal_rates import GroupRates, draw_roots_of_failures, inflation_of, of_counts
+from fastfair.group_tests.equal_rates import GroupRates, draw_equal_failures, inflation_of, of_counts, roots_of_failures
 from fastfair.group_tests.failure_counts import design_effect
 from fastfair.group_tests.frailty import pvalue
 from fastfair.resampling.engine import NO_METRICS, Resampler
@@ -181,13 +181,45 @@ def test_the_correlation_of_all_groups_and_the_inflation_are_those_of_loops(grou
 @pytest.mark.jit
 def test_failures_are_drawn_with_one_rate_and_the_correlation_of_the_data():
     counts = some_counts(3000, worse=0.2)
-    roots = draw_roots_of_failures(counts, 2000, seeds.stream(0)[0])
+    roots = roots_of_failures(counts, draw_equal_failures(counts, 2000, seeds.stream(0)[0]))
     correlation, inflation = inflation_of(counts.sums)
     rate = roots.replicated_errors / roots.replicated_size
     common = (roots.errors / inflation).sum() / (roots.size / inflation).sum()
     assert rate.mean(axis=0) == pytest.approx(np.full(3, common), rel=0.01)
     effect = 1 + (counts.sums[4] / counts.sums[0] - 1) * correlation
     assert rate.var(axis=0) == pytest.approx(common * (1 - common) * effect / roots.size, rel=0.15)
+
+
+# In each case chance gives the smaller group no failure in at least a fifth of studies.
+@each(("n_large", "n_failures", "n_small", "n_attempts"), [(200, 10, 20, 2), (1000, 20, 50, 2), (20, 4, 3, 1)])
+@each("statistic", ["f", "max-difference"])
+def test_a_small_group_without_failures_is_no_evidence(n_large, n_failures, n_small, n_attempts, statistic):
+    failures = np.repeat([1, 0], [n_failures, n_large - n_failures + n_small])
+    group = np.repeat(["a", "b"], [n_large, n_small])
+    counts = ff.FailureCounts(failures, [n_attempts] * group.size, group)
+    assert ff.fnmr_test(counts, statistic=statistic, rng=0, follow_up=False).pvalue > 0.2
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("n_large", "n_small", "rate"), [(200, 20, 0.03), (1000, 50, 0.02), (40, 2, 0.05)])
+def test_groups_of_very_different_sizes_keep_the_level(n_large, n_small, rate):
+    group = np.repeat(["a", "b"], [n_large, n_small])
+
+    def share(times_the_rate: float) -> float:
+        significant = []
+        for seed in range(200):
+            rng = np.random.default_rng(seed)
+            chance = rng.beta(9 * rate, 9 * (1 - rate), group.size)  # a correlation of 0.1
+            chance[group == "b"] = np.minimum(1, times_the_rate * chance[group == "b"])
+            counts = ff.FailureCounts(rng.binomial(2, chance), [2] * group.size, group)
+            if counts.n_failures.any():
+                test = ff.fnmr_test(counts, n_resamples=199, rng=seed, follow_up=False, n_threads=1)
+                significant.append(test.pvalue <= 0.05)
+        return float(np.mean(significant))
+
+    assert share(1) <= 0.05 + 2 * (0.05 * 0.95 / 200) ** 0.5
+    if n_small > 2:
+        assert share(8) > 0.4
 
 
 @pytest.mark.jit

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 import fastfair as ff
 from fastfair._lib import seeds
-from fastfair.group_tests.equal_rates import draw_roots_of_failures, of_counts, replicate, share_inside
+from fastfair.group_tests.equal_rates import draw_equal_failures, of_counts, replicate, roots_of_failures, share_inside
 from fastfair.group_tests.frailty import pvalue
 
 from .populations import Floats, Population
@@ -134,7 +134,7 @@ def decide(counts: ff.FailureCounts, seed: int) -> tuple[list[bool], list[Bools]
         largest = np.abs(replicated.rate - middle).max(axis=1)
         margins = np.quantile(largest, [share_inside(1 - ALPHA, quantile) for quantile in QUANTILES])
         named += [distance > margin * (1 + 1e-9) for margin in margins]
-    roots = draw_roots_of_failures(counts, FOLLOW_UP_RESAMPLES, key, 1)
+    roots = roots_of_failures(counts, draw_equal_failures(counts, FOLLOW_UP_RESAMPLES, key, 1))
     named.append((roots.adjusted_pvalues(ALPHA) < ALPHA) & significant[STATISTICS.index("f")])
     return significant, named
 
