@@ -24,9 +24,14 @@ def _verdict(row: Row) -> str:
 
 
 class OtherTools(TableDirective):
+    widths = "32 20 48"
+
     def rows(self) -> list[list[str]]:
-        header = ["Tool", "Their call", "Ours", "The same?"]
-        return [header, *([f"{row.tool} {version_of(row.tool)}", row.theirs, row.ours, _verdict(row)] for row in ROWS)]
+        header = ["Their call", "Ours", "The same?"]
+        return [
+            header,
+            *([f"{row.tool} {version_of(row.tool)}: {row.theirs}", row.ours, _verdict(row)] for row in ROWS),
+        ]
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
