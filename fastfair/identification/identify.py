@@ -759,10 +759,14 @@ class _Estimator:
         tail, rate, error = (1 - level) / 2, found.rate, math.sqrt(found.variance)
         freedom = found.freedom if name != "fnir" else float(m.size - 1)
         if name == "selectivity":
+            # Some candidates leave no less room than none would.
+            is_few = rate * errors.value.size < ENOUGH_PAIRS
+            of_none = -math.log(tail) / self.effective(errors, name, group) if is_few else 0.0
             if rate == 0:
-                return 0.0, min(-math.log(tail) / self.effective(errors, name, group), what.highest)
+                return 0.0, min(of_none, what.highest)
             reach = float(stdtrit(freedom, 1 - tail)) * min(error / rate, 1.0)
-            return rate * math.exp(-reach), rate * math.exp(min(reach, math.log(what.highest / rate)))
+            high = rate * math.exp(min(reach, math.log(what.highest / rate)))
+            return rate * math.exp(-reach), max(high, min(of_none, what.highest))
         known = self.evidence(errors, found, name, group)
         if rate in (0, 1):
             upper = intervals.upper_limit_without_errors(known.independent, level)
