@@ -42,16 +42,12 @@ from fastfair.resampling.engine import METRICS as SCORE_METRICS
 from fastfair.resampling.units import Unit
 from fastfair.results.result import Result
 from fastfair.uncertainty.interval_maker import ROOM, room_for, two_sided_level
+from fastfair.uncertainty.notes import Code, Flag, Note, has_flag
 from fastfair.uncertainty.quantities import (
-    BELOW_RESOLUTION,
     IN_PER_CENT,
-    LEAVES_ROOM,
-    NARROW,
-    UNKNOWN_CONCENTRATION,
     Estimate,
     Quantity,
     ends_of,
-    has_flag,
 )
 
 if TYPE_CHECKING:
@@ -78,9 +74,9 @@ def doubts_about(row: Any, within: Callable[[float], bool]) -> str:
     row: a `Quantity`, or another estimate with flags. within tells whether the bound leaves room for so many times the
     limit.
     """
-    blocking = (NARROW, BELOW_RESOLUTION, *(() if row.name == "fmr" else (UNKNOWN_CONCENTRATION,)))
+    blocking = (Flag.NARROW, Flag.BELOW_RESOLUTION, *(() if row.name == "fmr" else (Flag.UNKNOWN_CONCENTRATION,)))
     reasons = [row.note] if has_flag(row, *blocking) else []
-    why = "elsewhere few people may cause most errors" if has_flag(row, LEAVES_ROOM) else ""
+    why = "elsewhere few people may cause most errors" if has_flag(row, Flag.LEAVES_ROOM) else ""
     if room_for(row) > 1:
         why = f"with fewer than {ENOUGH_ERRORS} false matches it is not known whether few subjects cause most of them"
     if why and not within(ROOM):
@@ -524,7 +520,7 @@ def _claimed_rate(evaluation: Evaluation, quantity: Quantity, claimed: float, le
             pvalue = max(pvalue, of_limit(row, claimed, upper=True)) if pvalue < 0.5 else pvalue
             above = max(above, of_limit(row, claimed, upper=False)) if above < 0.5 else above
         doubt = doubts_about(quantity, lambda room: limit * room <= claimed)
-        if not has_flag(quantity, BELOW_RESOLUTION):
+        if not has_flag(quantity, Flag.BELOW_RESOLUTION):
             needed = evidence.times_needed(claimed, level) * (subjects or n)
     return ClaimedRate._of(
         quantity, n_comparisons=n, n_errors=errors, pvalue=pvalue, pvalue_adjusted=pvalue, pvalue_above=above,
@@ -746,8 +742,6 @@ class CheckedQuantity(Estimate):
         Whether the data show, at the level, that the requirement is met, that it is not, or neither.
     reason : str
         Why.
-    flags : str
-        Codes of what puts the limit in doubt, as in `Quantity`.
     """
 
     requirement: str
@@ -757,9 +751,6 @@ class CheckedQuantity(Estimate):
     bound: float
     verdict: str
     reason: str
-    flags: str = ""
-
-    _unused = ("note",)
 
     @property
     def is_upper(self) -> bool:
@@ -1142,7 +1133,7 @@ def judged(
             low, high = (beyond, limit) if one.is_upper else (limit, beyond)
             checked.append(CheckedQuantity._of(
                 row, requirement=one.text, name=one.name, at=one.at, relation=one.relation, bound=one.bound, low=low,
-                high=high, verdict=verdict, reason=reason, flags=row.flags,
+                high=high, verdict=verdict, reason=reason,
             ))  # fmt: skip
     return checked
 
@@ -1156,7 +1147,7 @@ def _doubt(one: Requirement, row: Any, limit: float, dependent: str) -> str:
 def _needed(evaluation: Evaluation, quantity: Quantity, bound: float, level: float) -> str:
     """Say how many subjects, or comparisons, would show that a rate is within the bound if it stays as it is."""
     evidence = Evidence.of(evaluation, quantity)
-    is_below = has_flag(quantity, BELOW_RESOLUTION)  # whose note says how many comparisons would do
+    is_below = has_flag(quantity, Flag.BELOW_RESOLUTION)  # whose note says how many comparisons would do
     times = math.inf if evidence is None or is_below else evidence.times_needed(bound, level)
     there, what = (quantity.n_subjects, "subjects") if quantity.n_subjects else (quantity.n_comparisons, "comparisons")
     if not there or not 1 < times < math.inf:
@@ -1176,7 +1167,7 @@ def _verdict(
     if is_met:
         return MET, told
     # Where errors are few, intervals of measures may lie beyond the value of a fair system.
-    is_known = measure_of(one.name) is None or not has_flag(found, NARROW)
+    is_known = measure_of(one.name) is None or not has_flag(found, Flag.NARROW)
     if is_known and not one.allows(limit) and not one.allows(opposite):
         return NOT_MET, f"{estimate}; {other} limit {beyond} {exceeds} {bound}"
     if not one.allows(limit):
@@ -1189,5 +1180,5 @@ def _verdict(
 
 def _quantity_of(one: Requirement, evaluation: Evaluation) -> Quantity:
     key = one.name, one.group, None, one.at
-    missing = Quantity(*key[:2], one.at, math.nan, math.nan, math.nan, note="groups lack comparisons")
+    missing = Quantity(*key[:2], one.at, math.nan, math.nan, math.nan, notes=(Note(Code.GROUPS_LACK_COMPARISONS),))
     return next((quantity for quantity in evaluation.quantities if quantity.key == key), missing)

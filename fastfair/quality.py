@@ -37,7 +37,8 @@ from fastfair.measures._registry import METRICS
 from fastfair.resampling.pair_source import Floats, SortedComparisons
 from fastfair.resampling.units import Units
 from fastfair.results.result import Result
-from fastfair.uncertainty.quantities import TOO_NARROW, Estimate, Quantity, ends_of, in_words, of_group, warn_of_narrow
+from fastfair.uncertainty.notes import Code, Note, joined
+from fastfair.uncertainty.quantities import Estimate, Quantity, ends_of, in_words, of_group, warn_of_narrow
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -496,22 +497,22 @@ def _area(
     """Return the row of an area, given with its standard error and what one more error adds to it at most."""
     (area, error, most), last = found, quantities[-1]
     if math.isnan(area) or last is None:
-        note = "no comparisons are left at some share"
-        return DiscardArea(group=group, estimate=math.nan, standard_error=math.nan, note=note)
+        nothing = Note(Code.NONE_LEFT_AT_SHARE)
+        return DiscardArea(group=group, estimate=math.nan, standard_error=math.nan, notes=(nothing,))
     mean = area / limit
     if mean in (0, 1):
         # The rate is 0 at all shares, so it is at most what it may be where fewest comparisons are left.
         low, high = (end * limit for end in ends_of(last))
-        return DiscardArea(group=group, estimate=area, low=low, high=high, standard_error=0.0, note=last.note)
+        return DiscardArea(group=group, estimate=area, low=low, high=high, standard_error=0.0, notes=last.notes)
     if not error > 0:
-        return DiscardArea(group=group, estimate=area, standard_error=0.0, note="no interval: the area does not vary")
+        return DiscardArea(group=group, estimate=area, standard_error=0.0, notes=(Note(Code.CONSTANT_AREA),))
     both = [(one, q) for one, q in zip(evaluations, quantities, strict=True) if one is not None and q is not None]
-    notes = dict.fromkeys(q.note for _, q in both if TOO_NARROW in q.note)
+    notes = joined(*(q.notes for _, q in both if any(note.is_narrow for note in q.notes)))
     freedom = min(float(one.maker.sizes.degrees_of_freedom[one.quantities.index(q)]) for one, q in both)
     ends = intervals.logit_interval(mean, error / limit, freedom, level)
     of_few = interval_of_few(area, error, most, level)
     low, high = min(float(ends[0]) * limit, of_few[0]), min(max(float(ends[1]) * limit, of_few[1]), limit)
-    return DiscardArea(group=group, estimate=area, low=low, high=high, standard_error=error, note="; ".join(notes))
+    return DiscardArea(group=group, estimate=area, low=low, high=high, standard_error=error, notes=notes)
 
 
 def _row(
@@ -521,5 +522,5 @@ def _row(
     more: dict[str, Any] = {"fraction": fraction, "cut": cut, **dict(zip(names, share, strict=True))}
     if found is None or not found.n_comparisons:
         none: dict[str, Any] = dict.fromkeys(("n_comparisons", "n_errors", "n_subjects"), 0)
-        return DiscardedRate(group=group, estimate=math.nan, note="none is left", **none, **more)
+        return DiscardedRate(group=group, estimate=math.nan, notes=(Note(Code.NONE_LEFT),), **none, **more)
     return DiscardedRate._of(found, **more)

@@ -22,7 +22,6 @@ from fastfair.evaluation.result import Evaluation
 from fastfair.measures._registry import METRICS
 from fastfair.results.result import Result
 from fastfair.uncertainty.few_errors import Floats, SampleSizes
-from fastfair.uncertainty.quantities import HELD
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -261,7 +260,7 @@ def shrunken_rates(evaluation: Evaluation, rate: ErrorRate = "fnmr", at: Operati
         k
         for k, q in enumerate(evaluation.quantities)
         if q.name == rate and q.group is not None and (at is None or q.at == at)
-        if q.n_comparisons and HELD not in q.note
+        if q.n_comparisons and not q.is_held
     ]
     if len(rows) < _FEWEST_GROUPS:
         raise InputError(

@@ -48,6 +48,7 @@ from fastfair.evaluation.result import Evaluation
 from fastfair.measures._registry import METRICS
 from fastfair.results.result import Result
 from fastfair.uncertainty.few_errors import law_of_held_rate
+from fastfair.uncertainty.notes import Code, Note, notes_about
 from fastfair.uncertainty.quantities import Estimate, Quantity, ends_of, in_words, of_group, warn_of_narrow
 
 if TYPE_CHECKING:
@@ -370,7 +371,6 @@ def _end(threshold: float) -> str:
 
 
 _INFINITE = 700.0  # log odds of rates that floats tell from neither 0 nor 1
-NO_END = "the development data have too few errors to bound the threshold"
 
 
 @checked
@@ -450,7 +450,7 @@ def apply_threshold(
     for group in (None, *comparisons.groups):
         for name in ERROR_RATES:
             quantity = evaluation.quantity(name, group)
-            given, notes, low, high = ends_of(quantity), quantity.note, math.nan, math.nan
+            given, notes, low, high = ends_of(quantity), quantity.notes, math.nan, math.nan
             if not math.isnan(given[0]):
                 of_ends = [rates[name, group] for rates in ends]
                 if name == at.rate == "fmr" and quantity.estimate == 0 and not math.isinf(found.laxest):
@@ -458,9 +458,9 @@ def apply_threshold(
                     of_ends[0] = max(of_ends[0], given[1] * (found.relative - 1))
                 low, high = _joined(quantity.estimate, given, of_ends, correlation_of(name, group))
                 if math.isinf(found.laxest) or math.isinf(found.strictest):
-                    notes = "; ".join(filter(None, (notes, NO_END)))
+                    notes = (*notes, Note(Code.NO_END))
             own = {"name": name, "low": low, "high": high, "given_low": given[0], "given_high": given[1]}
-            rows.append(AppliedRate._of(quantity, note=notes, **own))
+            rows.append(AppliedRate._of(quantity, notes=notes, **own))
     warn_of_narrow(rows)
     of_development = rates_at_key(development, at, development.mated.keys.dtype.type(found.key))
     held_there = float(np.mean([getattr(of_development, name) for name in at.rule.holds]))
@@ -713,11 +713,19 @@ def expected_performance_curve(
             fmr, fnmr = (found.quantity(name, group, at_threshold(threshold)) for name in ("fmr", "fnmr"))
             first, second = (np.array([one.estimate, *ends_of(one)]) / 2 for one in (fmr, fnmr))
             low, high = np.clip(intervals.sum_interval(first, second, np.zeros(())), 0.0, 1.0).tolist()
-            notes = (f"{one.name.upper()}: {one.note}" for one in (fmr, fnmr) if one.note)
-            rows.append(ExpectedError(
-                group=group, estimate=(fmr.estimate + fnmr.estimate) / 2, low=low, high=high, note="; ".join(notes),
-                weight=float(weight), threshold=threshold, fmr=fmr.estimate, fnmr=fnmr.estimate, cost=cost,
-            ))  # fmt: skip
+            expected = ExpectedError(
+                group=group,
+                estimate=(fmr.estimate + fnmr.estimate) / 2,
+                low=low,
+                high=high,
+                notes=notes_about(fmr, fnmr),
+                weight=float(weight),
+                threshold=threshold,
+                fmr=fmr.estimate,
+                fnmr=fnmr.estimate,
+                cost=cost,
+            )
+            rows.append(expected)
     warn_of_narrow(rows)
     left_out = _left_out_of(comparisons, development)
     return ExpectedPerformance(given, comparisons.groups, tuple(rows), level, left_out=left_out)

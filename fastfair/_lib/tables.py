@@ -12,6 +12,8 @@ from fastfair._version import __version__
 
 from . import whole_files
 
+_COLUMNS_OF = {"at": ("operating_point",), "notes": ("note", "flags")}  # where they are not called as the field
+
 
 def columns_of(rows: Sequence[Any]) -> dict[str, list[Any]]:
     """Turn rows that are dataclasses into columns.
@@ -27,8 +29,8 @@ def columns_of(rows: Sequence[Any]) -> dict[str, list[Any]]:
     """
     kind = type(rows[0])
     names = kind._column_names() if hasattr(kind, "_column_names") else [field.name for field in fields(kind)]
-    called = ["operating_point" if name == "at" else name for name in names]
-    return {name: [getattr(row, name) for row in rows] for name in called}
+    columns = [column for name in names for column in _COLUMNS_OF.get(name, (name,))]
+    return {name: [getattr(row, name) for row in rows] for name in columns}
 
 
 _COLUMNS = "column by column"

@@ -46,17 +46,16 @@ from fastfair.results.result import Printed, Result, printed
 from fastfair.results.written import UNWRITTEN, nothing
 from fastfair.uncertainty.few_errors import (
     MOST_PER_ERROR,
-    OF_FEW_SUBJECTS,
     FewHeldErrors,
     SampleSizes,
     hangs_on_threshold,
     is_held_by_few_subjects,
     raised_rate,
 )
-from fastfair.uncertainty.interval_maker import FEW_GROUP_ERRORS, IntervalMaker, level_of_curve
-from fastfair.uncertainty.inversion import INVERSION, NO_SUCH_ERRORS, CountedSystems, MeasureInversion, MovedSystems
+from fastfair.uncertainty.interval_maker import IntervalMaker, level_of_curve
+from fastfair.uncertainty.inversion import INVERSION, CountedSystems, MeasureInversion, MovedSystems
+from fastfair.uncertainty.notes import Code, Note, Noted, has_code
 from fastfair.uncertainty.quantities import (
-    NARROW,
     Entry,
     Quantity,
     Selection,
@@ -391,17 +390,13 @@ def checked_levels(fmr: ArrayLike) -> Floats:
 
 Range = tuple[Floats, Floats]  # the lower and the upper end
 ENDS = ("low", "high", "band_low", "band_high")
-NOTHING_TO_INVERT = "no interval: a group has no errors"
-NOTHING_TO_DRAW = f"{NOTHING_TO_INVERT}, and their numbers are drawn only for score files whose units are not samples"
-FAIR_OUTSIDE = "these intervals leave out the value of a fair system, so they do not show that groups differ"
-FEW = f"fewer than {ENOUGH_ERRORS} errors"
 
 
 _MOST_SHOWN = 8  # FMRs in a table
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class Curve(Result):
+class Curve(Result, Noted):
     """What all curves over FMR have in common; the quantity itself has another name in each kind of curve.
 
     Attributes
@@ -422,8 +417,8 @@ class Curve(Result):
         Number of replicates behind the intervals.
     confidence_level : float
         Confidence level of the interval and the band.
-    note : str
-        Warnings for the reader; may be empty.
+    notes : tuple of Note
+        Warnings for the reader; `note` is their text, which may be empty.
     asked : tuple of float
         The FMRs that tables show; empty for some of all.
     """
@@ -439,7 +434,7 @@ class Curve(Result):
     replicates: Floats = field(default_factory=nothing, repr=False, metadata=UNWRITTEN)
     n_resamples: int
     confidence_level: float = 0.95
-    note: str = ""
+    notes: tuple[Note, ...] = ()
     asked: tuple[float, ...] = ()
 
     @abstractmethod
@@ -518,8 +513,8 @@ class RocBand(Curve):
         Number of replicates behind the intervals.
     confidence_level : float
         Confidence level of the interval and the band.
-    note : str
-        What to know about the intervals at which FMRs, such as that no errors are left there; may be empty.
+    notes : tuple of Note
+        What to know about the intervals at which FMRs, such as that no errors are left there; `note` is their text.
     """
 
     fnmr: Floats
@@ -583,8 +578,8 @@ class FairnessBand(Curve):
         Number of replicates behind the intervals.
     confidence_level : float
         Confidence level of the interval and the band.
-    note : str
-        What to know about the intervals at which FMRs, such as that no group has errors there; may be empty.
+    notes : tuple of Note
+        What to know about the intervals at which FMRs, such as that no group has errors there; `note` is their text.
     """
 
     measure: str
@@ -626,7 +621,7 @@ class FairnessBand(Curve):
             plots.rate_ticks(ax.xaxis)
         else:
             ax.text(0.5, 0.5, "not computable: a group has no errors", transform=ax.transAxes, ha="center")
-        if FAIR_OUTSIDE in self.note:
+        if has_code(self, Code.FAIR_OUTSIDE):
             ax.set_title("No test of fairness: fair systems lie outside, too", fontsize="small")
         return ax
 
@@ -734,7 +729,7 @@ class CurveMaker:
         pointwise = self._pointwise(rows)
         if settings.method != "auto":
             if facts.fairer != "nearer":
-                pointwise = [noted(quantity, FAIR_OUTSIDE) for quantity in pointwise]
+                pointwise = [noted(quantity, Note(Code.FAIR_OUTSIDE)) for quantity in pointwise]
             band = self._band_of_quantiles(rows)
         else:
             known = np.array([quantity.method in (INVERSION, "log") for quantity in pointwise])
@@ -752,16 +747,17 @@ class CurveMaker:
         quantity = Quantity(entry.name, entry.group, self._points[point], value)
         if entry.name not in ERROR_RATES:
             rests = entry.name.endswith("(fmr)") or (not entry.name.endswith(")") and "fmr" in self._names)
-            return noted(quantity, OF_FEW_SUBJECTS, NARROW) if rests and self._is_narrow(point) else quantity
+            return noted(quantity, Note(Code.HELD_BY_FEW_SUBJECTS)) if rests and self._is_narrow(point) else quantity
         row, subjects = 1 + entry.cell[0] if entry.cell else 0, found.subjects[entry.name]
         n = int(found.comparisons[entry.name][row])
         n_errors = _errors_behind(value, n)
+        codes = [] if n and n_errors >= ENOUGH_ERRORS else [Code.FEW_ERRORS if n else Code.NO_COMPARISONS]
         quantity = replace(
             quantity, n_comparisons=n, n_errors=n_errors, n_subjects=None if subjects is None else int(subjects[row]),
-            note="no comparisons" if not n else FEW if n_errors < ENOUGH_ERRORS else "",
+            notes=tuple(map(Note, codes)),
         )  # fmt: skip
         hangs = hangs_on_threshold(self._centred[[k]], found.replicates.threshold[[point]])[0]
-        return noted(quantity, OF_FEW_SUBJECTS, NARROW) if hangs and self._is_narrow(point) else quantity
+        return noted(quantity, Note(Code.HELD_BY_FEW_SUBJECTS)) if hangs and self._is_narrow(point) else quantity
 
     def _is_narrow(self, point: int) -> bool:
         """Return whether few subjects cause most of the false matches that hold the threshold of a level."""
@@ -818,20 +814,19 @@ class CurveMaker:
             "replicates": drawn.T.reshape(-1, *value.reshape(shape).shape),
             "n_resamples": drawn.shape[-1],
             "confidence_level": found.settings.confidence_level,
-            "note": _note_of(pointwise),
+            "notes": _notes_of(pointwise),
             "left_out": found.left_out,
         }  # fmt: skip
 
 
 def _withheld(quantity: Quantity) -> Quantity:
     """Return a measure without an interval, and say why it has none."""
-    note = NOTHING_TO_DRAW
-    if not np.isfinite(quantity.estimate):
-        note = NOTHING_TO_INVERT
-    elif NO_SUCH_ERRORS in quantity.note or FEW_GROUP_ERRORS in quantity.note:
+    is_finite = np.isfinite(quantity.estimate)
+    if is_finite and has_code(quantity, Code.NO_SUCH_ERRORS, Code.FEW_GROUP_ERRORS):
         return quantity
-    missing = [one for one in quantity.note.split("; ") if one.startswith("below the resolution")]
-    return replace(quantity, low=np.nan, high=np.nan, note="; ".join([note, *missing]))
+    reason = Note(Code.NO_ERRORS_TO_DRAW if is_finite else Code.NO_ERRORS_TO_MOVE)
+    missing = [note for note in quantity.notes if note.code is Code.BELOW_RESOLUTION]
+    return replace(quantity, low=np.nan, high=np.nan, notes=(reason, *missing))
 
 
 def level_of_curves(replicates: Floats, confidence_level: float) -> float:
@@ -868,20 +863,20 @@ def _errors_behind(rate: float, n: int) -> int:
     return min(max(errors, 1), max(n - 1, 1)) if 0 < rate < 1 else errors
 
 
-def _note_of(quantities: Sequence[Quantity]) -> str:
+def _notes_of(quantities: Sequence[Quantity]) -> tuple[Note, ...]:
     """Put together what the quantities' notes say, and at which levels if not at all."""
-    said: dict[str, set[float]] = {}
+    levels_of: dict[Note, set[float]] = {}
     levels = {quantity.at.value for quantity in quantities if quantity.at is not None}
     for quantity in quantities:
-        for note in filter(None, quantity.note.split("; ")):
-            said.setdefault(note, set()).add(quantity.at.value if quantity.at else 0.0)
+        for note in quantity.notes:
+            levels_of.setdefault(note, set()).add(quantity.at.value if quantity.at else 0.0)
 
     def where(at: set[float]) -> str:
         if at == levels:
             return ""
-        return f"FMR {min(at):.3g}" + (f" to {max(at):.3g}" if len(at) > 1 else "") + ": "
+        return f"FMR {min(at):.3g}" + (f" to {max(at):.3g}" if len(at) > 1 else "")
 
-    return "; ".join(where(at) + note for note, at in said.items())
+    return tuple(replace(note, about=where(at)) for note, at in levels_of.items())
 
 
 def ends_of(quantities: Sequence[Quantity]) -> Range:
@@ -1104,8 +1099,8 @@ def fairness_band(
         data, fmr, request, lambda found: CurveMaker(found, [measure], kinds).measure(measure, rate),
         with_groups=True, with_overall_fmr=needs_average,
     )  # fmt: skip
-    if FAIR_OUTSIDE in band.note:
-        warn(f"{measure}: {FAIR_OUTSIDE}", FairValueOutsideWarning)
+    if has_code(band, Code.FAIR_OUTSIDE):
+        warn(f"{measure}: {Note(Code.FAIR_OUTSIDE)}", FairValueOutsideWarning)
     return band
 
 
@@ -1173,8 +1168,8 @@ def bands_of(
         return bands
 
     bands = over_levels(embeddings, fmr, request, made, with_groups=bool(names), with_overall_fmr=any(needs_average))
-    if any(FAIR_OUTSIDE in band.note for band in bands.values()):
-        warn(f"fairness measures: {FAIR_OUTSIDE}", FairValueOutsideWarning)
+    if any(has_code(band, Code.FAIR_OUTSIDE) for band in bands.values()):
+        warn(f"fairness measures: {Note(Code.FAIR_OUTSIDE)}", FairValueOutsideWarning)
     return bands
 
 

@@ -42,14 +42,14 @@ from fastfair.evaluation.chapter import sizes_in_words
 from fastfair.evaluation.evaluate import EvaluationSettings, concentrations, described, evaluate
 from fastfair.evaluation.result import Evaluation
 from fastfair.measures import MEASURES
-from fastfair.measures._registry import printed_name, quantity_name
-from fastfair.pages.report import kind_of
+from fastfair.measures._registry import quantity_name
 from fastfair.resampling.engine import Metrics, Replicates, Resampler, different_groups
 from fastfair.resampling.units import Unit
 from fastfair.results.result import Printed, Result, printed
 from fastfair.uncertainty.few_errors import SampleSizes
 from fastfair.uncertainty.interval_maker import IntervalMaker
 from fastfair.uncertainty.inversion import MeasureInversion, MovedSystems
+from fastfair.uncertainty.notes import Code, Note, Noted, notes_about
 from fastfair.uncertainty.quantities import (
     Estimate,
     Quantity,
@@ -336,7 +336,7 @@ _MOST_CURVES = 8  # groups that one plot can show
 
 
 @dataclass(frozen=True)
-class ApplicationCost:
+class ApplicationCost(Noted):
     """What decisions cost in one application, of all comparisons or of a group.
 
     Attributes
@@ -366,8 +366,8 @@ class ApplicationCost:
         Error rates at the Bayes threshold.
     n_mated, n_nonmated, n_false_nonmatches, n_false_matches : int
         Numbers of comparisons and of errors.
-    note : str
-        Warnings for the reader.
+    notes : tuple of Note
+        Warnings for the reader; `note` is their text.
     """
 
     application: Costs
@@ -394,7 +394,7 @@ class ApplicationCost:
     n_nonmated: int
     n_false_nonmatches: int
     n_false_matches: int
-    note: str = ""
+    notes: tuple[Note, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -707,8 +707,8 @@ class Calibration(Result):
             (f"Cllr in bits, with {level}", self.ratio_costs, "group cllr minimum loss loss_high"),
         )  # fmt: skip
         tables = [(title, *printed(_columns_of(rows), names.split())[1:]) for title, rows, names in listed if rows]
-        notes = [note for rows in (self.costs, self.measures) for row in rows for note in row.note.split("; ")]
-        kinds = Counter(filter(None, map(kind_of, notes)))
+        notes = [note for rows in (self.costs, self.measures) for row in rows for note in row.notes]
+        kinds = Counter(filter(None, (note.on_page for note in notes)))
         rows_of_notes = [[kind, str(n)] for kind, n in kinds.items()]
         return [*tables, ("Notes", ["note", "numbers"], rows_of_notes)] if kinds else tables
 
@@ -921,12 +921,10 @@ def _measures_of(costs: ReplicatedCosts, quantities: Sequence[Quantity]) -> list
         if "(" not in one.name:
             continue
         if one.name.endswith("(act_dcf)") and fewest < _ENOUGH_ERRORS and math.isfinite(one.estimate):
-            note = f"a group has fewer than {_ENOUGH_ERRORS} false matches or false non-matches: likely too narrow"
-            if not fewest:
-                lacking = "a group has no false matches or no false non-matches"
-                note = f"no interval: {lacking}, so that replicates hardly vary"
-                one = replace(one, low=math.nan, high=math.nan)
-            one = noted(one, note)
+            if fewest:
+                one = noted(one, Note.of(Code.FEW_ERRORS_OF_A_KIND, least=_ENOUGH_ERRORS))
+            else:
+                one = noted(replace(one, low=math.nan, high=math.nan), Note(Code.NO_ERRORS_OF_A_KIND))
         made.append(CostMeasure._of(one, application=costs.application, name=one.name))
     return made
 
@@ -1086,7 +1084,7 @@ def _rows(
                 fnmr=mated.estimate, fmr=nonmated.estimate, n_mated=mated.n_comparisons or 0,
                 n_nonmated=nonmated.n_comparisons or 0, n_false_nonmatches=mated.n_errors or 0,
                 n_false_matches=nonmated.n_errors or 0,
-                note="; ".join(f"{printed_name(one.name)}: {one.note}" for one in (mated, nonmated, least) if one.note),
+                notes=notes_about(mated, nonmated, least),
             )
         )  # fmt: skip
     return rows

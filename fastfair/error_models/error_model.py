@@ -29,6 +29,7 @@ from fastfair.error_rates.rates import ErrorRate
 from fastfair.errors import ContradictingStrataWarning, InputError, NotComputableWarning
 from fastfair.measures._registry import METRICS
 from fastfair.results.result import Printed, Result, printed
+from fastfair.uncertainty.notes import Code, Note, Noted
 from fastfair.uncertainty.quantities import Estimate, in_words
 
 from . import fitting
@@ -162,7 +163,8 @@ class Stratification:
             of_value = self.value == v
             limits = self._limits(np.eye(1, len(self.values), v)[0], margins, of_value, level)
             rows.append(self._row(v, slice(None), limits))
-            mean, limits, note = math.nan, (math.nan, math.nan), ""
+            mean, limits = math.nan, (math.nan, math.nan)
+            notes: tuple[Note, ...] = ()
             if shared.any():
                 mean = float((self.errors[v, shared] / self.n[v, shared]) @ self.mix[shared])
                 limits = (
@@ -171,8 +173,8 @@ class Stratification:
                     else self._upper_limit(of_value & shared[self.stratum], level)
                 )
                 empty = ", ".join(self.names[s] for s in np.flatnonzero(shared & (self.errors[v] == 0)))
-                note = f"no errors in {empty}, so the interval is likely too narrow" if empty else ""
-            rows.append(self._row(v, shared, limits, estimate=mean, standardised=True, note=note))
+                notes = (Note.of(Code.NO_ERRORS_IN_STRATA, strata=empty),) if empty else ()
+            rows.append(self._row(v, shared, limits, estimate=mean, standardised=True, notes=notes))
             for s in np.flatnonzero(self.n[v]).tolist():
                 contrast = np.eye(1, self.n.size, v * len(self.names) + s)[0]
                 limits = self._limits(contrast, inside, of_value & (self.stratum == s), level)
@@ -502,7 +504,7 @@ def stratified_rates(
 
 
 @dataclass(frozen=True)
-class Effect:
+class Effect(Noted):
     """What one value of an attribute does to the odds of an error, with the other attributes held fixed.
 
     Attributes
@@ -521,8 +523,8 @@ class Effect:
         than if each had the baseline, and its interval. The other attributes are as in the data.
     n_comparisons, n_errors : int
         Numbers of comparisons that have the value on either side, and of errors among them.
-    note : str
-        Warnings for the reader.
+    notes : tuple of Note
+        Warnings for the reader; `note` is their text.
     """
 
     attribute: str
@@ -539,7 +541,7 @@ class Effect:
     difference_high: float
     n_comparisons: int
     n_errors: int
-    note: str = ""
+    notes: tuple[Note, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -766,7 +768,7 @@ def error_model(
     _require_distinct(design, terms, names)
     fitted = fitting.fit(cells, design)
     effects = tuple(_effect(fitted, term, confidence_level) for term in terms)
-    lost = [effect for effect in effects if effect.note and math.isnan(effect.odds_ratio)]
+    lost = [effect for effect in effects if effect.notes and math.isnan(effect.odds_ratio)]
     if lost:
         told = "; ".join(f"{effect.attribute} {effect.value}: {effect.note}" for effect in lost)
         warn(f"odds ratios of which only a limit is known: {told}", NotComputableWarning)
@@ -810,16 +812,16 @@ def _effect(fitted: Fit, term: Term, level: float) -> Effect:
     return Effect(
         term.attribute, term.value, term.baseline, ratio.exponential, *ends,
         ratio.standard_error, ratio.degrees_of_freedom, pvalue, change.value, *change.interval(level), n, errors,
-        _note(math.isnan(ratio.value), n, errors),
+        _notes(math.isnan(ratio.value), n, errors),
     )  # fmt: skip
 
 
-def _note(is_lost: bool, n: int, errors: int) -> str:
+def _notes(is_lost: bool, n: int, errors: int) -> tuple[Note, ...]:
     if is_lost and errors in (0, n):
-        return f"{'no' if errors == 0 else 'nothing but'} errors in {n} comparisons"
+        return (Note.of(Code.NOTHING_BUT_ERRORS_WITH_VALUE if errors else Code.NO_ERRORS_WITH_VALUE, n=n),)
     if is_lost:
-        return "no errors, or nothing but errors, in comparisons that it is compared with"
-    return f"only {errors} errors" if errors < FEW_ERRORS else ""
+        return (Note(Code.NO_ERRORS_TO_COMPARE),)
+    return (Note.of(Code.FEW_ERRORS_WITH_VALUE, n=errors),) if errors < FEW_ERRORS else ()
 
 
 def _tests(fitted: Fit, terms: list[Term], names: tuple[str, ...]) -> list[AttributeTest]:

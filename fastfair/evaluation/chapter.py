@@ -26,11 +26,10 @@ from fastfair.pages.drawings import Scale, axis, det_panel, distance, interval, 
 from fastfair.pages.parts import Beside, Cell, Chapter, Column, FirstScreen, Panels, Row, Section, Table
 from fastfair.pages.report import letter
 from fastfair.results.result import Printed, on_page, printed
+from fastfair.uncertainty.notes import Flag, has_flag
 from fastfair.uncertainty.quantities import (
     FAILURE_RATES,
-    HELD,
     IN_PER_CENT,
-    NARROW,
     WITH_FAILURES,
     Quantity,
     ends_of,
@@ -345,10 +344,10 @@ def quantity_cell(one: Quantity) -> Cell:
     """Write a number with its interval and notes; rates in per cent, without the sign."""
     is_rate = one.name in IN_PER_CENT
     look = "few" if one.n_errors is not None and one.n_errors < ENOUGH_ERRORS else ""
-    if HELD in one.note:
+    if one.is_held:
         return Cell(per_cent(one.estimate).removesuffix(" %"), "(held)", look=look)
     text, ends = value_and_interval(one.estimate, one.low, one.high, is_rate=is_rate)
-    return Cell(text, ends, tuple(filter(None, one.note.split("; "))), look)
+    return Cell(text, ends, one.notes, look)
 
 
 def _errors_of(one: Quantity) -> str:
@@ -459,7 +458,7 @@ def _measures(evaluation: Evaluated, rates: Rates, measures: Sequence[Quantity])
         differs = NONE
         if is_known and one.has_interval:
             # Of fair systems with few errors, a measure whose interval is likely too narrow seems unfair too often.
-            differs = "may be chance" if not away[1] else "not known" if NARROW in one.flags else "yes"
+            differs = "may be chance" if not away[1] else "not known" if has_flag(one, Flag.NARROW) else "yes"
         drawing = distance(*away) if is_known else ""
         fair = f"{measure_of(one.name).fair_value:g}"  # type: ignore[union-attr]
         rows.append([printed_name(one.name), quantity_cell(one), fair, Cell(drawing=drawing), differs])

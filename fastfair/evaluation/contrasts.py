@@ -34,23 +34,22 @@ from fastfair.measures._registry import is_fairer_above, measure_of
 from fastfair.resampling.engine import NO_METRICS, Resampler
 from fastfair.resampling.linearized_rates import LinearizedRates
 from fastfair.uncertainty.inversion import joint_pvalues
-from fastfair.uncertainty.quantities import HELD, RATES, Estimated, Quantity, ends_of
+from fastfair.uncertainty.notes import Code, Note, joined
+from fastfair.uncertainty.quantities import RATES, Estimated, Quantity, ends_of
 
 from .evaluated import Evaluated
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 WITHHELD = "withheld"
-NO_DIFFERENCE = "no interval, as the two systems do not differ, in the data or in what is drawn from them"
-OF_MEASURES = "no p-value and no verdict for a measure that chance moves to either side"
-NOTHING_TO_DRAW = "no p-value and no verdict for a measure where a group has no errors and numbers cannot be drawn"
-OF_FEW_ERRORS = f"no p-value and no verdict where one of the systems has fewer than {FEWEST_ERRORS} errors"
-OF_THRESHOLDS = (
-    f"no p-value and no verdict where the threshold of one of the systems is held by fewer than {FEWEST_ERRORS} errors"
+REASONS = (  # why there is no test
+    Code.TWO_SIDED_MEASURE,
+    Code.MEASURE_WITHOUT_ERRORS,
+    Code.SYSTEM_OF_FEW_ERRORS,
+    Code.SYSTEM_OF_FEW_HELD,
+    Code.RATE_OF_ONE_SUBJECT,
+    Code.WITHOUT_REPLICATES,
 )
-OF_FEW_SUBJECTS = "no p-value and no verdict for a rate of one subject"
-WITHOUT_REPLICATES = "no p-value and no verdict without replicates"
-REASONS = (OF_MEASURES, NOTHING_TO_DRAW, OF_FEW_ERRORS, OF_THRESHOLDS, OF_FEW_SUBJECTS, WITHOUT_REPLICATES)
 
 
 UNITS_TESTED = ("subject", "comparison")
@@ -476,14 +475,14 @@ class DifferenceTest:
     ----------
     pvalue : float
         Two-sided; NaN where there is no test.
-    reason : str
-        Why there is none; empty where there is one.
+    reason : Code, optional
+        Why there is none.
     least : float
         The smallest p-value that the test can give, 0 for a test that draws no replicates.
     """
 
     pvalue: float
-    reason: str = ""
+    reason: Code | None = None
     least: float = 0.0
 
 
@@ -525,9 +524,9 @@ def _of_pair(first: ComparedSystem, second: ComparedSystem, scores: Sequence[flo
         if not (_are_compared(one, other) and math.isfinite(one.estimate - other.estimate)):
             test = DifferenceTest(math.nan)
         elif math.isnan(score) and not has_replicates:
-            test = DifferenceTest(math.nan, WITHOUT_REPLICATES)
+            test = DifferenceTest(math.nan, Code.WITHOUT_REPLICATES)
         elif measure is not None:
-            reason = OF_MEASURES if measure.fairer == "nearer" else NOTHING_TO_DRAW
+            reason = Code.TWO_SIDED_MEASURE if measure.fairer == "nearer" else Code.MEASURE_WITHOUT_ERRORS
             test = DifferenceTest(joint.get(k, math.nan))
             test = replace(test, reason=reason) if math.isnan(test.pvalue) else test
         elif math.isnan(score):
@@ -539,12 +538,12 @@ def _of_pair(first: ComparedSystem, second: ComparedSystem, scores: Sequence[flo
 def _bootstrap_test(first: ComparedSystem, second: ComparedSystem, k: int) -> DifferenceTest:
     quantity, both = first.evaluation.quantities[k], (first, second)
     if quantity.n_subjects == 1 and first.evaluation.maker.sizes.unit == "subject":
-        return DifferenceTest(math.nan, OF_FEW_SUBJECTS)
+        return DifferenceTest(math.nan, Code.RATE_OF_ONE_SUBJECT)
     errors = [system.errors_behind[k] for system in both]
     if any(number is None or number < FEWEST_ERRORS for number in errors):
-        return DifferenceTest(math.nan, OF_FEW_ERRORS)
+        return DifferenceTest(math.nan, Code.SYSTEM_OF_FEW_ERRORS)
     if any(system.is_held_by_few(quantity.at) for system in both):
-        return DifferenceTest(math.nan, OF_THRESHOLDS)
+        return DifferenceTest(math.nan, Code.SYSTEM_OF_FEW_HELD)
     with np.errstate(invalid="ignore"):
         drawn = np.subtract(*(system.evaluation.maker.replicates[k] for system in both))
     return DifferenceTest(float(intervals.bootstrap_pvalue(drawn[None])[0]), least=2 / (1 + drawn.size))
@@ -586,8 +585,8 @@ class Contrast(Estimated):
         "first" or "second", the system with the lower rate, EER or cost, or with the fairer measure, where
         `pvalue_adjusted` is at most one minus the confidence level; else "undecided". "withheld" where there is no test
         that keeps its level, and `note` says why. Empty where the difference is not computable.
-    note : str
-        Warnings for the reader.
+    notes : tuple of Note
+        Warnings for the reader; `note` is their text.
     """
 
     first_system: str
@@ -607,7 +606,7 @@ class Contrast(Estimated):
     ratio_high: float
     not_computable: float
     verdict: str
-    note: str = ""
+    notes: tuple[Note, ...] = ()
     probe_group: str | None = None
 
 
@@ -630,8 +629,8 @@ def contrasts_of(
     for k, (low, high, ratio_low, ratio_high, not_computable), same in zip(rows, ends.T.tolist(), is_same, strict=True):
         one, other, test, pvalue = each[0][k], each[1][k], tests[k], float(adjusted[k])
         difference = one.estimate - other.estimate if math.isfinite(one.estimate - other.estimate) else math.nan
-        notes = [note for quantity in (one, other) for note in quantity.note.split("; ")]
-        notes += [test.reason, "" if math.isnan(difference) or not same else NO_DIFFERENCE]
+        codes = [] if test.reason is None else [test.reason]
+        codes += [Code.NO_DIFFERENCE] if same and not math.isnan(difference) else []
         with np.errstate(invalid="ignore", divide="ignore"):
             ratio = float(np.float64(one.estimate) / np.float64(other.estimate))
         if test.reason:
@@ -647,14 +646,14 @@ def contrasts_of(
                 *pair, one.name, one.group, one.at, one.estimate, other.estimate,
                 difference=difference, low=low, high=high, pvalue=test.pvalue, pvalue_adjusted=pvalue,
                 ratio=ratio, ratio_low=ratio_low, ratio_high=ratio_high, not_computable=not_computable, verdict=verdict,
-                note="; ".join(dict.fromkeys(filter(None, notes))), probe_group=one.probe_group,
+                notes=joined(one.notes, other.notes, [Note(code) for code in codes]), probe_group=one.probe_group,
             )
         )  # fmt: skip
     return tuple(contrasts)
 
 
 def _are_compared(one: Quantity, other: Quantity) -> bool:
-    return one.name != "threshold" and HELD not in one.note and one.key == other.key
+    return one.name != "threshold" and not one.is_held and one.key == other.key
 
 
 def adjusted_pvalues(

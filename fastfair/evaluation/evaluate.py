@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -39,24 +38,20 @@ from fastfair.errors import DroppedWarning, EmptyGroupWarning, InputError, Narro
 from fastfair.intervals import MethodOfEvaluations
 from fastfair.measures._fairness import ZeroPolicy
 from fastfair.measures._registry import MEASURES, Measure, measure_name, measure_of, quantity_name
-from fastfair.measures._registry import METRICS as REGISTERED
 from fastfair.resampling.engine import METRICS, NO_METRICS, Metric, Metrics, Resampler, Scheme, different_groups
 from fastfair.resampling.linearized_rates import LinearizedRates
 from fastfair.resampling.units import Unit, require_units
 from fastfair.uncertainty.few_errors import (
     MOST_PER_ERROR,
-    OF_FEW_SUBJECTS,
     SampleSizes,
     hangs_on_threshold,
     is_held_by_few_subjects,
 )
 from fastfair.uncertainty.interval_maker import IntervalMaker, require_method, two_sided_level
 from fastfair.uncertainty.inversion import CountedSystems, MeasureInversion, MovedSystems
+from fastfair.uncertainty.notes import Code, Note
 from fastfair.uncertainty.quantities import (
-    HELD,
-    NARROW,
     RATES,
-    TOO_NARROW,
     Entry,
     Quantity,
     Selection,
@@ -622,32 +617,33 @@ def described(entry: Entry, at_points: Sequence[Rates], shares: Sequence[dict[bo
     """Make a quantity of a number by adding the counts behind it and its notes."""
     value = float(entry.value)
     if entry.point is None:
-        return Quantity(entry.name, entry.group, None, value, note=_not_computable(value))
+        return Quantity(entry.name, entry.group, None, value, notes=_not_computable(value))
     result = at_points[entry.point]
     point = result.at
     if entry.name == "threshold":
-        low = f"too few data for this operating point: it allows fewer than {ENOUGH_ERRORS} errors"
-        return Quantity(entry.name, None, point, value, note=low if result.below_resolution else "")
+        low = (Note(Code.FEW_EXPECTED),) if result.below_resolution else ()
+        return Quantity(entry.name, None, point, value, notes=low)
     if measure_of(entry.name) is not None:
-        return Quantity(entry.name, entry.group, point, value, note=_not_computable(value))
+        return Quantity(entry.name, entry.group, point, value, notes=_not_computable(value))
     size, errors, subjects = counts_behind(result.counts, entry.name == "fnmr", entry.cell)
     concentrated = None
     if shares and errors:
         overall, of_cells = shares[entry.point][entry.name == "fnmr"]
         concentrated = overall if entry.cell is None else float(of_cells[entry.cell])
-    notes = [f"fewer than {ENOUGH_ERRORS} errors"] if errors < ENOUGH_ERRORS else []
+    codes = [Code.FEW_ERRORS] if errors < ENOUGH_ERRORS else []
     if entry.cell is None and entry.name == result.at.rate:
-        notes.append(HELD)
+        codes.append(Code.HELD)
+    notes = tuple(map(Note, codes if size else [Code.NO_COMPARISONS]))
     return Quantity(
         entry.name, entry.group, point, value, n_comparisons=size, n_errors=errors, n_subjects=subjects,
-        note="; ".join(notes) if size else "no comparisons", probe_group=entry.probe_group, concentration=concentrated,
+        notes=notes, probe_group=entry.probe_group, concentration=concentrated,
     )  # fmt: skip
 
 
-def _not_computable(value: float) -> str:
-    if math.isnan(value):
-        return "not computable: 0/0 or a group without comparisons"
-    return "not computable: a group has no errors" if math.isinf(value) else ""
+def _not_computable(value: float) -> tuple[Note, ...]:
+    if math.isfinite(value):
+        return ()
+    return (Note(Code.NOT_COMPUTABLE if math.isnan(value) else Code.INFINITE),)
 
 
 def noted_few_subjects(
@@ -685,7 +681,7 @@ def noted_few_subjects(
         share = concentration(comparisons, rates, False, MOST_PER_ERROR)[0] if hanging.any() else 0.0
         if is_held_by_few_subjects(resampler.freedom(point), share):
             for k in np.array(rows)[hanging].tolist():
-                found[k] = noted(found[k], OF_FEW_SUBJECTS, NARROW)
+                found[k] = noted(found[k], Note(Code.HELD_BY_FEW_SUBJECTS))
     return tuple(found)
 
 
@@ -709,9 +705,9 @@ def warn_of_narrow_intervals(
     """
     found: dict[str, list[str]] = {}
     for one in quantities:
-        for note in one.note.split("; "):
-            if note.endswith(TOO_NARROW) and note != REGISTERED["min_dcf"].note:
-                reason = re.sub(r"^\d+ %", "most", note.removesuffix(f": {TOO_NARROW}"))
+        for note in one.notes:
+            if note.is_narrow:
+                reason = Note.of(note.code, share="most").reason if note.code is Code.CONCENTRATED else note.reason
                 of = " / ".join(filter(None, (one.group, one.probe_group))) or "all"
                 found.setdefault(reason, []).append(f"{one.name} of {of}")
     for result in at_points if measured else ():

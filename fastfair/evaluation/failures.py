@@ -30,7 +30,8 @@ from fastfair.uncertainty.few_errors import (
     effective_sample_sizes,
     raised_rate,
 )
-from fastfair.uncertainty.quantities import FAILURE_RATES, HELD, OF_MATED, WITH_FAILURES, Entry, Quantity, estimates
+from fastfair.uncertainty.notes import Code, Note
+from fastfair.uncertainty.quantities import FAILURE_RATES, OF_MATED, WITH_FAILURES, Entry, Quantity, estimates
 
 Floats = NDArray[np.float64]
 _FAILED = at_threshold(0.5)
@@ -152,7 +153,7 @@ class Failures:
         """
         linear = LinearizedRates(self.resampler)
         own = np.array([linear.standard_error(one.name == "fnmr", 0, one.cell) for one in self._as_errors])
-        of_scored = self._of_scored(listed, np.where([HELD in one.note for one in others], 0.0, errors))
+        of_scored = self._of_scored(listed, np.where([one.is_held for one in others], 0.0, errors))
         rates = self._of_scored(listed, np.array([entry.value for entry in listed], np.float64))
         lost = np.array([entry.value for entry in self._as_errors], np.float64)
         for k, entry in enumerate(self.entries):
@@ -170,13 +171,13 @@ def _quantity(entry: Entry, failed: RateCounts, points: Sequence[Rates], share: 
     if rates is not None:
         wrong = counts_behind(rates.counts, mated, entry.cell)[1]
         errors = wrong + errors if mated else wrong
-    of_what = "failures" if rates is None else "errors"
     concentrated = None
     if share is not None and errors:
         concentrated = share[0] if entry.cell is None else float(share[1][entry.cell])
-    note = f"fewer than {ENOUGH_ERRORS} {of_what}" if errors < ENOUGH_ERRORS else ""
+    few = Code.FEW_FAILURES if rates is None else Code.FEW_ERRORS
+    codes = [] if size and errors >= ENOUGH_ERRORS else [few if size else Code.NO_COMPARISONS]
     return Quantity(
         entry.name, entry.group, None if rates is None else rates.at, errors / size if size else np.nan,
-        n_comparisons=size, n_errors=errors, n_subjects=subjects, note=note if size else "no comparisons",
+        n_comparisons=size, n_errors=errors, n_subjects=subjects, notes=tuple(map(Note, codes)),
         concentration=concentrated,
     )  # fmt: skip

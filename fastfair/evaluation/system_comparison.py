@@ -21,7 +21,8 @@ from fastfair.pages.drawings import Scale, det_panel, difference, interval
 from fastfair.pages.parts import Cell, Chapter, Column, FirstScreen, Panels, Row, Section, Table
 from fastfair.results import written
 from fastfair.results.result import Printed, Result
-from fastfair.uncertainty.quantities import HELD, IN_PER_CENT, Group, Quantity, ends_of, find, in_words, table_of
+from fastfair.uncertainty.notes import Note
+from fastfair.uncertainty.quantities import IN_PER_CENT, Group, Quantity, ends_of, find, in_words, table_of
 
 from .chapter import (
     OWN_SCALES,
@@ -212,7 +213,7 @@ class SystemComparison(Result):
             raise InputError("a ranking needs all pairs, but systems are compared with a baseline: compare without one")
         found = find(self.evaluations[0].quantities, name, group, at)
         measure = measure_of(found.name)
-        if HELD in found.note or found.name == "threshold":
+        if found.is_held or found.name == "threshold":
             raise InputError(f"systems do not rank by {name} at {found.at}, which holds it for all of them")
         if measure is not None and measure.fairer == "nearer":
             raise InputError(f"systems do not rank by {name}, whose fair value lies between others")
@@ -275,8 +276,8 @@ class SystemComparison(Result):
         if rankings:
             return [printed_of(table) for point in points for table in _rankings_at(self, rankings, point)]
         tables = [printed_of(table) for point in points for table in _differences_at(self, point)]
-        notes = "; ".join(one.note for one in self.contrasts if _is_shown(one))
-        withheld = [[reason] for reason in REASONS if reason in notes]
+        notes = {note for one in self.contrasts if _is_shown(one) for note in one.notes}
+        withheld = [[str(Note(code))] for code in REASONS if Note(code) in notes]
         if withheld:
             tables.append((f"{WITHHELD}: no test that would not too often tell equal systems apart", ["why"], withheld))
         return tables
@@ -288,7 +289,7 @@ class SystemComparison(Result):
         """Return the rankings that files and pages have: of more than two systems, all of which are compared."""
         if self.settings["baseline"] is not None or len(self.systems) == 2:
             return []
-        chosen = [one for one in self.evaluations[0].quantities if one.name in _RANKED and HELD not in one.note]
+        chosen = [one for one in self.evaluations[0].quantities if one.name in _RANKED and not one.is_held]
         return [list(self._ranked(one)) for one in chosen]
 
     def _content(self) -> dict[str, Any]:
@@ -538,7 +539,7 @@ def _differences(contrasts: Sequence[Contrast], settings: Mapping[str, Any]) -> 
         rows.append([
             f"{visible(one.first_system)} – {visible(one.second_system)}" if several else what, *values,
             Cell(drawing=difference(one.difference, one.low, one.high, largest, look=look)),
-            Cell(text, ends, tuple(filter(None, one.note.split("; ")))), p_value(one.pvalue_adjusted), visible(better),
+            Cell(text, ends, one.notes), p_value(one.pvalue_adjusted), visible(better),
         ])  # fmt: skip
     unit, points = (", %", ", points") if is_rate else ("", "")
     (minuend, subtrahend) = ("first", "second") if several else next(iter(pairs))

@@ -23,6 +23,7 @@ from fastfair.data.exclusions import exclusions_of, exclusions_of_systems
 from fastfair.error_rates.operating_points import OperatingPoint
 from fastfair.errors import InputError
 from fastfair.results.result import Result
+from fastfair.uncertainty.notes import Code, Note, joined
 from fastfair.uncertainty.quantities import Estimate, find
 
 from .identify import RATES, Gallery, Identification, identified, points_of, sentences_on_failed
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 FEWEST_PEOPLE = 10  # with fewer, a correlation of what people do in two systems means little
-OF_FEW_PEOPLE = f"no interval and no p-value for searches of fewer than {FEWEST_PEOPLE} people"
+OF_FEW_PEOPLE = Note.of(Code.FEW_PEOPLE, least=FEWEST_PEOPLE)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -229,16 +230,16 @@ def compare_searches(
         of_one, of_other = (np.array([row.estimate, row.low, row.high]) for row in (one, other))
         ends = intervals.difference_interval(of_one, of_other, np.array(correlation))
         low, high = (float(end) for end in ends)
-        difference, note = one.estimate - other.estimate, [one.note, other.note]
+        difference, notes = one.estimate - other.estimate, joined(one.notes, other.notes)
         if min(one.n_subjects or 0, other.n_subjects or 0) < FEWEST_PEOPLE:
             low = high = math.nan
-            note.append(OF_FEW_PEOPLE)
+            notes = (*notes, OF_FEW_PEOPLE)
         reach = difference - low if difference > 0 else high - difference
         standard = float(ndtri((1 + level) / 2)) * abs(difference) / reach if reach > 0 else math.nan
         pvalue = math.nan if math.isnan(low) else 1.0 if difference == 0 else 2 * float(ndtr(-standard))
         rows.append(SearchDifference(
             name=one.name, group=one.group, at=one.at, estimate=difference, low=low, high=high, first=one.estimate,
-            second=other.estimate, pvalue=pvalue, note="; ".join(dict.fromkeys(filter(None, note))),
+            second=other.estimate, pvalue=pvalue, notes=notes,
         ))  # fmt: skip
     if not rows:
         raise InputError("there is no rate to compare: the operating points hold it, or no searches are of its kind")

@@ -42,11 +42,8 @@ from fastfair.resampling.dependence import ENOUGH_PAIRS, effective_size
 from fastfair.results.result import Result
 from fastfair.results.written import UNWRITTEN
 from fastfair.uncertainty.few_errors import law_of_held_rate, raised_rate, widened_for_few_errors
+from fastfair.uncertainty.notes import Code, Note, has_code, joined
 from fastfair.uncertainty.quantities import (
-    HELD,
-    LEAVES_ROOM,
-    TOO_NARROW,
-    UNKNOWN_CONCENTRATION,
     Estimate,
     Group,
     find,
@@ -62,8 +59,6 @@ Floats = NDArray[np.float64]
 Ends = tuple[float, float]
 Gallery = Literal["drawn", "fixed"]
 IdentificationRate = Literal["fpir", "fnir"]
-OF_ENROLLED = f"few enrolled people cause much of the uncertainty: {TOO_NARROW}"
-OF_CHANCE = "intervals for other galleries are too narrow where few people resemble many, as it is luck who is enrolled"
 RATES = "fpir", "fnir"
 FAIRNESS = "gini", "std", "max_min_ratio", "max_geomean_ratio", "log_geomean_sum"
 # What requirements may be about.
@@ -71,7 +66,7 @@ QUANTITIES = *RATES, "tpir", *(f"{name}({rate})" for name in FAIRNESS for rate i
 _LEAST_HELD = 1e-300  # no data hold a rate below it, and its square is 0
 _TIED = 4  # a step of equal scores larger than this part of what a held rate may be moves thresholds by leaps
 _MOST_GROUPS = 16  # whose intervals' corners are all looked at
-_OPEN = "an end of the threshold's interval lies beyond all scores: more searches are needed"
+_OPEN = Note(Code.THRESHOLD_BEYOND_SCORES)
 
 
 def sums(place: NDArray[Any], values: Floats, n: int) -> Floats:
@@ -327,8 +322,8 @@ class IdentifiedRate(Estimate):
         How many of these failed, as they or their mates have no score: misses at every rank and threshold, or searches
         that return nobody. None where none did.
     flags : str
-        Codes of what verdicts depend on, separated by spaces. "leaves-room": the limit of a rate in other galleries may
-        be several times too low, as it is luck who is enrolled. "unknown-concentration": a measure of such rates.
+        Of `notes`. "leaves-room": the limit of a rate in other galleries may be several times too low, as it is luck
+        who is enrolled. "unknown-concentration": a measure of such rates.
     """
 
     name: str
@@ -337,7 +332,6 @@ class IdentifiedRate(Estimate):
     gallery_size: int
     n_searches: int
     n_failed: int | None = None
-    flags: str = ""
     probe_group: str | None = None
 
     _unused = ("n_comparisons",)
@@ -516,7 +510,7 @@ class Identification(Result):
             row
             for row in self.rows
             if row.group is None and row.gallery_size == largest
-            if row.name in ("fpir", "fnir") and HELD not in row.note
+            if row.name in ("fpir", "fnir") and not row.is_held
         ]
         return [
             f"Searches of a gallery of {self.n_enrolled:,} people; {level} intervals for {kind}.",
@@ -526,8 +520,8 @@ class Identification(Result):
         ]
 
     def _notes(self) -> list[str]:
-        noted = [note for row in self.rows for note in row.note.split("; ")]
-        return [note for note in dict.fromkeys(noted) if note not in ("", HELD)]
+        notes = joined(*(row.notes for row in self.rows))
+        return [str(note) for note in notes if note.code is not Code.HELD]
 
     def _extremes(self, of_all: IdentifiedRate) -> str:
         """Name the groups with the lowest and the highest rate."""
@@ -607,9 +601,11 @@ def sentences_on_failed(rows: Sequence[IdentifiedRate]) -> list[str]:
     return list(dict.fromkeys(said))
 
 
-def _by_luck(note: str) -> str:
-    """Add to the note of a rate for other galleries that few people may matter, unless it says so."""
-    return note if HELD in note or OF_ENROLLED in note else "; ".join(filter(None, (note, OF_CHANCE)))
+def _by_luck(row: IdentifiedRate) -> tuple[Note, ...]:
+    """Add to the notes of a rate for other galleries that few people may matter, unless they say so."""
+    if has_code(row, Code.HELD, Code.FEW_ENROLLED):
+        return row.notes
+    return (*row.notes, Note(Code.CHANCE_OF_GALLERY))
 
 
 class _Held(NamedTuple):
@@ -810,7 +806,6 @@ class _Estimator:
                     for one in held.thresholds
                 ]  # fmt: skip
                 by_luck = self.drawn and not (name == "fnir" and rank is None and held is None)
-                flags = LEAVES_ROOM if by_luck else ""
                 at_worst = self.at_worst(name, threshold, rank, size)
                 for group in (None, *range(len(s.groups))):
                     kept = None if known is None else known.within(group)
@@ -821,9 +816,9 @@ class _Estimator:
                     row = replace(row, n_failed=self.count_failed(name, group) or None)
                     label = None if group is None else s.groups[group]
                     self.influences[name, label, at, size] = of_people
-                    note = _by_luck(row.note) if by_luck else row.note
-                    about = {"at": at, "threshold": threshold, "gallery_size": size, "group": label, "note": note}
-                    rows.append(replace(row, flags=flags, **about))  # type: ignore[arg-type]
+                    notes = _by_luck(row) if by_luck else row.notes
+                    about = {"at": at, "threshold": threshold, "gallery_size": size, "group": label, "notes": notes}
+                    rows.append(replace(row, **about))  # type: ignore[arg-type]
                     if size != s.n_enrolled:
                         rows[-1] = replace(rows[-1], n_errors=None)
                     if name == "fnir":
@@ -845,13 +840,9 @@ class _Estimator:
         if not n:
             return row
         highest = self.influence(at_worst)
-        note = (
-            f"lists end with the mate's score in {n:,} of {errors.value.size:,} searches: if others with it are "
-            f"missing from them, the rate is up to {per_cent(highest.rate)}, as ties count against the system; lists "
-            "that are longer by one tell"
-        )
+        note = Note.of(Code.HIDDEN_TIES, n=n, of=errors.value.size, highest=per_cent(highest.rate))
         high = max(row.high, self.limits(at_worst, highest, what, self.level)[1])
-        return replace(row, high=high, note="; ".join(filter(None, (row.note, note))))
+        return replace(row, high=high, notes=(*row.notes, note))
 
     def count_failed(self, name: str, group: int | None) -> int:
         """Count the searches of a rate that failed."""
@@ -869,25 +860,26 @@ class _Estimator:
         name, group = what.name, what.group
         more = {"at": OperatingPoint("threshold", 0.0), "threshold": 0.0, "gallery_size": 0}
         if errors is None or not errors.value.size:
-            note = "lists are too short to count all candidates" if errors is None else "no such searches"
+            nothing = Note(Code.SHORT_LISTS if errors is None else Code.NO_SEARCHES)
             n = 0 if errors is not None else int((~self.searches.is_mated).sum())
-            row = IdentifiedRate(name=name, estimate=math.nan, n_searches=n, note=note, **more)  # type: ignore[arg-type]
+            row = IdentifiedRate(name=name, estimate=math.nan, n_searches=n, notes=(nothing,), **more)  # type: ignore[arg-type]
             return row, np.zeros(self.n_people)
-        found, note = self.influence(errors), ""
+        found = self.influence(errors)
+        notes: tuple[Note, ...] = ()
         of_people = found.of_people
         low, high = self.limits(errors, found, what, self.level)
         if held is not None and name == held.name:
-            note = HELD if group is None else ""
+            notes = (Note(Code.HELD),) if group is None else ()
         elif held is not None:
-            (low, high), note, of_threshold = self.with_threshold((low, high), found, moved, held, what)
+            (low, high), notes, of_threshold = self.with_threshold((low, high), found, moved, held, what)
             of_people = found.of_people + of_threshold
         if found.of_enrolled or (held is not None and held.of_enrolled and name != held.name):
-            note = "; ".join(filter(None, (note, OF_ENROLLED)))
+            notes = (*notes, Note(Code.FEW_ENROLLED))
         low, high = min(low, found.rate), max(high, found.rate)
         row = IdentifiedRate(
             name=name, estimate=found.rate, low=low, high=high, n_searches=errors.value.size,
             n_errors=None if name == "selectivity" else round(errors.value.sum()),
-            n_subjects=errors.attempts[0].size, note=note, **more,  # type: ignore[arg-type]
+            n_subjects=errors.attempts[0].size, notes=notes, **more,  # type: ignore[arg-type]
         )  # fmt: skip
         return row, of_people
 
@@ -904,15 +896,13 @@ class _Estimator:
             estimates, *ends = (np.array([getattr(row, part) for row in of_groups]) for part in parts)
             for name in measures if of_groups else ():
                 estimate, (low, high) = MEASURES[name].function(estimates), range_within(MEASURES[name], np.array(ends))
-                note = (
-                    (OF_CHANCE if self.drawn else "")
-                    if low <= high
-                    else f"there are more than {_MOST_GROUPS} groups, or some lack searches"
-                )
+                notes = [Note(Code.MEASURE_OF_GALLERY)] if self.drawn else []
+                if not low <= high:
+                    notes = [Note.of(Code.MANY_GROUPS, most=_MOST_GROUPS)]
                 measured.append(replace(
                     of_groups[0], name=f"{name}({rate})", group=None, estimate=float(estimate), low=low, high=high,
-                    n_searches=sum(row.n_searches for row in of_groups), n_errors=None, n_subjects=None, note=note,
-                    flags=UNKNOWN_CONCENTRATION if self.drawn else "",
+                    n_searches=sum(row.n_searches for row in of_groups), n_errors=None, n_subjects=None,
+                    notes=tuple(notes),
                 ))  # fmt: skip
         return measured
 
@@ -934,16 +924,16 @@ class _Estimator:
             for group in (None, *range(len(s.groups))):
                 of_all, *moved = [one and one.within(group) for one in parts]
                 row, _ = self.row(of_all, moved, held, _What("fpir", group))
-                note = "" if row.note == HELD else row.note
-                note = _by_luck(note) if self.drawn else note
-                about = {"at": at, "threshold": threshold, "gallery_size": s.n_enrolled, "group": name, "note": note}
+                row = replace(row, notes=tuple(note for note in row.notes if note.code is not Code.HELD))
+                notes = _by_luck(row) if self.drawn else row.notes
+                about = {"at": at, "threshold": threshold, "gallery_size": s.n_enrolled, "group": name, "notes": notes}
                 probe_group = None if group is None else s.groups[group]
                 rows.append(replace(row, name="fpir_matrix", probe_group=probe_group, **about))  # type: ignore[arg-type]
         return rows
 
     def with_threshold(
         self, ends: Ends, found: Influence, moved: Sequence[Errors | None], held: _Held, what: _What
-    ) -> tuple[Ends, str, Floats]:
+    ) -> tuple[Ends, tuple[Note, ...], Floats]:
         """Widen limits at a given threshold for the threshold being an estimate; and people's influence by way of it.
 
         Where the held rate has few errors, or its threshold leaps, the two are said to cancel, so that nothing is said.
@@ -957,8 +947,8 @@ class _Estimator:
                 for one, of_one in zip(moved, others, strict=True)
             ]
             lowest, highest = pairs if name != "fnir" else pairs[::-1]  # a strict threshold makes few candidates
-            note = "" if all(pairs) else _OPEN
-            return (lowest[0] if lowest else 0.0, highest[1] if highest else what.highest), note, -found.of_people
+            notes = () if all(pairs) else (_OPEN,)
+            return (lowest[0] if lowest else 0.0, highest[1] if highest else what.highest), notes, -found.of_people
         # A strict threshold beyond all scores makes no candidates, and a lax one makes all.
         beyond = (1.0, 0.0) if name == "fnir" else (0.0, what.highest)
         rates = [end if one is None else one.rate for one, end in zip(others, beyond, strict=True)]
@@ -972,8 +962,8 @@ class _Estimator:
         high = max(float(joined[1]), ends[1], max(rates))
         slope = np.ptp([found.rate if one is None else one.rate for one in others]) / held.reach
         of_threshold = -found.of_people if held.is_tied else sign * slope * held.of_people
-        note = _OPEN if any(one is None for one in others) else ""
-        return (max(0.0, low), min(what.highest, high)), note, of_threshold
+        notes = (_OPEN,) if any(one is None for one in others) else ()
+        return (max(0.0, low), min(what.highest, high)), notes, of_threshold
 
 
 def range_within(measure: Estimand, ends: Floats) -> Ends:

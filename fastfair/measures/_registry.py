@@ -60,8 +60,6 @@ class Estimand:
         Whether it is a cost at a threshold, or of a calibration, that is fitted to the same comparisons.
     greatest : callable or None
         Returns the largest value of a cost, given the costs of errors.
-    note : str
-        What to know about intervals of measures of it.
     of : tuple of str
         Base metrics that a fairness measure is reported for; empty where it takes FMR and FNMR together.
     fair_value : float
@@ -94,7 +92,6 @@ class Estimand:
     methods: tuple[str, ...] = ()
     fitted: bool = False
     greatest: Callable[[Any], float] | None = None
-    note: str = ""
     of: tuple[str, ...] = ()
     fair_value: float = float("nan")
     families: tuple[str, ...] = ()
@@ -207,7 +204,6 @@ METRICS: dict[str, Estimand] = {
             "min_dcf", "minDCF", "Minimum detection cost",
             "What is the least weighted sum of FMR and FNMR that any threshold gives?", range=(0.0, _INF), fitted=True,
             greatest=lambda costs: costs.greatest_least,
-            note="minDCF is too low in small groups, as its threshold is fitted: likely too narrow",
         ),
         _metric(
             "cllr", "Cllr", "Cost of log-likelihood ratios",

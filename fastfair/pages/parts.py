@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
+from fastfair.uncertainty.notes import Note
+
 
 @dataclass(frozen=True)
 class Cell:
@@ -17,7 +19,7 @@ class Cell:
         What stands in it.
     interval : str
         What stands behind, in grey.
-    notes : sequence of str
+    notes : sequence of Note
         Notes of which the page shows the letters.
     look : str
         "few" where fewer than 30 errors are behind a number, or a verdict: "met", "not met", "undecided".
@@ -27,7 +29,7 @@ class Cell:
 
     text: str = ""
     interval: str = ""
-    notes: Sequence[str] = ()
+    notes: Sequence[Note] = ()
     look: str = ""
     drawing: str = ""
 

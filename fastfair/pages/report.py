@@ -23,6 +23,7 @@ from fastfair._version import __version__
 from fastfair.data.exclusions import sentences_on_exclusions
 from fastfair.errors import InputError, visible
 from fastfair.measures._registry import MEASURES, METRICS, measure_of, printed_name
+from fastfair.uncertainty.notes import Note
 from fastfair.uncertainty.quantities import IN_PER_CENT
 
 from .drawings import Scale, interval, placed
@@ -356,30 +357,7 @@ def _embedded(chapters: Sequence[Chapter], files: Mapping[str, str]) -> str:
     return text.replace("&", r"\u0026").replace("<", r"\u003c").replace(">", r"\u003e")
 
 
-# Numbers inside notes are in the JSON; a kind that says nothing without them is left out.
-_KINDS = (
-    (r"fewer than 30 errors", "Fewer than 30 errors: the rate is rough."),
-    (r"fewer than 30 false matches: .*|too narrow if few subjects cause most of them",
-     "Fewer than 30 false matches: the interval is too narrow if few people cause most of them."),
-    (r"no errors: .*", "No errors: Clopper and Pearson's interval for the effective sample size."),
-    (r"no failures: .*", "No failures: Clopper and Pearson's interval for the effective sample size."),
-    (r"nothing but .*", "Nothing but errors: Clopper and Pearson's interval for the effective sample size."),
-    (r"cautious upper limit .*", "If only people are independent, the upper limit is higher."),
-    (r"\d.* % of the errors involve .*|few subjects cause most false matches.*",
-     "Few people cause most errors: the interval is likely too narrow."),
-    (r"not computable in \d.* % of replicates", "Not computable in some replicates."),
-    (r"held by the operating point", ""),
-)  # fmt: skip
 _MOST_NAMED = 6
-
-
-def kind_of(note: str) -> str:
-    """Return the sentence for notes of a kind; empty for what needs no note."""
-    for pattern, kind in _KINDS:
-        if re.fullmatch(pattern, note):
-            return kind
-    text = re.sub(r"\d[\d.,]*(e[+-]?\d+)?(?= (replicates|comparisons|subjects|units)\b)", "some", note)
-    return f"{text[0].upper()}{text[1:]}." if text else ""
 
 
 class Notes:
@@ -388,9 +366,9 @@ class Notes:
     def __init__(self) -> None:
         self._rows: dict[str, dict[str, None]] = {}
 
-    def letters(self, notes: Sequence[str], row: str) -> list[str]:
+    def letters(self, notes: Sequence[Note], row: str) -> list[str]:
         """Return the letters of notes beside a number of a row."""
-        kinds = dict.fromkeys(filter(None, map(kind_of, notes)))
+        kinds = dict.fromkeys(filter(None, (note.on_page for note in notes)))
         for kind in kinds:
             self._rows.setdefault(kind, {})[row] = None
         return [letter(list(self._rows).index(kind)) for kind in kinds]

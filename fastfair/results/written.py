@@ -17,12 +17,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastfair.error_rates.operating_points import OperatingPoint, read_point
+from fastfair.uncertainty.notes import Code, Note, Noted
 
 if TYPE_CHECKING:
     from cattrs import Converter
 
 SCHEMA_VERSION = 1
 _NAMES = {"at": "operating_point"}  # what files call fields
+_OF_NOTES = "note", "flags"  # what files have besides the notes themselves
 
 
 UNWRITTEN = {"written": False}
@@ -59,17 +61,24 @@ def converter() -> Converter:
             for one in fields(kind)
         }
 
-    made.register_unstructure_hook_factory(
-        lambda kind: isinstance(kind, type) and is_dataclass(kind),
-        lambda kind: make_dict_unstructure_fn(kind, made, **changes(kind)),
-    )
+    def writing(kind: type[Any]) -> Callable[[Any], dict[str, Any]]:
+        write = make_dict_unstructure_fn(kind, made, **changes(kind))
+        if not issubclass(kind, Noted):
+            return write
+        return lambda row: write(row) | {name: getattr(row, name) for name in _OF_NOTES}
+
+    made.register_unstructure_hook_factory(lambda kind: isinstance(kind, type) and is_dataclass(kind), writing)
 
     def reading(kind: type[Any]) -> Callable[[Any, Any], Any]:
         read = make_dict_structure_fn(kind, made, **changes(kind))
         completed = getattr(kind, "_as_read", None)  # of a class that has more to do
+        if issubclass(kind, Noted):
+            return lambda content, _: (completed or (lambda row: row))(read(_with_notes(content), kind))
         return read if completed is None else lambda content, _: completed(read(content, kind))
 
     made.register_structure_hook_factory(lambda kind: isinstance(kind, type) and is_dataclass(kind), reading)
+    made.register_unstructure_hook(Note, Note.to_plain)
+    made.register_structure_hook(Note, lambda content, _: Note.from_plain(content))
     made.register_unstructure_hook(float, _number)
     made.register_structure_hook(float, lambda value, _: math.nan if value is None else float(value))
     made.register_unstructure_hook_func(_is_array, lambda array: _numbers(array.tolist()))
@@ -86,6 +95,14 @@ def converter() -> Converter:
 
     made.register_structure_hook_func(_is_keyed_by_objects, mapping)
     return made
+
+
+def _with_notes(content: dict[str, Any]) -> dict[str, Any]:
+    """Return a row with notes; files of earlier versions have their words alone."""
+    if "notes" in content or not content.get("note"):
+        return content
+    written = Note.of(Code.AS_WRITTEN, text=content["note"], flags=content.get("flags", ""))
+    return content | {"notes": [written.to_plain()]}
 
 
 def _number(value: float) -> float | str | None:
@@ -137,16 +154,19 @@ def _schema(kind: Any, parts: dict[str, Any]) -> dict[str, Any]:
     arguments, origin = get_args(kind), get_origin(kind)
     if _is_array(kind):
         return {"type": "array"}
+    if kind is Note:
+        values = {"type": "object", "additionalProperties": {"type": ["number", "string"]}}
+        told = {"code": {"enum": list(Code)}, "about": {"type": "string"}, "values": values}
+        return {"type": "object", "properties": told, "required": ["code", "values"]}
     if isinstance(kind, type) and is_dataclass(kind) and kind is not OperatingPoint:
         if kind.__name__ not in parts:
             parts[kind.__name__] = {}
             hints = get_type_hints(kind)
             written = [one for one in fields(kind) if one.metadata.get("written", True)]
-            parts[kind.__name__] = {
-                "type": "object",
-                "properties": {_NAMES.get(one.name, one.name): _schema(hints[one.name], parts) for one in written},
-                "required": [_NAMES.get(one.name, one.name) for one in written],
-            }
+            properties = {_NAMES.get(one.name, one.name): _schema(hints[one.name], parts) for one in written}
+            if issubclass(kind, Noted):
+                properties |= {name: {"type": "string"} for name in _OF_NOTES}
+            parts[kind.__name__] = {"type": "object", "properties": properties, "required": list(properties)}
         return {"$ref": f"#/$defs/{kind.__name__}"}
     if origin in (dict, Mapping) and arguments[0] is str:
         return {"type": "object", "additionalProperties": _schema(arguments[1], parts)}

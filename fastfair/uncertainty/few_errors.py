@@ -47,13 +47,11 @@ from fastfair.resampling.dependence import ENOUGH_PAIRS, CountModel, typical_att
 from fastfair.resampling.engine import Resampler
 from fastfair.resampling.error_lists import ErrorLists
 
-from .quantities import FITTED, RATES, Entry, Quantity, base_metric_of_ratio
+from .notes import CONCENTRATED, Code, Note
+from .quantities import FITTED, RATES, Entry, Quantity, base_metric_of_ratio, noted
 
 Floats = NDArray[np.float64]
 Cell = tuple[int, int] | None
-CONCENTRATED = 0.7  # share of false matches that 5 % of the subjects are involved in
-OF_FEW_SUBJECTS = f"few subjects cause {100 * CONCENTRATED:.0f} % or more of the false matches: likely too narrow"
-BY_QUANTILES = ", widened to the quantiles of replicates, which have other thresholds"
 MOST_PER_ERROR = 1 / 3  # of the subjects whose share of the errors is looked at
 _WIDE = 16.0  # the shape of a gamma law from which on its quantiles do not fall as it gets wider
 _MOST_TIMES = 1e9  # as many comparisons as there are; beyond it no number is named
@@ -159,7 +157,7 @@ class Limits(NamedTuple):
 
     low: float
     high: float
-    missing: str = ""
+    missing: Note | None = None
 
 
 class FewHeldErrors:
@@ -206,22 +204,23 @@ class FewHeldErrors:
             return self._between_rates(row, int(keys[k]), half)
         elif entry.point in self._held:  # a threshold or a measure
             missing = self._missing(self._held[entry.point], (1 - half) / 2)
-            return Limits(math.nan, math.nan, missing) if missing else None
+            return None if missing is None else Limits(math.nan, math.nan, missing)
         return None
 
     @staticmethod
     @cache
-    def _missing(held: _Held, tail: float) -> str:
+    def _missing(held: _Held, tail: float) -> Note | None:
         """Say that too few errors are expected at an operating point to judge rates there; else nothing."""
         if held.errors(tail)[0]:
-            return ""
-        kind, classes = ("false non-matches", "mated") if held.mated else ("false matches", "non-mated")
+            return None
+        errors, comparisons = ("false non-matches", "mated") if held.mated else ("false matches", "non-mated")
+        values: dict[str, float | str] = {"expected": held.rate * held.n, "errors": errors}
+        if held.expected < 0.9 * held.rate * held.n:
+            values["effective"] = held.expected
         needed = held.comparisons_needed(tail)
-        would_do = f"; about {float(f'{needed:.2g}'):,.0f} {classes} comparisons would do" if needed < math.inf else ""
-        number, effective = held.rate * held.n, ""
-        if held.expected < 0.9 * number:
-            effective = f", which tell as much as {held.expected:.2g} independent ones"
-        return f"below the resolution of the data: {number:.2g} {kind} are expected{effective}{would_do}"
+        if needed < math.inf:
+            values |= {"needed": float(f"{needed:.2g}"), "comparisons": comparisons}
+        return Note.of(Code.BELOW_RESOLUTION, **values)
 
     def _held_rate(self, point: int, freedom: float) -> _Held:
         """Return the rate that an operating point holds, as chance makes it vary at the population's threshold."""
@@ -429,7 +428,7 @@ def widened_to_quantiles(quantity: Quantity, replicates: Floats, confidence_leve
     )
     if 0 < quantity.estimate < 1 or (wider.low, wider.high) == (quantity.low, quantity.high):
         return wider
-    return replace(wider, note=quantity.note + BY_QUANTILES)
+    return noted(wider, Note(Code.WIDENED))
 
 
 _SIDES = {name: METRICS[name].sides for name in (*RATES, "eer", "act_dcf", *FITTED)}

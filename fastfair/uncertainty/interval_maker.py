@@ -21,21 +21,18 @@ from fastfair._lib.threads import in_threads
 from fastfair.error_rates.operating_points import ENOUGH_ERRORS
 from fastfair.error_rates.score_metrics import Costs
 from fastfair.errors import InputError
-from fastfair.measures._registry import METRICS, measure_of, methods_of, range_of
+from fastfair.measures._registry import measure_of, methods_of, range_of
 from fastfair.resampling.dependence import ENOUGH_PAIRS
 
-from .few_errors import CONCENTRATED, SampleSizes, widened_for_few_errors, widened_to_quantiles
+from .few_errors import SampleSizes, widened_for_few_errors, widened_to_quantiles
 from .inversion import FEW_DRAWN, INVERSION, NO_SUCH_ERRORS, MeasureInversion
+from .notes import CONCENTRATED, ENOUGH_EFFECTIVE_ERRORS, Code, Note
 from .quantities import (
-    BELOW_RESOLUTION,
     FAILURE_RATES,
     FITTED,
-    HELD,
-    NARROW,
     OF_MATED,
     RATES,
     RATIOS,
-    UNKNOWN_CONCENTRATION,
     WITH_FAILURES,
     Quantity,
     base_metric_of_ratio,
@@ -43,9 +40,6 @@ from .quantities import (
     noted,
 )
 
-ENOUGH_EFFECTIVE_ERRORS = 10
-NOT_KNOWN_WHOSE = "too narrow if few subjects cause most of them"  # after "fewer than 30 errors"
-OF_FEW_FALSE_MATCHES = f"fewer than {ENOUGH_ERRORS} false matches: {NOT_KNOWN_WHOSE}"
 _ROUNDING = 1e-12
 _SHIFTED = 0.5  # standard errors between estimate and mean of replicates from which on intervals miss the truth
 _OFTEN = 0.05  # share of replicates without a value from which on an interval must be read with care
@@ -54,28 +48,26 @@ _OFTEN = 0.05  # share of replicates without a value from which on an interval m
 # subjects do not help: moderately skewed ones needed room for 2 to 2.6 times the limit, 100 of them as well as 1,000,
 # and very skewed ones for 4 times.
 ROOM = 4
-FEW_GROUP_ERRORS = f"the group has fewer than {ENOUGH_PAIRS} such errors"  # instead of a method, too
-BY_PERCENTILES = "a group has no errors, so the interval is of percentiles: likely too narrow"
+FEW_GROUP_ERRORS = "few errors of the group"  # instead of a method
 CLOSED_FORM = "closed form"  # what that of intervals without replicates is called
 
 
 def _without_errors(quantity: Quantity, independent: float, confidence_level: float) -> Quantity:
     """Give a rate or EER of 0 or 1, which is the same in all replicates, Clopper and Pearson's interval."""
     upper = intervals.upper_limit_without_errors(independent, confidence_level)
-    kind = "failures" if quantity.name in FAILURE_RATES else "errors"
-    what = f"no {kind}" if quantity.estimate == 0 else f"nothing but {kind}"
+    code = Code.NO_ERRORS if quantity.estimate == 0 else Code.NOTHING_BUT_ERRORS
+    values: dict[str, float | str] = {"errors": "failures" if quantity.name in FAILURE_RATES else "errors"}
     # Only where subjects are drawn is it known how much their errors come together.
     known = independent != quantity.n_comparisons
-    number = f"{independent:,.0f} " if known else ""
-    note = f"{what}: the interval is Clopper and Pearson's, for {number}independent comparisons"
+    notes = [Note.of(code, **values, **({"n": independent} if known else {}))]
     if quantity.n_subjects and quantity.n_comparisons and not known:
         fewest = quantity.n_subjects if quantity.name in OF_MATED else quantity.n_subjects // 2
         if 0 < fewest < quantity.n_comparisons:
             widest = intervals.upper_limit_without_errors(fewest, confidence_level)
             limit = widest if quantity.estimate == 0 else 1 - widest
-            note += f"; cautious upper limit {limit:.3g}, if only subjects are independent"
+            notes.append(Note.of(Code.CAUTIOUS_LIMIT, limit=limit))
     low, high = (0.0, upper) if quantity.estimate == 0 else (1 - upper, 1.0)
-    return noted(replace(quantity, low=low, high=high, method="clopper-pearson"), note)
+    return noted(replace(quantity, low=low, high=high, method="clopper-pearson"), *notes)
 
 
 def one_sided(quantity: Quantity, alternative: str, costs: Costs | None) -> Quantity:
@@ -150,7 +142,7 @@ def may_be_of_few(quantity: Any, times: float = 1.0) -> bool:
 
 def has_few_false_matches(quantity: Quantity) -> bool:
     """Return whether an FMR has errors, but too few to see whether a few of its known subjects cause most of them."""
-    is_known = HELD not in quantity.note and quantity.n_subjects is not None
+    is_known = not quantity.is_held and quantity.n_subjects is not None
     return is_known and bool(quantity.n_errors) and may_be_of_few(quantity)
 
 
@@ -300,7 +292,7 @@ class IntervalMaker:
         elif quantity.estimate in (0, 1) and not math.isnan(independent):
             quantity = _without_errors(quantity, independent, confidence_level)
         elif reason := self._why_none(k, ends, made_by):
-            quantity = noted(replace(quantity, low=math.nan, high=math.nan), f"no interval: {reason}")
+            quantity = noted(replace(quantity, low=math.nan, high=math.nan), Note(reason))
         else:
             quantity = self._as_computed(k, quantity, ends, made_by, confidence_level, method)
         if method != "auto":
@@ -309,17 +301,17 @@ class IntervalMaker:
             quantity = widened_to_quantiles(quantity, self._replicates[k], confidence_level)
         return self._within_few_held(quantity, k, confidence_level)
 
-    def _why_none(self, k: int, ends: tuple[float, float], made_by: str) -> str:
-        """Say why a quantity has no interval; nothing where it has the one computed."""
-        if made_by in (NO_SUCH_ERRORS, FEW_GROUP_ERRORS):
-            return made_by
+    def _why_none(self, k: int, ends: tuple[float, float], made_by: str) -> Code | None:
+        """Return why a quantity has no interval; None where it has the one computed."""
+        if made_by == NO_SUCH_ERRORS:
+            return Code.NO_SUCH_ERRORS
+        if made_by == FEW_GROUP_ERRORS:
+            return Code.FEW_GROUP_ERRORS
         if self.sizes.unit == "subject" and self.quantities[k].n_subjects == 1:
-            return "there is one subject, so replicates do not vary"
+            return Code.ONE_SUBJECT
         if not self._spread[2][k]:
-            return "the rate does not vary between units" if made_by == CLOSED_FORM else "replicates do not vary"
-        if any(map(math.isnan, ends)):
-            return "too few replicates have a computable value for this method"
-        return ""
+            return Code.CONSTANT_RATE if made_by == CLOSED_FORM else Code.CONSTANT_REPLICATES
+        return Code.FEW_COMPUTABLE if any(map(math.isnan, ends)) else None
 
     def _as_computed(
         self, k: int, quantity: Quantity, ends: tuple[float, float], made_by: str, confidence_level: float, method: str
@@ -338,44 +330,39 @@ class IntervalMaker:
         if called == INVERSION and abs(low) < _ROUNDING:  # of a fair system's standard deviation, which is 0
             low = 0.0
         quantity = replace(quantity, low=low, high=high, method=called)
-        for note, flag in self._notes(k, quantity, made_by, method):
-            quantity = noted(quantity, note, flag)
-        return quantity
+        return noted(quantity, *self._notes(k, quantity, made_by, method))
 
-    def _notes(self, k: int, quantity: Quantity, made_by: str, method: str) -> Iterator[tuple[str, str]]:
-        """Yield what there is to say of a quantity with its interval, and the code of each note."""
+    def _notes(self, k: int, quantity: Quantity, made_by: str, method: str) -> Iterator[Note]:
+        """Yield what there is to say of a quantity with its interval."""
         few_effective, concentrated = has_few_effective_errors(quantity), are_concentrated(quantity)
-        concentrated = concentrated and HELD not in quantity.note
+        concentrated = concentrated and not quantity.is_held
         rests_on_concentrated = rests_on_any(quantity, self._concentrated)
         few = has_few_false_matches(quantity) or (
             quantity.name not in FITTED and rests_on_any(quantity, self._of_few_false_matches)
         )
         measure, not_computable = measure_of(quantity.name), quantity.not_computable or 0.0
         if few_effective:
-            yield f"fewer than {ENOUGH_EFFECTIVE_ERRORS} effective errors: likely too narrow", NARROW
+            yield Note(Code.FEW_EFFECTIVE_ERRORS)
         if made_by == FEW_DRAWN:
-            few_in_all = "fewer than 10 errors in all groups, and none in one"
-            yield f"{few_in_all}: likely too narrow where few subjects cause most", NARROW
+            yield Note(Code.FEW_DRAWN)
         if concentrated:
-            share = f"{100 * (quantity.concentration or 0.0):.0f} %"
-            yield f"{share} of the errors involve the 5 % of subjects with most: likely too narrow", NARROW
+            yield Note.of(Code.CONCENTRATED, share=f"{100 * (quantity.concentration or 0.0):.0f} %")
         if rests_on_concentrated:
-            yield "few subjects cause most false matches: likely too narrow", NARROW
+            yield Note(Code.RESTS_ON_CONCENTRATED)
         is_noted = rests_on_concentrated or few_effective or concentrated or made_by == FEW_DRAWN
         if few and self.sizes.unit == "subject" and not is_noted:
-            yield NOT_KNOWN_WHOSE if quantity.name in RATES else OF_FEW_FALSE_MATCHES, UNKNOWN_CONCENTRATION
+            yield Note(Code.UNKNOWN_WHOSE if quantity.name in RATES else Code.FEW_FALSE_MATCHES)
         if quantity.name.endswith("(min_dcf)"):
-            yield METRICS["min_dcf"].note, NARROW
+            yield Note(Code.FITTED_COST)
         if measure is not None and made_by not in (INVERSION, FEW_DRAWN):
             if method == "auto" and measure.fairer != "nearer":
-                yield BY_PERCENTILES, NARROW
+                yield Note(Code.BY_PERCENTILES)
             if abs(self._spread[1][k]) > _SHIFTED * (quantity.standard_error or 0.0):
-                to_one_side = "replicates lie mostly to one side of the estimate, as chance makes groups differ"
-                yield f"{to_one_side}: see Coverage in the docs", ""
+                yield Note(Code.SHIFTED_REPLICATES)
         if not_computable > _OFTEN:
-            yield f"not computable in {100 * not_computable:.0f} % of replicates", ""
+            yield Note.of(Code.OFTEN_NOT_COMPUTABLE, share=f"{100 * not_computable:.0f} %")
         if quantity.low == -math.inf or quantity.high == math.inf:
-            yield "the interval is unbounded, as groups have no errors in some replicates", ""
+            yield Note(Code.UNBOUNDED)
 
     def _widen_to_hold_together(self, made: list[Quantity], confidence_level: float, method: str) -> None:
         """Widen the intervals of quantities that two or more groups have at one operating point, in place.
@@ -398,7 +385,7 @@ class IntervalMaker:
         if quantity.name == "threshold":
             return quantity.at is not None and quantity.at.is_given
         # A rate of 0 or 1 is not held, but all that the data have below, or above, what is asked for.
-        return self._replicates is None and HELD in quantity.note and quantity.estimate not in (0, 1)
+        return self._replicates is None and quantity.is_held and quantity.estimate not in (0, 1)
 
     @cached_property
     def _concentrated(self) -> list[Quantity]:
@@ -422,7 +409,7 @@ class IntervalMaker:
         n = len(self.quantities)
         if self._replicates is None:
             errors = np.full(n, np.nan) if self._errors is None else self._errors
-            at_ends = [HELD in q.note and q.estimate in (0, 1) for q in self.quantities]
+            at_ends = [q.is_held and q.estimate in (0, 1) for q in self.quantities]
             errors = np.where(at_ends, 0.0, errors)
             return errors, np.zeros(n), errors > 0, np.zeros(n)
         errors, means, varies, not_computable = self._in_stretches(_spread, range(n))
@@ -522,19 +509,19 @@ class IntervalMaker:
             least, most = range_of(quantity.name, self.costs)
             low, high = max(least, np.fmin(quantity.low, ends[0])), min(most, np.fmax(quantity.high, ends[1]))
             quantity = replace(quantity, low=float(low), high=float(high))
-        return noted(quantity, limits.missing, BELOW_RESOLUTION) if limits.missing else quantity
+        return noted(quantity, limits.missing) if limits.missing else quantity
 
 
 def _is_at_held_threshold(quantity: Quantity) -> bool:
     at_held = quantity.at is not None and not quantity.at.is_given
-    return quantity.name in (*RATES, *WITH_FAILURES) and at_held and HELD not in quantity.note
+    return quantity.name in (*RATES, *WITH_FAILURES) and at_held and not quantity.is_held
 
 
 def _has_method(quantity: Quantity, method: str) -> bool:
     """Return whether a method is meant for a quantity: for "auto", the logit interval of a rate."""
     name = "logit" if method == "auto" else method
     inside = 0 < quantity.estimate < (1 if name == "logit" else math.inf)
-    return name in methods_of(quantity.name) and HELD not in quantity.note and inside
+    return name in methods_of(quantity.name) and not quantity.is_held and inside
 
 
 def _with_failures(quantity: Quantity, scored: float, rate: float) -> float:
@@ -713,6 +700,6 @@ def families(quantities: Sequence[Quantity]) -> Iterator[list[int]]:
     """List the positions of each quantity that two or more groups have at one operating point."""
     found: dict[object, list[int]] = {}
     for k, quantity in enumerate(quantities):
-        if quantity.group is not None and HELD not in quantity.note:
+        if quantity.group is not None and not quantity.is_held:
             found.setdefault((quantity.name, quantity.at), []).append(k)
     yield from (rows for rows in found.values() if len(rows) > 1)

@@ -40,7 +40,7 @@ from fastfair.resampling.engine import Replicates
 from .quantities import Entry, EntryKey, Selection, measure_entries, measured_quantities, n_calls
 
 Floats = NDArray[np.float64]
-NO_SUCH_ERRORS = "no group has such errors"  # instead of a method
+NO_SUCH_ERRORS = "no such errors"  # instead of a method
 FEW_DRAWN = "inversion with few errors"  # drawn anew
 INVERSION = "inversion"  # what the method of intervals by test inversion is called
 # Powers that the groups' differences are raised to: 0 is fair, 1 as estimated. Shares are interpolated between them.

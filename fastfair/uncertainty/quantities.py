@@ -22,11 +22,7 @@ from fastfair.measures._fairness import KINDS, BaseMetric, MeasuredQuantity, mea
 from fastfair.measures._registry import MATED, METRICS, methods_of, names_of, printed_name, quantity_name
 from fastfair.resampling.engine import Replicates
 
-HELD = "held by the operating point"
-# Codes of notes, which verdicts read.
-TOO_NARROW = "likely too narrow"  # in notes of intervals
-NARROW, BELOW_RESOLUTION, UNKNOWN_CONCENTRATION = "narrow", "below-resolution", "unknown-concentration"
-LEAVES_ROOM = "leaves-room"
+from .notes import Note, Noted
 
 RATES, WITH_FAILURES, FAILURE_RATES = map(names_of, ("rate", "rate with failures", "failure rate"))
 IN_PER_CENT = tuple(name for name in METRICS if "logit" in methods_of(name))  # proportions
@@ -39,15 +35,15 @@ _FIRST = (
     "requirement", "application", "name", "group", "stratum", "standardised", "at", "threshold", "weight", "fraction",
     "cut", "relation", "bound", "estimate", "low", "high",
 )  # fmt: skip
-_LAST = ("n_comparisons", "n_errors", "n_subjects", "note", "flags")
-_COPIED = ("group", "estimate", "n_comparisons", "n_errors", "n_subjects", "note")
+_LAST = ("n_comparisons", "n_errors", "n_subjects", "notes")
+_COPIED = ("group", "estimate", "n_comparisons", "n_errors", "n_subjects", "notes")
 
 _Grouped = TypeVar("_Grouped", bound="Estimate")
 Key = tuple[str, str | None, str | None, OperatingPoint | None]
 Group = str | tuple[str, str] | None  # a group, the reference's and the probe's, or all comparisons
 
 
-class Estimated:
+class Estimated(Noted):
     """A row of a result: how its operating point and its title are written, and whether it has an interval."""
 
     name: str
@@ -93,8 +89,8 @@ class Estimate(Estimated):
         Its interval; NaN where there is none, and `note` says why.
     n_comparisons, n_errors, n_subjects : int or None
         Numbers of comparisons, errors and subjects behind a rate; None for what is no rate.
-    note : str
-        Warnings for the reader; may be empty.
+    notes : tuple of Note
+        Warnings for the reader; `note` is their text, and `flags` the codes of what verdicts depend on.
     """
 
     group: str | None = None
@@ -104,7 +100,7 @@ class Estimate(Estimated):
     n_comparisons: int | None = None
     n_errors: int | None = None
     n_subjects: int | None = None
-    note: str = ""
+    notes: tuple[Note, ...] = ()
 
     _unused: ClassVar[tuple[str, ...]] = ()  # of these attributes, those that rows of a class have none of
 
@@ -132,7 +128,7 @@ def of_group(rows: Sequence[_Grouped], group: str | None, groups: Sequence[str],
 
 def warn_of_narrow(rows: Sequence[Estimate]) -> None:
     """Warn where the notes of rows say that an interval is likely too narrow."""
-    if any(TOO_NARROW in row.note for row in rows):
+    if any(note.is_narrow for row in rows for note in row.notes):
         warn("some intervals are likely too narrow: the notes of the rates say why", NarrowIntervalsWarning)
 
 
@@ -170,12 +166,11 @@ class Quantity(Estimated):
     concentration : float or None
         The share of a rate's errors that involve one of the 5 % of subjects with most of them; None without errors,
         without subjects, and for other quantities.
-    note : str
-        Warnings for the reader, such as "fewer than 30 errors"; may be empty.
-    flags : str
-        Codes of what verdicts depend on, separated by spaces; may be empty. "narrow": the interval is likely too
-        narrow. "below-resolution": too few errors are expected at the operating point. "unknown-concentration": there
-        are too few false matches to see whether few subjects cause most of them.
+    notes : tuple of Note
+        Warnings for the reader. `note` is their text, such as "fewer than 30 errors", and `flags` the codes of what
+        verdicts depend on, separated by spaces; both may be empty. "narrow": the interval is likely too narrow.
+        "below-resolution": too few errors are expected at the operating point. "unknown-concentration": there are too
+        few false matches to see whether few subjects cause most of them.
     probe_group : str or None
         For "fmr_matrix", the probe's group.
     """
@@ -192,10 +187,9 @@ class Quantity(Estimated):
     n_comparisons: int | None = None
     n_errors: int | None = None
     n_subjects: int | None = None
-    note: str = ""
+    notes: tuple[Note, ...] = ()
     probe_group: str | None = None
     concentration: float | None = None
-    flags: str = ""
 
     def _as_read(self) -> Quantity:
         """Tell an interval that is withheld, whose ends are NaN, from none; JSON has null for both."""
@@ -211,15 +205,9 @@ class Quantity(Estimated):
         return self.name, self.group, self.probe_group, self.at
 
 
-def noted(quantity: Quantity, note: str, flag: str = "") -> Quantity:
-    """Return a quantity with one more note, and its code."""
-    notes, flags = (quantity.note, note), dict.fromkeys((*quantity.flags.split(), *flag.split()))
-    return replace(quantity, note="; ".join(filter(None, notes)), flags=" ".join(flags))
-
-
-def has_flag(quantity: Any, *flags: str) -> bool:
-    """Return whether any of these codes is among the flags of a quantity, or of another estimate with flags."""
-    return not set(flags).isdisjoint(quantity.flags.split())
+def noted(quantity: Quantity, *notes: Note) -> Quantity:
+    """Return a quantity with more notes."""
+    return replace(quantity, notes=(*quantity.notes, *notes)) if notes else quantity
 
 
 def table_of(rows: Sequence[Any]) -> dict[str, list[Any]]:
@@ -239,7 +227,7 @@ def in_words(one: Estimated) -> str:
 
     Rows that name no quantity have a rate.
     """
-    if HELD in getattr(one, "note", ""):
+    if one.is_held:
         return rate_with_interval(one.estimate)
     write = rate_with_interval if getattr(one, "name", IN_PER_CENT[0]) in IN_PER_CENT else number_with_interval
     return write(one.estimate, one.low, one.high)

@@ -20,8 +20,6 @@ import fastfair as ff
 from fastfair._lib import seeds
 from fastfair._lib.workers import Workers
 from fastfair.bands.curve import (
-    FAIR_OUTSIDE,
-    NOTHING_TO_DRAW,
     BandRequest,
     BandSettings,
     CurveMaker,
@@ -35,6 +33,7 @@ from fastfair.measures import MEASURES as FACTS
 from fastfair.measures._registry import at_any_threshold
 from fastfair.resampling.units import Units
 from fastfair.uncertainty.few_errors import Limits
+from fastfair.uncertainty.notes import Code, Note, has_code
 
 pytestmark = pytest.mark.jit  # minutes without
 LEVELS = [0.1, 0.3, 0.6]
@@ -187,7 +186,7 @@ def test_a_group_without_errors_has_no_interval_of_measures():
     e = few_men()
     band = ff.fairness_band(e, "gini", "fnmr", [0.001, 0.4], n_resamples=100, rng=0)
     assert np.isnan(band.low).tolist() == np.isnan(band.band_high).tolist() == [False, True]
-    assert f"FMR 0.4: {NOTHING_TO_DRAW}" in band.note
+    assert f"FMR 0.4: {Note(Code.NO_ERRORS_TO_DRAW)}" in band.note
 
 
 def test_all_bands_have_the_intervals_of_each():
@@ -201,7 +200,7 @@ def test_all_bands_have_the_intervals_of_each():
                 np.testing.assert_array_equal(getattr(found, field), getattr(band, field))
     assert bands["roc"].to_json() == ff.roc_band(e, **asked).to_json()
     note, low = (json.loads(bands["fairness_gini_fnmr"].to_json())[name] for name in ("note", "low"))
-    assert f"FMR 0.4: {NOTHING_TO_DRAW}" in note
+    assert f"FMR 0.4: {Note(Code.NO_ERRORS_TO_DRAW)}" in note
     assert low[0] is None
 
 
@@ -216,8 +215,8 @@ def test_all_bands_of_quantiles_say_once_that_fairness_measures_are_no_test(rand
             rng=0,
         )
     assert len(given) == 1
-    assert bands["fairness_gini_fnmr"].note == bands["fairness_gini_fmr"].note == FAIR_OUTSIDE
-    assert FAIR_OUTSIDE not in bands["fairness_group_to_average_ratio_fnmr"].note
+    assert bands["fairness_gini_fnmr"].note == bands["fairness_gini_fmr"].note == str(Note(Code.FAIR_OUTSIDE))
+    assert not has_code(bands["fairness_group_to_average_ratio_fnmr"], Code.FAIR_OUTSIDE)
 
 
 @pytest.mark.parametrize("group", [None, "f", "m"])

@@ -17,7 +17,7 @@ import fastfair as ff
 from fastfair import intervals
 from fastfair.bands.curve import RocBand
 from fastfair.evaluation.result import Evaluation
-from fastfair.uncertainty.few_errors import BY_QUANTILES, OF_FEW_SUBJECTS
+from fastfair.uncertainty.notes import Code, has_code
 
 pytestmark = pytest.mark.jit  # thousands of passes
 LEVELS = [0.2, 0.02, 0.05]
@@ -166,7 +166,7 @@ def test_where_a_curve_falls_within_the_uncertainty_of_its_threshold_intervals_h
     assert (band.high >= high - 1e-12).all()
     assert high[1] > ff.evaluate(c, ff.at_fmr(none), measures=[], n_resamples=2, rng=0).quantity("fnmr").high
     assert f"FMR {none:.3g} to 0.3: no errors" in band.note
-    assert BY_QUANTILES in band.note
+    assert has_code(band, Code.WIDENED)
     assert band.band_high[0] > 0.5
 
 
@@ -193,7 +193,9 @@ def test_intervals_and_notes_are_those_of_evaluate(c):
     quantities = [evaluation.quantity("fnmr", at=ff.at_fmr(level)) for level in levels]
     assert np.array([(q.low, q.high) for q in quantities]).T.tolist() == [band.low.tolist(), band.high.tolist()]
     for level, quantity in zip(levels, quantities, strict=True):
-        assert (OF_FEW_SUBJECTS in quantity.note) == (f"{level:g}" in band.note and OF_FEW_SUBJECTS in band.note)
+        assert has_code(quantity, Code.HELD_BY_FEW_SUBJECTS) == (
+            f"{level:g}" in band.note and has_code(band, Code.HELD_BY_FEW_SUBJECTS)
+        )
 
 
 def test_evaluate_warns_of_a_threshold_that_few_subjects_hold():
@@ -207,9 +209,9 @@ def test_a_threshold_that_few_subjects_hold_is_noted():
     def band(shift: float, **options) -> RocBand:
         return flat.roc_band(hubs(shift), [0.02], n_resamples=200, rng=0, **options)
 
-    assert OF_FEW_SUBJECTS in band(2.0).note
-    assert OF_FEW_SUBJECTS not in band(0.0).note
-    assert OF_FEW_SUBJECTS in band(2.0, method="percentile").note
+    assert has_code(band(2.0), Code.HELD_BY_FEW_SUBJECTS)
+    assert not has_code(band(0.0), Code.HELD_BY_FEW_SUBJECTS)
+    assert has_code(band(2.0, method="percentile"), Code.HELD_BY_FEW_SUBJECTS)
 
 
 def test_fairness_bands_hold_the_fair_value_where_a_group_has_no_errors():

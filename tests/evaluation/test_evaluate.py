@@ -118,6 +118,7 @@ def test_frames_and_json_hold_every_quantity(evaluation, tmp_path):
         "high",
         "standard_error",
         "not_computable",
+        "notes",
         "note",
         "flags",
         "probe_group",

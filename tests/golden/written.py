@@ -19,7 +19,7 @@ import fastfair as ff
 
 CODES = ("flags", "verdict", "method", "kind", "relation", "different", "outside", "best", "worst")  # texts that judge
 # Texts, settings that are told elsewhere, and what results are made of.
-_PASSED = ("settings", "drawn", "left_out", "description", "uncertainty", "traces", "seed", "rng")
+_PASSED = ("settings", "notes", "drawn", "left_out", "description", "uncertainty", "traces", "seed", "rng")
 _MOST = 6  # numbers of an array that are shown
 _DEEPEST = 6
 _OF_VECTORS = ("vector", "embedding", "trials", "identities", "coverage_experiment")  # words of places
@@ -81,6 +81,8 @@ def _row_of(value: Any) -> dict[str, Any]:
     """Return the numbers and codes of a row, which has nothing else but texts; {} for what is no row."""
     found = {}
     for field in dataclasses.fields(value):
+        if field.name == "notes":
+            continue
         one = getattr(value, field.name)
         if isinstance(one, tuple) and all(isinstance(part, str) for part in one):
             one = ",".join(one)
@@ -89,6 +91,8 @@ def _row_of(value: Any) -> dict[str, Any]:
                 return {}
         elif isinstance(one, bool | np.bool_ | numbers.Number) or field.name in CODES:
             found[field.name] = one
+    if type(value).__name__ in ("Quantity", "IdentifiedRate", "CheckedQuantity"):
+        found["flags"] = value.flags
     return found
 
 

@@ -18,7 +18,6 @@ from fastfair._lib.tables import in_rows
 from fastfair._lib.text import p_value, value_and_interval
 from fastfair.errors import InputError, OutputError
 from fastfair.evaluation.result import Evaluation
-from fastfair.pages.report import kind_of
 
 AT = [ff.at_fmr(0.05)]
 HOSTILE = ("<img src=x onerror=alert(1)>", "</script><b>\"quoted\" & 'so'</b>", "\x1b[31mred\nline", "{{ 7 * 7 }} $x$")
@@ -175,7 +174,7 @@ def test_notes_stand_once_with_their_rows(tmp_path):
     told = "".join(page.text)
     assert told.count("Fewer than 30 errors: the rate is rough.") == 1
     assert not re.search(r"for [\d,]+ independent comparisons", told[: told.index("{")] if "{" in told else told)
-    kinds = {kind_of(note) for q in ev.quantities for note in q.note.split("; ") if note}
+    kinds = {note.on_page for q in ev.quantities for note in q.notes}
     assert len(kinds) < 20
     assert not any(re.search(r"\d{2,} independent", kind) for kind in kinds)
 

@@ -230,7 +230,7 @@ def test_failed_comparisons_that_are_left_out_need_no_quality(tmp_path):
 def test_results_are_tables_json_plots_and_pages(tmp_path):
     c, quality, _ = drawn(9)
     found = curve(c, quality)
-    assert found.to_frame().shape == (33, 13)
+    assert found.to_frame().shape == (33, 14)
     content = json.loads(found.to_json())
     assert [row["group"] for row in content["areas"]] == [None, "0", "1"]
     assert found.plot().get_xlabel() == "Share of mated comparisons discarded"

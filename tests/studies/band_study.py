@@ -198,9 +198,9 @@ def _compared(band: RocBand | FairnessBand, truth: Floats) -> tuple[object, ...]
 def _noted(band: RocBand | FairnessBand) -> NDArray[np.bool_]:
     """Return at which levels the note warns: it names the least and the largest, or none where it holds for all."""
     noted = np.zeros(band.fmr.size, bool)
-    for part in band.note.split("; "):
-        if WARNING in part:
-            at = re.match(r"FMR (\S+?)(?: to (\S+?))?: ", part)
+    for note in band.notes:
+        if WARNING in str(note):
+            at = re.match(r"FMR (\S+)(?: to (\S+))?$", note.about)
             first, last = (float(at[1]), float(at[2] or at[1])) if at else (0.0, 1.0)
             noted |= (band.fmr >= first * (1 - ROUNDED)) & (band.fmr <= last * (1 + ROUNDED))
     return noted

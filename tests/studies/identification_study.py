@@ -13,7 +13,7 @@ import numpy as np
 from scipy.special import ndtr
 
 import fastfair as ff
-from fastfair.identification.identify import OF_ENROLLED
+from fastfair.uncertainty.notes import Code, has_code
 
 from .populations import Floats
 from .processes import coverage, study_parser
@@ -170,8 +170,9 @@ def _look(kind: Kind, gallery: str, seed: int) -> Iterable[tuple[str, bool]]:
             row = found.of("fpir" if name == "fpir" else "fnir", group, at)
             holds = row.low <= truth <= row.high
             yield name + (" of groups" if group else ""), holds
-            yield "noted", OF_ENROLLED in row.note
-            if OF_ENROLLED not in row.note:
+            is_noted = has_code(row, Code.FEW_ENROLLED)
+            yield "noted", is_noted
+            if not is_noted:
                 yield "without note", holds
     counts = [found.failure_counts(name, points[0]) for name in ("fpir", "fnir")]
     for one in counts:

@@ -147,7 +147,7 @@ def test_bad_input_is_refused(asked, told):
 
 def test_results_are_tables_json_and_plots():
     found = applied(drawn(12, 100), ff.at_fmr(0.05), drawn(13))
-    assert found.to_frame().shape == (6, 11)
+    assert found.to_frame().shape == (6, 12)
     assert [row["group"] for row in json.loads(found.to_json())["rates"]] == [None, None, "0", "0", "1", "1"]
     assert found.plot(rate="fnmr").get_xlabel() == "False non-match rate"
     assert "for exactly this threshold" in found.summary()

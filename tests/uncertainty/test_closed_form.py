@@ -12,7 +12,6 @@ from helpers.refusals import refused
 import fastfair as ff
 from fastfair.errors import NarrowIntervalsWarning
 from fastfair.intervals import logit_interval
-from fastfair.uncertainty.quantities import HELD
 
 GIVEN, FOUND = ff.at_threshold(1.0), ff.at_fmr(0.05)
 RATES = ("fmr", "fnmr", "fmr_matrix")
@@ -34,7 +33,7 @@ def test_rates_have_intervals_and_nothing_else_has(evaluation):
             assert (q.low, q.high) == (q.estimate, q.estimate)
         elif q.name not in RATES or q.at == ff.at_mean_group_eer():
             assert (q.low, q.high, q.method) == (None, None, None)
-        elif HELD in q.note:
+        elif q.is_held:
             assert q.low == q.high == q.estimate
         else:
             assert q.low < q.estimate < q.high

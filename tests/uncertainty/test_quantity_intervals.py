@@ -18,7 +18,8 @@ from fastfair.errors import EmptyGroupWarning, InputError, NarrowIntervalsWarnin
 from fastfair.evaluation.result import Evaluation
 from fastfair.intervals import confidence_interval, logit_interval
 from fastfair.uncertainty import quantities
-from fastfair.uncertainty.interval_maker import NOT_KNOWN_WHOSE, rests_on_any
+from fastfair.uncertainty.interval_maker import rests_on_any
+from fastfair.uncertainty.notes import Flag, has_flag
 from fastfair.uncertainty.quantities import Quantity
 
 pytestmark = pytest.mark.jit  # thousands of passes
@@ -416,8 +417,8 @@ def test_fewer_than_30_false_matches_are_noted_for_rates_and_what_rests_on_them(
         rates = [found.quantity("fmr", group, at=at) for group in (None, "x", "y")]
         assert all((0 < q.n_errors < 30) == expected for q in rates)
         of_fmr = [q for q in found.quantities if q.at == at and q.name.endswith("(fmr)") and q.low == q.low]
-        assert {NOT_KNOWN_WHOSE in q.note for q in (*rates, *of_fmr)} == {expected}
-        assert NOT_KNOWN_WHOSE not in found.quantity("gini(fnmr)", at=at).note
+        assert {has_flag(q, Flag.UNKNOWN_CONCENTRATION) for q in (*rates, *of_fmr)} == {expected}
+        assert not has_flag(found.quantity("gini(fnmr)", at=at), Flag.UNKNOWN_CONCENTRATION)
 
 
 @pytest.mark.parametrize("method", ["auto", "bca", "basic"])
