@@ -69,8 +69,14 @@ class RateEvidence:
     strata: Any = 1.0
 
     def __post_init__(self) -> None:
-        for one in fields(self):
-            object.__setattr__(self, one.name, np.asarray(getattr(self, one.name), np.float64))
+        names = [one.name for one in fields(self)]
+        arrays = np.broadcast_arrays(*(np.asarray(getattr(self, name), np.float64) for name in names))
+        for name, array in zip(names, arrays, strict=True):
+            object.__setattr__(self, name, array)
+
+    def __getitem__(self, rows: Any) -> Self:
+        """Return the evidence of some of the rates."""
+        return replace(self, **{one.name: getattr(self, one.name)[rows] for one in fields(self)})
 
     def interval(self, level: float) -> tuple[Floats, Floats]:
         """Return the limits to both sides; NaN for a rate of 0 or 1 whose effective sample size is not known."""
@@ -146,21 +152,30 @@ class HeldRate(NamedTuple):
     Attributes
     ----------
     rate : float
-        What is held.
+        What it is held at.
     n : int
         The number of comparisons, or of searches, that it is held over.
     standard_error, degrees_of_freedom : float
         Of the data's rate at the population's threshold.
+    name : str
+        Which rate it is, such as "fmr".
     """
 
     rate: float
     n: int
     standard_error: float
     degrees_of_freedom: float
+    name: str = ""
 
     @classmethod
     def of(
-        cls, rate: float, n: int, degrees_of_freedom: float, standard_error: float = 0.0, effective: float | None = None
+        cls,
+        rate: float,
+        n: int,
+        degrees_of_freedom: float,
+        standard_error: float = 0.0,
+        effective: float | None = None,
+        name: str = "",
     ) -> Self:
         """Make that of a rate.
 
@@ -169,7 +184,7 @@ class HeldRate(NamedTuple):
         """
         binomial = rate * (1 - rate) / n
         error = max(standard_error, math.sqrt(binomial)) if effective is None else math.sqrt(binomial * n / effective)
-        return cls(rate if rate > _LEAST_HELD else 0.0, n, error, degrees_of_freedom)
+        return cls(rate if rate > _LEAST_HELD else 0.0, n, error, degrees_of_freedom, name)
 
     @property
     def expected(self) -> float:

@@ -153,7 +153,7 @@ def test_more_subjects_shrink_all_that_limits_are_made_of():
     assert freedom.tolist() == [77.0, 77.0]
     assert effective.tolist() == [120.0, 160.0]
     assert raised[0] == 0.0025
-    assert strata == 3.0
+    assert strata.tolist() == [3.0, 3.0]
     assert (evidence.times(0.01).degrees_of_freedom == 1).all()
 
 
