@@ -13,6 +13,7 @@ import re
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
@@ -509,19 +510,19 @@ def read_statement(statement: str) -> tuple[str, float]:
 
 def _claimed_rate(evaluation: Evaluation, quantity: Quantity, claimed: float, level: float) -> ClaimedRate:
     n, errors, subjects = quantity.n_comparisons or 0, quantity.n_errors or 0, quantity.n_subjects or 0
-    limit = ends_of(quantity)[1]
-    evidence = Evidence.of(evaluation, quantity)
+    limit, row = ends_of(quantity)[1], evaluation.quantities.index(quantity)
     pvalue = above = needed = math.nan
     doubt = ""
-    if evidence is not None:
-        pvalue, above = evidence.pvalue(claimed), evidence.pvalue_above(claimed)
+    if not math.isnan(limit):
+        evidence = evaluation.maker.evidence[row]
+        pvalue, above = (float(evidence.pvalue(claimed, side)) for side in ("upper", "lower"))
         if not evaluation.rates[0].at.is_given:  # the limits are those of the threshold, too
-            of_limit, row = evaluation.maker.pvalue_of_limit, evaluation.quantities.index(quantity)
+            of_limit = evaluation.maker.pvalue_of_limit
             pvalue = max(pvalue, of_limit(row, claimed, upper=True)) if pvalue < 0.5 else pvalue
             above = max(above, of_limit(row, claimed, upper=False)) if above < 0.5 else above
         doubt = doubts_about(quantity, lambda room: limit * room <= claimed)
         if not has_flag(quantity, Flag.BELOW_RESOLUTION):
-            needed = evidence.times_needed(claimed, level) * (subjects or n)
+            needed = evidence.times_needed(claimed, level, partial(room_for, quantity)) * (subjects or n)
     return ClaimedRate._of(
         quantity, n_comparisons=n, n_errors=errors, pvalue=pvalue, pvalue_adjusted=pvalue, pvalue_above=above,
         verdict=verdict_of(pvalue, above, 1 - level, doubt), doubt=doubt,
@@ -1146,9 +1147,10 @@ def _doubt(one: Requirement, row: Any, limit: float, dependent: str) -> str:
 
 def _needed(evaluation: Evaluation, quantity: Quantity, bound: float, level: float) -> str:
     """Say how many subjects, or comparisons, would show that a rate is within the bound if it stays as it is."""
-    evidence = Evidence.of(evaluation, quantity)
-    is_below = has_flag(quantity, Flag.BELOW_RESOLUTION)  # whose note says how many comparisons would do
-    times = math.inf if evidence is None or is_below else evidence.times_needed(bound, level)
+    if math.isnan(ends_of(quantity)[1]) or has_flag(quantity, Flag.BELOW_RESOLUTION):  # its note says how many would do
+        return ""
+    evidence = evaluation.maker.evidence[evaluation.quantities.index(quantity)]
+    times = evidence.times_needed(bound, level, partial(room_for, quantity))
     there, what = (quantity.n_subjects, "subjects") if quantity.n_subjects else (quantity.n_comparisons, "comparisons")
     if not there or not 1 < times < math.inf:
         return ""

@@ -6,7 +6,6 @@ be infinite, as a ratio to a rate of zero is, and then counts as the largest.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable
 from typing import Annotated, Any
 
@@ -15,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from fastfair._lib import validation
 from fastfair._lib.arguments import Array, Kind, checked
+from fastfair._lib.proportions import clopper_pearson_line, student_line
 from fastfair.errors import InputError
 
 __all__ = [
@@ -218,13 +218,8 @@ def _logit(values: Floats, center: Floats, tail: float, *, degrees_of_freedom: A
 
 def logit_ends(center: Floats | float, spread: Floats | float, freedom: Floats | float, tail: float) -> Ends:
     """Return what `logit_interval` does, of arguments that are known to be right; tail: the probability beyond each."""
-    from scipy.special import expit, stdtrit
-
-    with np.errstate(invalid="ignore", divide="ignore"):
-        odds, reach = _log_odds(center), stdtrit(freedom, 1 - tail) * _odds_error(center, spread, freedom)
-        low, high = expit(odds - reach), expit(odds + reach)
-    has_odds = np.isfinite(odds)
-    return np.where(has_odds, low, np.nan), np.where(has_odds, high, np.nan)
+    low, high = (student_line(sign, center, spread, freedom).limit(tail) for sign in (-1, 1))
+    return low, high
 
 
 METHODS_FOR_ANYTHING.update(percentile=_percentile, basic=_basic, normal=_normal, bca=_bca)
@@ -368,23 +363,10 @@ def logit_pvalues(
         The first is at most 1 minus a level, above 0.5, exactly where the one-sided upper limit of that level by
         `logit_interval` is at most what is claimed; the second where the lower limit is at least that.
     """
-    from scipy.special import stdtr
-
-    error = float(_odds_error(estimate, standard_error, degrees_of_freedom))
-    apart = float(_log_odds(claimed) - _log_odds(estimate))
-    below = apart / error if error else math.copysign(math.inf, apart)
-    return float(stdtr(degrees_of_freedom, -below)), float(stdtr(degrees_of_freedom, below))
-
-
-def _log_odds(rate: Floats | float) -> Floats:
-    return np.asarray(np.log(rate) - np.log1p(-np.asarray(rate)))
-
-
-def _odds_error(rate: Floats | float, standard_error: Floats | float, freedom: Floats | float) -> Floats:
-    """Return the standard error of the log odds of a rate, of which at least the error of one error is known."""
-    # Few subjects can give errors many times the rate, but at least one independent error is behind it.
-    error = np.minimum(standard_error, np.minimum(rate, 1 - rate))
-    return np.asarray(error * np.sqrt(1 + 1 / np.asarray(freedom)) / (rate * (1 - rate)))
+    above, at_most = (
+        float(student_line(sign, estimate, standard_error, degrees_of_freedom).pvalue(claimed)) for sign in (1, -1)
+    )
+    return above, at_most
 
 
 def exact_lower_limit(errors: float, comparisons: float, confidence_level: float) -> float:
@@ -401,9 +383,7 @@ def exact_lower_limit(errors: float, comparisons: float, confidence_level: float
     -------
     float
     """
-    from scipy.special import betaincinv
-
-    return float(betaincinv(errors, comparisons - errors + 1, (1 - confidence_level) / 2))
+    return float(clopper_pearson_line(-1, errors, comparisons).limit((1 - confidence_level) / 2))
 
 
 @checked
@@ -435,7 +415,7 @@ def upper_limit_without_errors(n: float, confidence_level: float) -> float:
     """
     if not n >= 1:
         raise InputError(f"n must be at least 1, not {n:g}")
-    return float(-np.expm1(np.log((1 - level(confidence_level)) / 2) / n))
+    return float(clopper_pearson_line(1, 0.0, n).limit((1 - level(confidence_level)) / 2))
 
 
 def difference_interval(first: Floats, second: Floats, correlation: Floats) -> tuple[Floats, Floats]:

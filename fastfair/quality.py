@@ -39,6 +39,7 @@ from fastfair.resampling.units import Units
 from fastfair.results.result import Result
 from fastfair.uncertainty.notes import Code, Note, joined
 from fastfair.uncertainty.quantities import Estimate, Quantity, ends_of, in_words, of_group, warn_of_narrow
+from fastfair.uncertainty.rate_limits import RateEvidence
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -509,7 +510,7 @@ def _area(
     both = [(one, q) for one, q in zip(evaluations, quantities, strict=True) if one is not None and q is not None]
     notes = joined(*(q.notes for _, q in both if any(note.is_narrow for note in q.notes)))
     freedom = min(float(one.maker.sizes.degrees_of_freedom[one.quantities.index(q)]) for one, q in both)
-    ends = intervals.logit_interval(mean, error / limit, freedom, level)
+    ends = RateEvidence(mean, error / limit, freedom).interval(level)
     of_few = interval_of_few(area, error, most, level)
     low, high = min(float(ends[0]) * limit, of_few[0]), min(max(float(ends[1]) * limit, of_few[1]), limit)
     return DiscardArea(group=group, estimate=area, low=low, high=high, standard_error=error, notes=notes)

@@ -47,9 +47,9 @@ from fastfair.evaluation.evaluate import evaluate_at_thresholds
 from fastfair.evaluation.result import Evaluation
 from fastfair.measures._registry import METRICS
 from fastfair.results.result import Result
-from fastfair.uncertainty.few_errors import law_of_held_rate
 from fastfair.uncertainty.notes import Code, Note, notes_about
 from fastfair.uncertainty.quantities import Estimate, Quantity, ends_of, in_words, of_group, warn_of_narrow
+from fastfair.uncertainty.rate_limits import HeldRate
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -103,7 +103,8 @@ def found_threshold(comparisons: Comparisons, at: OperatingPoint, confidence_lev
         near, relative = held.near(reach), 1.0
         ends: tuple[int | float, ...] = min(near[1], held.key), max(near[0], held.key)
     else:
-        low, high = law_of_held_rate(at.value, spread, least, (1 - confidence_level) / 2)
+        of_rate = HeldRate(at.value, quantities[0].n_comparisons or 1, spread, least)
+        low, high = of_rate.quantiles((1 - confidence_level) / 2)
         ends = _ends_of_rate(held, comparisons, (low, high))
         relative = high / at.value if at.value else 1.0
     laxest, strictest = (end if isinstance(end, float) else comparisons.to_threshold(of_key(end)) for end in ends)

@@ -50,7 +50,6 @@ from fastfair.uncertainty.few_errors import (
     SampleSizes,
     hangs_on_threshold,
     is_held_by_few_subjects,
-    raised_rate,
 )
 from fastfair.uncertainty.interval_maker import IntervalMaker, level_of_curve
 from fastfair.uncertainty.inversion import INVERSION, CountedSystems, MeasureInversion, MovedSystems
@@ -64,6 +63,7 @@ from fastfair.uncertainty.quantities import (
     estimates,
     noted,
 )
+from fastfair.uncertainty.rate_limits import raised_rate
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

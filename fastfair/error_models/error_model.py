@@ -31,6 +31,7 @@ from fastfair.measures._registry import METRICS
 from fastfair.results.result import Printed, Result, printed
 from fastfair.uncertainty.notes import Code, Note, Noted
 from fastfair.uncertainty.quantities import Estimate, in_words
+from fastfair.uncertainty.rate_limits import RateEvidence
 
 from . import fitting
 from .fitting import Cells, Fit, Floats, StudentEstimate, Term, Unit
@@ -270,7 +271,8 @@ class Stratification:
             n = min(n, 1 / (chance * (1 - chance) * variance))
         elif laxer.n_subjects is not None:
             n = min(n, laxer.n_subjects / (2 if laxer.rate == "fmr" else 1))
-        return 0.0, intervals.upper_limit_without_errors(max(1.0, n), level)
+        low, high = RateEvidence(0.0, 0.0, effective=max(1.0, n)).interval(level)
+        return float(low), float(high)
 
 
 def stratify(cells: Cells, attributes: Sequence[str], by: str, strata: Sequence[str]) -> Stratification:

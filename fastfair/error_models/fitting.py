@@ -24,12 +24,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import fdtrc, stdtr, stdtrit
 
-from fastfair import intervals
 from fastfair._lib import memory
 from fastfair.data.comparisons import Comparisons
 from fastfair.data.exclusions import leave_out
 from fastfair.data.sorted_scores import GroupedSide
 from fastfair.errors import FastfairError, InputError
+from fastfair.uncertainty.rate_limits import RateEvidence
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -539,7 +539,7 @@ class StudentEstimate:
     value : float
         The estimate.
     standard_error : float
-        Its standard error, enlarged a little for few degrees of freedom, as that of `intervals.logit_interval` is.
+        Its standard error, enlarged a little for few degrees of freedom, as that of log odds is in `proportions`.
     degrees_of_freedom : float
         Of the standard error.
     """
@@ -572,7 +572,7 @@ class StudentEstimate:
         """Return the interval of the rate that these are the log odds of, as `evaluate` does."""
         rate = 1 / (1 + math.exp(-self.value))
         spread = self.standard_error / math.sqrt(1 + 1 / self.degrees_of_freedom) * rate * (1 - rate)
-        low, high = intervals.logit_interval(rate, spread, self.degrees_of_freedom, confidence_level)
+        low, high = RateEvidence(rate, spread, self.degrees_of_freedom).interval(confidence_level)
         return float(low), float(high)
 
 

@@ -28,10 +28,10 @@ from fastfair.uncertainty.few_errors import (
     attempts_of_one_more,
     degrees_of_freedom,
     effective_sample_sizes,
-    raised_rate,
 )
 from fastfair.uncertainty.notes import Code, Note
 from fastfair.uncertainty.quantities import FAILURE_RATES, OF_MATED, WITH_FAILURES, Entry, Quantity, estimates
+from fastfair.uncertainty.rate_limits import raised_rate
 
 Floats = NDArray[np.float64]
 _FAILED = at_threshold(0.5)

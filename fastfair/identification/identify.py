@@ -41,7 +41,7 @@ from fastfair.measures._registry import METRICS, Estimand, measure_of
 from fastfair.resampling.dependence import ENOUGH_PAIRS, effective_size
 from fastfair.results.result import Result
 from fastfair.results.written import UNWRITTEN
-from fastfair.uncertainty.few_errors import law_of_held_rate, raised_rate, widened_for_few_errors
+from fastfair.uncertainty.few_errors import law_of_held_rate, widened_for_few_errors
 from fastfair.uncertainty.notes import Code, Note, has_code, joined
 from fastfair.uncertainty.quantities import (
     Estimate,
@@ -49,6 +49,7 @@ from fastfair.uncertainty.quantities import (
     find,
     warn_of_narrow,
 )
+from fastfair.uncertainty.rate_limits import raised_rate
 
 from .searches import Searches, rounded_threshold
 
@@ -777,7 +778,7 @@ class _Estimator:
         if rate in (0, 1):
             return Evidence(rate, math.nan, freedom, max(1.0, self.effective(errors, name, group)))
         effective = self.effective(errors, name, group) if rate * n < ENOUGH_PAIRS else math.nan
-        raised = raised_rate(rate, n, max(float(m @ m) / n, float(e @ m) / float(e.sum())))
+        raised = float(raised_rate(rate, n, max(float(m @ m) / n, float(e @ m) / float(e.sum()))))
         return Evidence(rate, math.sqrt(found.variance), freedom, effective, 1.0, raised)
 
     def evidence_of(self, row: IdentifiedRate) -> Evidence:

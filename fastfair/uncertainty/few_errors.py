@@ -1,14 +1,11 @@
-"""How much data are behind each quantity, and the limits of rates that rest on few errors.
+"""How much data are behind each quantity, and the limits of rates at thresholds that few errors hold.
 
 Degrees of freedom of a rate are the number of units behind it minus the number of strata that they are drawn in. Those
 of an FMR are fewer where few subjects cause most of its variance, which is then less certain; and so are those of an
 FNMR whose threshold holds such an FMR.
 
-Where a few subjects fail most of their attempts, it is luck whether any of them is in the data, and the variance of the
-subjects that are in the data does not show it. So upper limits are computed from the data and one more subject of
-typical weight, sum m^2 / sum m attempts, half of which fail: the step of Agresti and Coull, for subjects. Where those
-who fail try more often, as when people try until they succeed, the weight is theirs, sum e m / sum e. The subject
-raises the estimate, and its standard error by as much again. Lower limits are those of the data.
+Upper limits of rates of failure allow for one more subject; see `rate_limits`. Its weight is typical, sum m^2 / sum m
+attempts, or where those who fail try more often, as when people try until they succeed, theirs, sum e m / sum e.
 
 A threshold that holds an FMR at which fewer than ten errors are expected lies at the edge of the data. How far off it
 is, replicates do not tell. At the population's threshold the number of errors in the data varies about that expected,
@@ -36,11 +33,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastfair import intervals
-from fastfair._lib.bisection import least_multiple, least_whole
+from fastfair._lib.bisection import least_whole
 from fastfair.data.comparisons import keys_of
 from fastfair.data.score_keys import count_below
 from fastfair.data.sorted_scores import ClassKeys, NotKeptError, not_kept
-from fastfair.error_rates.operating_points import FEWEST_ERRORS, allowed_errors
+from fastfair.error_rates.operating_points import FEWEST_ERRORS
 from fastfair.error_rates.score_metrics import Costs, least_cost, mean_cost
 from fastfair.measures._registry import MATED, METRICS
 from fastfair.resampling.dependence import ENOUGH_PAIRS, CountModel, typical_attempts
@@ -49,12 +46,11 @@ from fastfair.resampling.error_lists import ErrorLists
 
 from .notes import CONCENTRATED, Code, Note
 from .quantities import FITTED, RATES, Entry, Quantity, base_metric_of_ratio, noted
+from .rate_limits import HeldRate, RateEvidence, raised_rate
 
 Floats = NDArray[np.float64]
 Cell = tuple[int, int] | None
 MOST_PER_ERROR = 1 / 3  # of the subjects whose share of the errors is looked at
-_WIDE = 16.0  # the shape of a gamma law from which on its quantiles do not fall as it gets wider
-_MOST_TIMES = 1e9  # as many comparisons as there are; beyond it no number is named
 _MOST_STEPS = 30  # errors by which thresholds for an EER's limits differ from its own
 _LOOKED_AT = 300  # errors; of more, it is not computed how many independent ones they are
 _LARGE = 0.3  # share of a rate's variance that comes from its threshold
@@ -62,94 +58,17 @@ _FREEDOM = 30.0  # degrees of freedom of the FMR, from which on no few subjects 
 _FEW = 0.5  # standard errors, in units of a rate or its complement, from which on replicates' quantiles are held, too
 
 
-def raised_rate(rate: float, n: int, attempts: float) -> float:
-    """Return by how much a subject of so many attempts raises a rate of failure of n attempts; NaN for 0 and 1."""
-    known = 0 < rate < 1 and not math.isnan(attempts)
-    return max(0.0, attempts * (0.5 - rate) / (n + attempts)) if known else math.nan
-
-
 def widened_for_few_errors(
     ends: tuple[float, float], rate: float, of_rate: tuple[float, float, float, float], confidence_level: float
 ) -> tuple[float, float]:
-    """Widen the interval of a rate for errors that are few, and for subjects who fail often.
-
-    of_rate: its standard error and degrees of freedom, its effective sample size, which is NaN where errors are not
-    few, and by how much one more subject raises it, which is NaN for rates that this does not raise.
-    """
-    (low, high), (error, freedom, effective, raised) = ends, of_rate
-    if not math.isnan(effective):  # then an interval that is symmetric on the scale of log odds begins too high
-        low = min(low, intervals.exact_lower_limit(rate * effective, effective, confidence_level))
-    if not math.isnan(raised):
-        with_one_more = rate + raised, math.hypot(error, raised), freedom + 1
-        high = max(high, float(intervals.logit_ends(*with_one_more, (1 - confidence_level) / 2)[1]))
-    return low, high
+    """Widen the interval of a rate as `RateEvidence.widened` does; of_rate: what the evidence has besides the rate."""
+    low, high = RateEvidence(rate, *of_rate).widened(*ends, confidence_level)
+    return float(low), float(high)
 
 
 def law_of_held_rate(rate: float, spread: float, freedom: float, tail: float) -> tuple[float, float]:
-    """Compute quantiles of the data's rate at the threshold where the population's is what is held.
-
-    Parameters
-    ----------
-    rate, spread, freedom : float
-        What is held, its standard error and the degrees of freedom of that.
-    tail : float
-        The probability beyond each quantile.
-
-    Returns
-    -------
-    low, high : float
-    """
-    from scipy.optimize import minimize_scalar
-    from scipy.special import gammaincinv, ndtri, stdtrit
-
-    if not rate or not spread:
-        return rate, rate
-
-    def quantile(shape: float, share: float) -> float:
-        return float(gammaincinv(shape, share)) * rate / shape
-
-    wider = spread * stdtrit(freedom, 1 - tail) / ndtri(1 - tail) * math.sqrt(1 + 1 / freedom)
-    shape = (rate / wider) ** 2
-    high = quantile(shape, 1 - tail)
-    if shape < _WIDE:
-        # Of laws that are wider still, nearly all is at 0, and quantiles fall again: the widest interval is kept, so
-        # that one of a higher level is never narrower.
-        found = minimize_scalar(
-            lambda log_shape: -quantile(math.exp(log_shape), 1 - tail),
-            bounds=(math.log(shape), math.log(_WIDE)), method="bounded",
-        )  # fmt: skip
-        high = max(high, -float(found.fun))
-    # Of skewed laws even an upper quartile is below the mean; an interval holds what it is about.
-    return min(quantile(shape, tail), rate), min(max(high, rate), 1.0)
-
-
-class _Held(NamedTuple):
-    """A rate that an operating point holds, of n comparisons, its standard error and degrees of freedom."""
-
-    mated: bool
-    n: int
-    rate: float
-    spread: float
-    freedom: float
-
-    @property
-    def expected(self) -> float:
-        """The effective number of errors that are expected."""
-        return (self.rate / self.spread) ** 2 if self.rate else 0.0
-
-    def errors(self, tail: float) -> tuple[int, int]:
-        """Return the fewest and the most errors that chance leaves beyond the population's threshold."""
-        low, high = law_of_held_rate(self.rate, self.spread, self.freedom, tail)
-        return allowed_errors(low, self.n), min(self.n, math.ceil(high * self.n - 1e-9))
-
-    def comparisons_needed(self, tail: float) -> float:
-        """Return about how many comparisons would set the threshold's end toward harm; infinite where none would."""
-
-        def leaves_errors(times: float) -> bool:
-            spread = self.spread / math.sqrt(times)
-            return self._replace(n=math.ceil(self.n * times), spread=spread).errors(tail)[0] > 0
-
-        return self.n * least_multiple(leaves_errors, _MOST_TIMES, 1.01)
+    """Return the quantiles of a `HeldRate`."""
+    return HeldRate(rate, 1, spread, freedom).quantiles(tail)
 
 
 class Limits(NamedTuple):
@@ -209,11 +128,11 @@ class FewHeldErrors:
 
     @staticmethod
     @cache
-    def _missing(held: _Held, tail: float) -> Note | None:
+    def _missing(held: HeldRate, tail: float) -> Note | None:
         """Say that too few errors are expected at an operating point to judge rates there; else nothing."""
         if held.errors(tail)[0]:
             return None
-        errors, comparisons = ("false non-matches", "mated") if held.mated else ("false matches", "non-mated")
+        errors, comparisons = ("false non-matches", "mated") if held.name == "fnmr" else ("false matches", "non-mated")
         values: dict[str, float | str] = {"expected": held.rate * held.n, "errors": errors}
         if held.expected < 0.9 * held.rate * held.n:
             values["effective"] = held.expected
@@ -222,21 +141,17 @@ class FewHeldErrors:
             values |= {"needed": float(f"{needed:.2g}"), "comparisons": comparisons}
         return Note.of(Code.BELOW_RESOLUTION, **values)
 
-    def _held_rate(self, point: int, freedom: float) -> _Held:
+    def _held_rate(self, point: int, freedom: float) -> HeldRate:
         """Return the rate that an operating point holds, as chance makes it vary at the population's threshold."""
         resampler, at = self._resampler, self._resampler.points[point]
         mated = at.rate == "fnmr"
         lists = resampler.lists(mated)
         n, errors = int(lists.sizes[0]), self._count(lists, 0, int(resampler.thresholds[point]))
-        binomial = at.value * (1 - at.value) / n
-        if errors > _LOOKED_AT:  # and so more than ten are independent
-            spread = math.sqrt(binomial)
-        elif errors < ENOUGH_PAIRS:
-            spread = math.sqrt(binomial * n / self._resampler.effective_sample_size(mated))
-        else:
-            spread = max(self._error(mated, lists, 0, errors)[0], math.sqrt(binomial))
-        rate = at.value if at.value > 1e-300 else 0.0  # the squares of less are 0, and no data hold it
-        return _Held(mated, n, rate, spread, freedom)
+        effective = resampler.effective_sample_size(mated) if errors < ENOUGH_PAIRS else None
+        # Of more errors than are looked at, more than ten are independent.
+        known = effective is None and errors <= _LOOKED_AT
+        error = self._error(mated, lists, 0, errors)[0] if known else 0.0
+        return HeldRate.of(at.value, n, freedom, error, effective, at.rate or "")
 
     @staticmethod
     def _count(lists: ErrorLists, k: int, key: int) -> int:
@@ -260,22 +175,23 @@ class FewHeldErrors:
             self._errors[mated, k, errors] = error, freedom, attempts
         return self._errors[mated, k, errors]
 
-    def _at_held_threshold(self, row: int, held: _Held, half: float) -> Limits:
+    def _at_held_threshold(self, row: int, held: HeldRate, half: float) -> Limits:
         """Return the limits of a rate where another one is held."""
         few, many = held.errors((1 - half) / 2)
-        lists = self._resampler.lists(held.mated)
+        mated = held.name == "fnmr"
+        lists = self._resampler.lists(mated)
         keys = lists.keys_of(0)
         if many < held.n and many >= keys.size:
-            keys = self._resampler.complete(held.mated).keys_of(0)
+            keys = self._resampler.complete(mated).keys_of(0)
         if many < held.n and many >= keys.size:
             self._require_more()
             many = held.n
         near = None if few == 0 else int(keys[few - 1])  # on the side of few errors of the kind held
         far = None if many >= held.n else int(keys[many])
-        if not held.mated:  # keys are inverted; thresholds lie above the scores
+        if not mated:  # keys are inverted; thresholds lie above the scores
             near, far = (None if key is None else ~key + 1 for key in (near, far))
         is_fnmr = self._entries[row].name == "fnmr"
-        harm, other = (far, near) if is_fnmr == held.mated else (near, far)  # few false non-matches: a lax threshold
+        harm, other = (far, near) if is_fnmr == mated else (near, far)  # few false non-matches: a lax threshold
         low = 0.0 if other is None else self._rate_limits(row, is_fnmr, other, half)[0]
         if harm is None:
             return Limits(low, 1.0, self._missing(held, (1 - half) / 2))
@@ -341,18 +257,16 @@ class FewHeldErrors:
             self._require_more()
             return 0.0, 1.0
         errors, n = self._count(lists, k, key), int(lists.sizes[k])
-        if errors in (0, n):
-            upper = intervals.upper_limit_without_errors(
-                self._resampler.effective_sample_size(mated, cell, errors > 0), level
-            )
-            return (0.0, upper) if errors == 0 else (1 - upper, 1.0)
-        rate, (error, freedom, attempts) = errors / n, self._error(mated, lists, k, errors)
+        rate, effective, known = errors / n, math.nan, (0.0, math.inf, math.nan)
+        if errors < ENOUGH_PAIRS or errors == n:
+            effective = self._resampler.effective_sample_size(mated, cell, errors == n)
+        if 0 < errors < n:
+            known = self._error(mated, lists, k, errors)
+        error, freedom, attempts = known
         freedom = max(1.0, min(float(self._freedom[row]), freedom))
-        low, high = (float(end) for end in intervals.logit_ends(rate, error, freedom, (1 - level) / 2))
-        few = errors < ENOUGH_PAIRS
-        effective = self._resampler.effective_sample_size(mated, cell) if few else math.nan
-        raised = raised_rate(rate, n, attempts)
-        return widened_for_few_errors((low, high), rate, (error, freedom, effective, raised), level)
+        evidence = RateEvidence(rate, error, freedom, effective, raised_rate(rate, n, attempts))
+        low, high = evidence.interval(level)
+        return float(low), float(high)
 
     def _require_more(self) -> None:
         """Raise an error where a scan could keep more comparisons than it has."""

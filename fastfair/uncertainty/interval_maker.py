@@ -39,6 +39,7 @@ from .quantities import (
     n_calls,
     noted,
 )
+from .rate_limits import RateEvidence
 
 _ROUNDING = 1e-12
 _SHIFTED = 0.5  # standard errors between estimate and mean of replicates from which on intervals miss the truth
@@ -386,6 +387,17 @@ class IntervalMaker:
             return quantity.at is not None and quantity.at.is_given
         # A rate of 0 or 1 is not held, but all that the data have below, or above, what is asked for.
         return self._replicates is None and quantity.is_held and quantity.estimate not in (0, 1)
+
+    @cached_property
+    def evidence(self) -> RateEvidence:
+        """What the limits of rates are computed from, (quantities,) of each; of no meaning for what is no rate."""
+        sizes = self.sizes
+        subjects = np.array([quantity.n_subjects or 0 for quantity in self.quantities])
+        fitted = [quantity.name in FITTED for quantity in self.quantities]
+        return RateEvidence(
+            self._estimates, self._spread[0], sizes.degrees_of_freedom, sizes.effective,
+            np.where(fitted, np.nan, sizes.raised), np.maximum(1.0, subjects - sizes.degrees_of_freedom),
+        )  # fmt: skip
 
     @cached_property
     def _concentrated(self) -> list[Quantity]:

@@ -21,7 +21,7 @@ def logit(estimate: float, se: float, freedom: float, level: float) -> tuple[flo
     se = min(se, estimate, 1 - estimate)
     inflated = se * math.sqrt((freedom + 1) / freedom) if math.isfinite(freedom) else se
     reach = student.ppf(1 - (1 - level) / 2, freedom) * inflated / (estimate * (1 - estimate))
-    odds = estimate / (1 - estimate)
+    odds, reach = estimate / (1 - estimate), min(reach, 700)  # beyond it odds are 0 or infinite
     low, high = odds * math.exp(-reach), odds * math.exp(reach)
     return low / (1 + low), high / (1 + high)
 

@@ -52,7 +52,7 @@ def test_fnmrs_at_fmrs_of_few_errors_have_the_limits_at_the_scores_that_chance_a
         return
     (held,) = few_held._held.values()
     half = (1 + level) / 2
-    low, high = of_thresholds.law_of_rate(rate, held.spread, held.freedom, half)
+    low, high = of_thresholds.law_of_rate(rate, held.standard_error, held.degrees_of_freedom, half)
     scores = sorted((score for score, mated, _, _ in rows_of(c) if not mated), reverse=True)
     fewest, most = math.floor(low * len(scores) + 1e-9), math.ceil(high * len(scores) - 1e-9)
     expected = [0.0, 1.0]
