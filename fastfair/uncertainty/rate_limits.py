@@ -80,7 +80,12 @@ class RateEvidence:
 
     def interval(self, level: float) -> tuple[Floats, Floats]:
         """Return the limits to both sides; NaN for a rate of 0 or 1 whose effective sample size is not known."""
-        return self._outermost(np.nan, np.nan, level, 0)
+        low, high = self._outermost(np.nan, np.nan, level, 0)
+        # Nothing is below a rate of 0, nor above one of 1, so that one limit tells whether there is an interval.
+        return (
+            np.where((self.estimate == 0) & ~np.isnan(high), 0.0, low),
+            np.where((self.estimate == 1) & ~np.isnan(low), 1.0, high),
+        )
 
     def widened(self, low: Numbers, high: Numbers, level: float) -> tuple[Floats, Floats]:
         """Widen intervals that were made otherwise, as by quantiles, for few errors and for one more subject."""
@@ -137,12 +142,9 @@ class RateEvidence:
         """Return the outermost of ends and of the lines from the first on."""
         tail = (1 - level) / 2
         lower, upper = ([line.limit(tail) for line in self._lines(side)[first:]] for side in get_args(Side))
-        low = np.fmin.reduce(np.broadcast_arrays(low, *lower))
-        high = np.fmax.reduce(np.broadcast_arrays(high, *upper))
-        # Nothing is below a rate of 0, nor above one of 1, so that one limit tells whether there is an interval.
         return (
-            np.where((self.estimate == 0) & ~np.isnan(high), 0.0, low),
-            np.where((self.estimate == 1) & ~np.isnan(low), 1.0, high),
+            np.asarray(np.fmin.reduce(np.broadcast_arrays(low, *lower))),
+            np.asarray(np.fmax.reduce(np.broadcast_arrays(high, *upper))),
         )
 
 
