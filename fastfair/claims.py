@@ -473,8 +473,8 @@ def claim(
     level = intervals.level(confidence_level)
     if at.rate == rate:
         raise InputError(
-            f"at={at} holds the {rate.upper()} that is claimed, so the data say nothing of it: name the threshold, as "
-            "in at_threshold(0.5)"
+            f"⟦at={at}⟧ holds the {rate.upper()} that is claimed, so the data say nothing of it: name the threshold, "
+            "as in at_threshold(0.5)"
         )
     evaluation = evaluate(
         comparisons, at, [], metrics=[], unit=unit, n_resamples=n_resamples, confidence_level=level,
@@ -482,7 +482,7 @@ def claim(
         settings=EvaluationSettings(incomplete_groups="nan"),
     )  # fmt: skip
     if not n_resamples:
-        raise InputError("a claim needs replicates: n_resamples must be at least 2")
+        raise InputError("a claim needs replicates: ⟦n_resamples⟧ must be at least 2")
     overall = _claimed_rate(evaluation, evaluation.quantity(rate), claimed, level)
     groups = [
         _claimed_rate(evaluation, evaluation.quantity(rate, group), claimed, level) for group in evaluation.groups
@@ -953,7 +953,9 @@ def check(
     comparisons : Comparisons or ScannedComparisons
         The comparisons that the judgement rests on.
     requirements : str or sequence of str
-        What must hold: a quantity, a relation and a number each, such as "fnmr[f]@fmr=0.001 <= 5 %"; see Notes.
+        What must hold: a quantity, a relation and a number each, such as "fnmr[f]@fmr=0.001 <= 5 %".
+
+        See Notes.
     at : OperatingPoint
         The operating point of rates, and of measures of rates, whose requirement names none.
     n_resamples : int, default 2000
@@ -1022,7 +1024,7 @@ def check(
     expanded = [one for requirement in wanted for one in requirement.of_groups(comparisons.groups)]
     level = two_sided_level(intervals.level(confidence_level))
     if n_resamples < 2:
-        raise InputError("a check needs replicates: n_resamples must be at least 2")
+        raise InputError("a check needs replicates: ⟦n_resamples⟧ must be at least 2")
     points = list(dict.fromkeys(one.at for one in expanded if one.at is not None))
     names = [one.name.partition("(") for one in expanded]
     with warnings.catch_warnings():

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import unicodedata
-from typing import Any
+from collections.abc import Mapping
+from functools import partial
+from typing import Any, NamedTuple
 
 _LONGEST = 1500  # characters of a message, however long what it names
 _ESCAPED = ("Cc", "Cf", "Cs", "Zl", "Zp")  # controls, formats such as bidi overrides, lone surrogates, line ends
+_BEGINS, _ENDS = "⟦⟧"  # about arguments in messages
 _JOINERS = "\u200c\u200d"  # which some scripts spell with
 
 
@@ -34,14 +37,70 @@ def visible(text: str) -> str:
     return "".join(repr(c)[1:-1] if unicodedata.category(c) in _ESCAPED and c not in _JOINERS else c for c in text)
 
 
-class FastfairError(Exception):
+class Argument(NamedTuple):
+    """An argument in a message: its name, a value that is given or proposed for it, and how Python writes both."""
+
+    name: str
+    value: str
+    text: str
+
+    @property
+    def marked(self) -> str:
+        """The argument as a message holds it."""
+        return f"{_BEGINS}{self.text}{_ENDS}"
+
+
+class _Message:
+    """The message of an error or warning, which marks arguments as in ⟦n_groups⟧, ⟦groups=⟧ and ⟦unit="subject"⟧.
+
+    Python sees them without these brackets, and the command line writes its options instead.
+
+    Attributes
+    ----------
+    parts : tuple of str and Argument
+        The message.
+    """
+
+    parts: tuple[str | Argument, ...] = ()
+
+    def _read(self, message: str) -> str:
+        """Read the arguments out of a message, and return it as Python writes them."""
+        first, *others = message.split(_BEGINS)
+        parts: list[str | Argument] = [first]
+        for text in others:
+            inside, end, after = text.partition(_ENDS)
+            name, _, value = inside.partition("=")
+            is_argument = end and name.isidentifier()  # else somebody else's brackets
+            parts += [Argument(name, value, inside), after] if is_argument else [_BEGINS + text]
+        shown = visible("".join(part if isinstance(part, str) else part.text for part in parts))
+        if len(shown) > _LONGEST:
+            shown = f"{shown[: _LONGEST // 2]} [...] {shown[-_LONGEST // 2 :]}"
+            parts = [shown]
+        self.parts = tuple(parts)
+        return shown
+
+    @property
+    def marked(self) -> str:
+        """The message for another one that quotes it, which marks the same arguments."""
+        return "".join(part if isinstance(part, str) else part.marked for part in self.parts)
+
+    def in_options(self, options: Mapping[str, str]) -> str:
+        """Return the message with options in place of arguments; options: by the names of arguments."""
+        return visible("".join(map(partial(_in_options, options), self.parts)))
+
+
+def _in_options(options: Mapping[str, str], part: str | Argument) -> str:
+    if isinstance(part, str):
+        return part
+    value = "" if part.value == "True" else part.value.strip('"')
+    return f"{options[part.name]} {value}".rstrip() if part.name in options else part.text
+
+
+class FastfairError(_Message, Exception):
     """Base of every error raised by fastfair; control characters in what a message quotes are shown escaped."""
 
     def __init__(self, message: str = "", *more: Any) -> None:
-        shown = visible(message)
-        if len(shown) > _LONGEST:
-            shown = f"{shown[: _LONGEST // 2]} [...] {shown[-_LONGEST // 2 :]}"
-        super().__init__(shown, *more)
+        super().__init__(self._read(message), *more)
 
 
 class InputError(FastfairError, ValueError):
@@ -85,11 +144,11 @@ class MissingDependencyError(FastfairError, ImportError):
     """A feature needs a package that is not installed."""
 
 
-class FastfairWarning(UserWarning):
+class FastfairWarning(_Message, UserWarning):
     """Base of every warning given by fastfair; control characters in what a message quotes are shown escaped."""
 
     def __init__(self, message: str = "", *more: Any) -> None:
-        super().__init__(visible(message) if isinstance(message, str) else message, *more)
+        super().__init__(self._read(message) if isinstance(message, str) else message, *more)
 
 
 class EmptyGroupWarning(FastfairWarning):

@@ -41,7 +41,7 @@ def level(confidence_level: object) -> float:
     float
         The same; anything but a number in (0, 1) is refused.
     """
-    return validation.fraction("confidence_level", confidence_level, "(0, 1)")
+    return validation.fraction("⟦confidence_level⟧", confidence_level, "(0, 1)")
 
 
 def replicates_of(name: str, values: ArrayLike) -> Floats:
@@ -157,13 +157,13 @@ def confidence_interval(
         require_rates("estimate", center)
     if method == "bca":
         if jackknife is None:
-            raise InputError('method="bca" needs the jackknife')
+            raise InputError('⟦method="bca"⟧ needs the jackknife')
         more["jackknife"] = replicates_of("jackknife", jackknife)
         if more["jackknife"].shape[:-1] != values.shape[:-1]:
             raise InputError(f"jackknife has the shape {more['jackknife'].shape}, but replicates {values.shape}")
     if method == "recentered":
         if v_statistic is None:
-            raise InputError('method="recentered" needs the V-statistic about which the replicates vary')
+            raise InputError('⟦method="recentered"⟧ needs the V-statistic about which the replicates vary')
         more["v_statistic"] = one_for_each("v_statistic", v_statistic, values)
     # A method that works in place changes copies: replicates are shared by all methods.
     return (METHODS_FOR_ANYTHING | METHODS_FOR_SOME)[method](values.copy(), center.copy(), tail, **more)

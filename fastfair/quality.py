@@ -57,7 +57,7 @@ def quality_of(
         raise InputError("the comparisons have no subjects, and intervals need subject ids: give reference and probe")
     columns: Any = comparisons.quality if given is None else given
     if columns is None:
-        raise InputError("there is no quality: give quality=, or read it with read_comparisons(quality=...)")
+        raise InputError("there is no quality: give ⟦quality=⟧, or read it with read_comparisons(quality=...)")
     sides = columns if isinstance(columns, tuple) else (columns,)
     if len(sides) > 2:
         raise InputError(f"quality must be one column, or a pair for references and probes, not {len(sides)}")
@@ -73,7 +73,7 @@ def quality_of(
             raise InputError(f"{called} must have one value for each of the {n:,} comparisons, not {array.shape}")
         wrong = np.sort(used[np.isinf(array[used]) if excludes else ~np.isfinite(array[used])])
         if wrong.size:
-            way = ': failures="exclude" leaves comparisons without a quality out'
+            way = ': ⟦failures="exclude"⟧ leaves comparisons without a quality out'
             raise InputError(
                 f"{called} is {array[wrong[0]]:g} in row {wrong[0]} (counted from 0), of {wrong.size} that are missing "
                 f"or not finite{way if np.isnan(array[wrong]).all() and failed is None else ''}"
@@ -465,7 +465,7 @@ def discard_curve(
 
 
 def _shares_of(fractions: ArrayLike) -> Floats:
-    shares = np.atleast_1d(validation.fractions("fractions", fractions, "[0, 1)"))
+    shares = np.atleast_1d(validation.fractions("⟦fractions⟧", fractions, "[0, 1)"))
     if shares.ndim != 1 or (np.diff(shares) <= 0).any():
         raise InputError("fractions must ascend, each named once")
     if not shares[-1]:

@@ -253,7 +253,7 @@ def shrunken_rates(evaluation: Evaluation, rate: ErrorRate = "fnmr", at: Operati
     evaluation.quantity(rate, None, at)  # refuses what is not there, or there more than once
     uncertainty = evaluation.uncertainty
     if uncertainty is None or not uncertainty.has_replicates:
-        raise InputError("evaluation has no replicates: evaluate with n_resamples > 0")
+        raise InputError("evaluation has no replicates: evaluate with ⟦n_resamples⟧ > 0")
     if evaluation.settings["alternative"] != "two-sided" or evaluation.settings["simultaneous"]:
         raise InputError("evaluation has intervals to one side, or simultaneous ones: use those of evaluate's defaults")
     rows = [

@@ -89,7 +89,7 @@ def found_threshold(comparisons: Comparisons, at: OperatingPoint, confidence_lev
 
     if not at.rule.is_looked_for:
         raise InputError(
-            f"at={at} finds no threshold in development data: use at_fmr, at_fnmr or at_eer, or evaluate with "
+            f"⟦at={at}⟧ finds no threshold in development data: use at_fmr, at_fnmr or at_eer, or evaluate with "
             "at_threshold for one that is given"
         )
     held, of_key = HeldThreshold(comparisons, at), comparisons.mated.keys.dtype.type
@@ -762,7 +762,7 @@ def own_thresholds(comparisons: Comparisons, at: OperatingPoint) -> dict[str, fl
     """
     comparisons.require_groups()
     if not at.rule.is_looked_for:
-        raise InputError(f"at={at} is no rate that each group could hold: use at_fmr, at_fnmr or at_eer")
+        raise InputError(f"⟦at={at}⟧ is no rate that each group could hold: use at_fmr, at_fnmr or at_eer")
     found = {}
     for group in comparisons.groups:
         inside = comparisons.within_group(group)

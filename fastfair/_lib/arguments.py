@@ -62,6 +62,7 @@ class Kind:
     takes: Callable[[Any], bool]
     read: Check = lambda name, value: value
     words: Callable[[], Iterable[str]] = tuple
+    is_pair: bool = False
 
 
 def _wrong(name: str, wanted: str, value: object, hint: str = "") -> InputError:
@@ -207,7 +208,9 @@ def _pair_kind(inner: tuple[Any, ...]) -> Kind:
             raise _wrong(name, f"a pair of {several}", value)
         return tuple(check(name, entry) for check, entry in zip(checks, value, strict=True))
 
-    return Kind(f"a pair of {several}", f"pairs of {several}", lambda value: isinstance(value, tuple), read)
+    return Kind(
+        f"a pair of {several}", f"pairs of {several}", lambda value: isinstance(value, tuple), read, is_pair=True
+    )
 
 
 def _several(*annotations: Any) -> str:
@@ -247,7 +250,7 @@ def _kinds(annotation: Any) -> Iterator[Kind]:
 def _check(annotation: Any) -> Check:
     """Return the check of values by an annotation."""
     listed = list(_kinds(annotation))
-    pairs = [kind for kind in listed if kind.wanted.startswith("a pair")]
+    pairs = [kind for kind in listed if kind.is_pair]
     kinds = [*pairs, *sorted((kind for kind in listed if kind not in pairs), key=lambda kind: kind.takes is _anything)]
 
     def check(name: str, value: Any) -> Any:
@@ -258,7 +261,7 @@ def _check(annotation: Any) -> Check:
             if isinstance(value, list) or (isinstance(value, np.ndarray) and value.ndim == 1):
                 return pair.read(name, value)
         hints = (_WAYS.get((kind.several, _found(value)), "") for kind in listed)
-        wanted = joined_by_or(kind.wanted for kind in listed if kind.wanted != "None")
+        wanted = joined_by_or(kind.wanted for kind in listed if kind is not KINDS[NoneType])
         raise _wrong(name, wanted, value, next(filter(None, hints), ""))
 
     return check
@@ -300,11 +303,11 @@ def checks_of(function: Callable[..., Any]) -> dict[str, Check]:
         if value is default:
             return value
         try:
-            return check(name, value)
+            return check(f"⟦{name}⟧", value)
         except FastfairError:
             raise
         except Exception as error:  # raised by the value's own methods
-            raise InputError(f"{name} cannot be read, as it raises {type(error).__name__}") from error
+            raise InputError(f"⟦{name}⟧ cannot be read, as it raises {type(error).__name__}") from error
 
     parameters = inspect.signature(function).parameters
     return {

@@ -53,7 +53,7 @@ def did_you_mean(value: object, known: Iterable[str]) -> str:
 def not_there(place: object, name: object, known: Iterable[str], *, role: str = "", kind: str = "column") -> str:
     """Return the message that a file or data frame lacks a name, with the nearest names, and all where they are few."""
     known = list(known)
-    would_do = f": name one with {role}=" if role else ""
+    would_do = f": name one with ⟦{role}=⟧" if role else ""
     others = f" and {len(known) - _LISTED:,} more" if len(known) > _LISTED + 1 else ""
     listed = ", ".join(known[:_LISTED] if others else known) or "none"
     return f"{place} has no {kind} {name!r}{did_you_mean(name, known)}{would_do}; its {kind}s are {listed}{others}"

@@ -91,7 +91,7 @@ def count_threads(n_threads: int | None) -> int:
     if n_threads is None:
         return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     if isinstance(n_threads, bool) or not isinstance(n_threads, int) or n_threads < 1:
-        raise InputError(f"n_threads must be a whole number of at least 1, not {n_threads!r}")
+        raise InputError(f"⟦n_threads⟧ must be a whole number of at least 1, not {n_threads!r}")
     return min(n_threads, _MOST)
 
 

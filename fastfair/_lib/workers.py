@@ -125,7 +125,7 @@ class Workers:
             return self
         if rng is None:
             raise InputError(
-                "a checkpoint needs a seed, as a run with another seed cannot go on from it: pass rng, such as rng=0"
+                "a checkpoint needs a seed, as a run with another seed cannot go on from it: pass rng, such as ⟦rng=0⟧"
             )
         whole_files.ready_folder(self.checkpoint)
         return self

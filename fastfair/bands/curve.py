@@ -41,7 +41,7 @@ from fastfair.measures._registry import METRICS, Measure, at_any_threshold, meas
 from fastfair.resampling.dependence import CountModel
 from fastfair.resampling.engine import NO_METRICS, Replicates, Resampler, Scheme
 from fastfair.resampling.units import UNITS, VECTOR_UNITS, Unit, require_units
-from fastfair.resampling.vector_replicates import WEIGHTINGS, Draws, PairResampler
+from fastfair.resampling.vector_replicates import WEIGHTINGS, Draws, PairResampler, Weighting
 from fastfair.results.result import Printed, Result, printed
 from fastfair.results.written import UNWRITTEN, nothing
 from fastfair.uncertainty.few_errors import (
@@ -103,7 +103,7 @@ class BandSettings:
         "gaussian" (normal quantiles with the mean and standard deviation of these), "percentile" (the naive bootstrap,
         whose intervals lie too low where samples are drawn), "basic" and "normal". For comparisons also "percentile",
         "basic", "normal" and "bca". The band of a rate is always made of "logit" intervals.
-    scheme : {"dyadic", "product"}
+    scheme
         As in `EvaluationSettings`.
     weighting : {"identity", "comparison"}, optional
         "identity", the default for embeddings, gives every subject, and every pair of subjects, the same weight;
@@ -111,7 +111,9 @@ class BandSettings:
     alpha : float, default 0.5
         Weight of false matches in measures of both rates, in [0, 1].
     zero_policy : {"keep", "clopper-pearson"} or float
-        What replaces a group's rate of 0 in measures that divide by it; see `measures.replace_zeros`.
+        What replaces a group's rate of 0 in measures that divide by it.
+
+        As in `measures.replace_zeros`.
 
     References
     ----------
@@ -128,7 +130,7 @@ class BandSettings:
 
     method: _MethodOfBands = "auto"
     scheme: Scheme = "dyadic"
-    weighting: str | None = None
+    weighting: Weighting | None = None
     alpha: Share = 0.5
     zero_policy: BandZeroPolicy | float = "keep"
 
@@ -137,7 +139,7 @@ class BandSettings:
 class BandRequest(BandSettings):
     """The arguments of a band, checked, with the defaults for comparisons or for embeddings filled in."""
 
-    weighting: str
+    weighting: Weighting
     unit: str
     n_resamples: int
     confidence_level: float
@@ -155,14 +157,14 @@ class BandRequest(BandSettings):
             if isinstance(data, Embeddings)
             else (2000, UNITS, WEIGHTINGS[1:], ("auto", *intervals.METHODS_FOR_ANYTHING))
         )
-        validation.choice("unit", unit, units)
-        validation.choice("method", settings.method, methods)
-        n_resamples = validation.count("n_resamples", usual if n_resamples is None else n_resamples, 2)
+        validation.choice("⟦unit⟧", unit, units)
+        validation.choice("⟦method⟧", settings.method, methods)
+        n_resamples = validation.count("⟦n_resamples⟧", usual if n_resamples is None else n_resamples, 2)
         if isinstance(data, Comparisons):
             require_units(data, unit)
         given = vars(settings) | {
             "scheme": settings.scheme if unit == "subject" else "product",
-            "weighting": validation.choice("weighting", settings.weighting or weightings[0], weightings),
+            "weighting": validation.choice("⟦weighting⟧", settings.weighting or weightings[0], weightings),
         }
         return cls(
             **given, unit=unit, n_resamples=n_resamples, confidence_level=intervals.level(confidence_level),
@@ -381,10 +383,10 @@ def _levels(fmr: ArrayLike | None, n_nonmated: int, highest: float) -> Floats:
 
 def checked_levels(fmr: ArrayLike) -> Floats:
     """Check the false match rates to hold; those asked twice count once."""
-    levels = np.atleast_1d(validation.numbers_of("fmr", fmr))
+    levels = np.atleast_1d(validation.numbers_of("⟦fmr⟧", fmr))
     if levels.ndim != 1:
         raise InputError(f"fmr must be a list of rates, but its shape is {levels.shape}")
-    checked = [validation.fraction("fmr", level) + 0.0 for level in levels.tolist()]  # not -0.0
+    checked = [validation.fraction("⟦fmr⟧", level) + 0.0 for level in levels.tolist()]  # not -0.0
     return np.array(list(dict.fromkeys(checked)))
 
 
@@ -1108,7 +1110,7 @@ def check_measure(measure: str, rate: str) -> bool:
     """Check that a measure can be computed from a rate, and return whether it needs the FMR of all comparisons."""
     facts = MEASURES[measure]
     if facts.of and rate not in facts.of:
-        raise InputError(f"measure {measure!r} cannot be computed from rate={rate!r}; it takes {', '.join(facts.of)}")
+        raise InputError(f"measure {measure!r} cannot be computed from ⟦rate={rate!r}⟧; it takes {', '.join(facts.of)}")
     return bool(facts.of) and facts.global_reference and rate == "fmr"
 
 
@@ -1152,7 +1154,7 @@ def bands_of(
     """
     groups = embeddings.groups
     if measures and len(groups) < 2:
-        raise InputError(f"fairness measures compare groups, but the embeddings have {len(groups)}: give groups=")
+        raise InputError(f"fairness measures compare groups, but the embeddings have {len(groups)}: give ⟦groups=⟧")
     named = measures or (DEFAULT_MEASURES if len(groups) > 1 else ())
     names = [measure_name(name, at_any_threshold()) for name in named]
     asked = [(name, rate) for name in names for rate in _rates_of(name)]

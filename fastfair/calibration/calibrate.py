@@ -84,7 +84,7 @@ def fit_logistic(mated: Floats, nonmated: Floats, p_target: float, of_whom: str 
     if mated.min() >= nonmated.max() or mated.max() <= nonmated.min():
         raise InputError(
             f"a score separates the mated from the non-mated comparisons{of_whom}, so no line is the best: calibrate "
-            'with more comparisons, or with method="pav"'
+            'with more comparisons, or with ⟦method="pav"⟧'
         )
     scores = np.concatenate((mated, nonmated))
     center, scale = float(scores.mean()), float(scores.std())
@@ -170,16 +170,16 @@ def parts_of(comparisons: Comparisons, n_folds: int, rng: np.random.Generator) -
     """
     if n_folds < _LEAST_FOLDS:
         raise InputError(
-            f"n_folds must be at least {_LEAST_FOLDS}, as a comparison of two subjects leaves out the folds of both, "
+            f"⟦n_folds⟧ must be at least {_LEAST_FOLDS}, as a comparison of two subjects leaves out the folds of both, "
             f"not {n_folds}"
         )
     if comparisons.subjects is None:
         raise InputError(
-            "folds are of subjects, but the comparisons have none: give reference and probe, or pass development= with "
-            "other comparisons"
+            "folds are of subjects, but the comparisons have none: give reference and probe, or pass ⟦development=⟧ "
+            "with other comparisons"
         )
     if n_folds > comparisons.subjects.size:
-        raise InputError(f"n_folds={n_folds} is more than there are subjects, {comparisons.subjects.size}")
+        raise InputError(f"⟦n_folds={n_folds}⟧ is more than there are subjects, {comparisons.subjects.size}")
     group = comparisons.group_of_subject
     strata = np.zeros(comparisons.subjects.size, np.int64) if group is None else group.astype(np.int64)
     fold = _dealt(strata, n_folds, rng)
@@ -499,7 +499,7 @@ def _trained(
         if not (mated.size and nonmated.size):
             raise InputError(
                 f"there are {mated.size} mated and {nonmated.size} non-mated comparisons{who} to train on: use fewer "
-                "folds, larger groups, or development="
+                "folds, larger groups, or ⟦development=⟧"
             )
         fitted = fit_logistic(mated, nonmated, p_target, who) if method == "logistic" else fit_pav(mated, nonmated)
         low, high = min(mated.min(), nonmated.min()), max(mated.max(), nonmated.max())

@@ -234,7 +234,7 @@ def bayes_error_of(keys: ClassKeys, dtype: np.dtype[Any], log_odds: Floats = PRI
 _LEAST_LOSS = 0.01  # bits; of less no base is guessed
 _MOST_OF_LOSS = 0.5
 _BASES = {
-    math.log(10): 'to base 10: declare them with score_kind="log10-likelihood-ratio"',
+    math.log(10): 'to base 10: declare them with ⟦score_kind="log10-likelihood-ratio"⟧',
     1 / math.log(10): "natural ones that were multiplied by ln 10, as where natural ones are declared to be to base 10",
 }
 

@@ -109,7 +109,7 @@ def _with_each_attribute(run: Run, data: Any, evaluation: Any, more: Mapping[str
             try:
                 tests += _tests_of(part, one.rates[0].at, {"rng": seed, "n_threads": run.options.get("n_threads")})
             except InputError as error:
-                warn(f"the report has no tests of groups: {error}", FewResamplesWarning)
+                warn(f"the report has no tests of groups: {error.marked}", FewResamplesWarning)
     return [*(one for _, one in found), *tests]
 
 

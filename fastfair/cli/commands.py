@@ -37,7 +37,7 @@ class _Type(click.ParamType):  # type: ignore[type-arg]  # generic since click 8
         try:
             return self._read(value)
         except ValueError as error:  # InputError is one
-            self.fail(f"{value!r}: {error}" if value not in str(error) else str(error), param, ctx)
+            self.fail(str(error), param, ctx)
 
 
 class _Folder(click.Path):
@@ -84,6 +84,7 @@ def _pair(text: str) -> tuple[str, str]:
 
 TYPES: dict[str, Any] = {
     "text": None,
+    "column": None,
     "integer": int,
     "number": _Type("float", _number),
     "seed": click.IntRange(min=0),
@@ -120,7 +121,11 @@ def _record(place: str) -> _Type:
         parts = text.split(",")
         if len(parts) not in (1, len(names)):
             raise ValueError(f"{text!r} is neither {names[0]} nor {','.join(names)}")
-        return record(*map(_number, parts))
+        numbers = map(_number, parts)
+        try:
+            return record(*numbers)
+        except ValueError as error:  # InputError is one
+            raise ValueError(f"{text!r}: {error}") from None
 
     return _Type("record", read)
 
@@ -152,8 +157,7 @@ class _ClickOption(click.Option):
         text, choices = brief(about.text) if is_brief else about.text, "|".join(about.choices)
         if not self.is_flag:
             short = choices and len(choices) <= _MOST_CHOICES
-            column = "COLUMN" if about.type == "text" and "olumn" in about.text.partition(".")[0] else ""
-            kind = f"[{choices}]" if short else (column or _METAVARS.get(about.type, about.type.split()[0].upper()))
+            kind = f"[{choices}]" if short else _METAVARS.get(about.type, about.type.split()[0].upper())
             flag += f" {kind}"
             listed = f" One of {', '.join(about.choices)}{', or a number' * (' ' in about.type)}."
             if choices and not short and (not is_brief or len(text + listed) <= _BRIEF):

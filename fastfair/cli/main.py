@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib
 import io
-import re
 import sys
 import warnings
 from contextlib import AbstractContextManager
@@ -22,8 +21,6 @@ from .commands import Command, GroupCommand
 from .interrupts import leave_the_end_to_the_interrupt
 from .terminal import guard_streams, say
 from .verbs import VERBS, Table, Verb, table
-
-_POINTS = ("fmr", "fnmr", "threshold")
 
 
 class _Verbs(click.Group):
@@ -100,27 +97,19 @@ def command_line(verbs: dict[str, Verb], of_functions: Table) -> click.Group:
 cli = command_line(VERBS, table())
 
 
-def _in_options(message: str) -> str:
-    """Replace names of arguments in a message by those of options: `mated=` by `--mated`, `n_groups` by `--groups`."""
+def _in_options(message: Any) -> str:
+    """Return a message with options in place of the arguments that it marks."""
+    if not isinstance(message, FastfairError | FastfairWarning):
+        return visible(str(message))
     commands = list(cli.commands.values())
     commands += [one for above in commands if isinstance(above, click.Group) for one in above.commands.values()]
     commands += [cli.commands[name] for name in sys.argv[1:2] if name in cli.commands]  # what runs counts
-    params = [param for command in commands for param in command.params]
-    flags = {param.name: param.opts[0] for param in params if isinstance(param, click.Option)}
-
-    def option(match: re.Match[str]) -> str:
-        name, value = match.group(1) or match.group(3), match.group(2)
-        if name not in flags or (name in _POINTS and value is not None):  # fmr=0.001 is an operating point
-            return match.group()
-        return flags[name] if value in (None, "True") else f"{flags[name]} {value.strip(chr(34))}"
-
-    with_value = r"""(?<!@)\b([a-z_]+)=(True|"[a-z0-9+-]+"|'[^']*'|\d+)?(?![\w=])"""
-    alone = r"(?<![\w'./])([a-z]+(?:_[a-z]+)+)(?![\w'./=(])"  # words of prose have no underscores
-    return re.sub(f"{with_value}|{alone}", option, message)
+    options = (param for command in commands for param in command.params if isinstance(param, click.Option))
+    return message.in_options({str(option.name): option.opts[0] for option in options})
 
 
 def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
-    say(f"Warning: {_in_options(str(message))}", err=True, color="yellow")
+    say(f"Warning: {_in_options(message)}", err=True, color="yellow")
 
 
 def main() -> None:
@@ -140,5 +129,5 @@ def main() -> None:
         sys.exit(1)
     except (FastfairError, OSError) as error:
         leave_the_end_to_the_interrupt()
-        say(f"Error: {visible(_in_options(str(error)))}", err=True, color="red")
+        say(f"Error: {_in_options(error)}", err=True, color="red")
         sys.exit(2)

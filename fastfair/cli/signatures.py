@@ -7,7 +7,7 @@ import inspect
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, is_dataclass, replace
+from dataclasses import astuple, dataclass, is_dataclass, replace
 from typing import Annotated, Any, Literal, get_args, get_origin
 
 from fastfair._lib.arguments import Kind, annotations_of
@@ -23,13 +23,6 @@ _NO_OPTIONS = (
     "quality",
     "quality_table",
     "executor",
-)
-_IN_PYTHON = re.compile(  # what texts say that holds of functions alone
-    r"[,;] or (?:any data frame|(?:the )?(?:labels|roles|names) themselves|what `Embeddings\.enrolled` takes)"
-    r"|[;,] see (?:Notes|`[\w.]+`)|[;,] `\w+\.by` chooses among them later"
-    r"| A dict holds the labels themselves\.| With an executor, those of each task, 1 by default\."
-    r"|, (?:except that of `at_threshold`, which is given|of a dict or a list,|as in `(?:scipy\.stats|plan_power)`,?)"
-    r"|; `worst_comparisons` shows them| (?:The others are those of|A file is read by) `\w+`\."
 )
 _SAID = {
     "progress": "Show a progress bar, by default if standard error is a terminal.",
@@ -105,49 +98,46 @@ def option_names(function: Callable[..., Any]) -> list[str]:
     return [one.name for _, one in _flat(function)]
 
 
-def _documented(function: Callable[..., Any]) -> dict[str, tuple[str, str]]:
-    """Read the types and texts of parameters in a docstring of numpydoc, or of a class's attributes."""
+def _documented(function: Callable[..., Any]) -> dict[str, str]:
+    """Read texts of parameters in a docstring of numpydoc, or of a class's attributes.
+
+    A text is the first paragraph: what follows holds of Python alone. A parameter without a type has the text that it
+    has in the function which the paragraph names.
+    """
     doc = inspect.getdoc(function) or ""
     section = re.search(r"^(?:Parameters|Attributes)\n-+\n(.*?)(?=\n\n\w|\Z)", doc, re.M | re.S)
-    found: dict[str, tuple[str, str]] = {}
-    for head, text in re.findall(r"^(\S[^\n]*)\n((?:[ \n][^\n]*\n?)*)", section[1] + "\n" if section else "", re.M):
+    texts: dict[str, str] = {}
+    for head, described in re.findall(
+        r"^(\S[^\n]*)\n((?:[ \n][^\n]*\n?)*)", section[1] + "\n" if section else "", re.M
+    ):
         names, _, kind = head.partition(" : ")
-        found |= dict.fromkeys(names.replace("*", "").split(", "), (kind, " ".join(text.split())))
-    for name, (kind, text) in found.items():
-        found[name] = _followed(name, kind, text)
-    return found
+        text = " ".join(described.partition("\n\n")[0].split())
+        elsewhere = None if kind else re.search(r"`(\w+)`", text)
+        there = _documented(function_of(elsewhere[1])) if elsewhere else {}
+        for name in names.replace("*", "").split(", "):
+            texts[name] = there.get(name) or there.get(name.rpartition("_")[2]) or text
+    return texts
 
 
-def _followed(name: str, kind: str, text: str) -> tuple[str, str]:
-    """Replace "As in `function`" by what is said there."""
-    refers = re.match(r"As in `(\w+)`", text)
-    if refers is None:
-        return kind, text
-    there = _documented(function_of(refers[1]))
-    other, said = there.get(name) or there.get(name.rpartition("_")[2]) or ("", "")
-    return (kind if "{" in kind else other or kind), said or text
-
-
-def option_of(one: Parameter, told: tuple[str, str], names: Iterable[str]) -> dict[str, Any]:
-    """Make the facts of an option; `told` is its type and text, which may speak of parameters that have `names`."""
-    listed = told[0] if "{" in told[0] else told[1].partition("one of ")[2]
-    choices = sorted(one.words, key=lambda word: word != one.default) or re.findall(
-        r'"([^"]+)"', listed.partition("{")[2].partition("}")[0]
-    )
-    if one.name == "format":  # a new format of score files is one record
+def option_of(parameter: Parameter, text: str, names: Iterable[str]) -> dict[str, Any]:
+    """Make the facts of an option; its text may speak of parameters that have `names`."""
+    choices = sorted(parameter.words, key=lambda word: word != parameter.default)
+    if parameter.name == "format":  # a new format of score files is one record
         choices = ["auto", *FORMATS]
-    kind = _type_of(one, bool(choices))
-    default = None if one.default is inspect.Parameter.empty else one.default
-    if kind in ("point", "record") and isinstance(default, tuple):
-        default = " ".join(str(value).lower().replace("p_target=", "") for value in default)
+    kind, record = _type_of(parameter, bool(choices)), parameter.record
+    default = None if parameter.default is inspect.Parameter.empty else parameter.default
+    if kind == "record" and default is not None:  # the first field alone makes them
+        default = " ".join(f"{astuple(value)[0]:g}" for value in default)
+    if kind == "point" and default is not None:
+        default = " ".join(str(value).lower() for value in (default if isinstance(default, tuple) else (default,)))
     facts = {
-        "text": _plain(_SAID.get(one.name, re.sub(r", one of \{.*?\}", "", told[1])), names),
+        "text": _plain(_SAID.get(parameter.name, text), names),
         "type": kind,
         "choices": choices if kind in ("choice", "choice or number") else None,
-        "default": str(default).lower() if kind == "point" and default is not None else default,
-        "multiple": kind in ("text", "point", "record", "measure", "pairs") and one.takes_several,
-        "required": one.default is inspect.Parameter.empty,
-        "record": f"{one.record.__module__}:{one.record.__name__}" if kind == "record" and one.record else None,
+        "default": default,
+        "multiple": kind in ("text", "point", "record", "measure", "pairs") and parameter.takes_several,
+        "required": parameter.default is inspect.Parameter.empty,
+        "record": f"{record.__module__}:{record.__name__}" if kind == "record" and record else None,
     }
     if kind == "numbers" or default in ((), "all"):
         facts["default"] = None
@@ -173,7 +163,7 @@ def _type_of(one: Parameter, has_choices: bool) -> str:
 
 def _plain(text: str, names: Iterable[str]) -> str:
     """Turn the markup of a docstring into text that speaks of options."""
-    text = _IN_PYTHON.sub("", re.sub(r" ?\[\d+\]_", "", text).replace("``", "`"))
+    text = re.sub(r" ?\[\d+\]_", "", text).replace("``", "`")
     known = set(names)
 
     def option(found: re.Match[str]) -> str:
@@ -186,9 +176,7 @@ def _plain(text: str, names: Iterable[str]) -> str:
 def options_from(function: Callable[..., Any]) -> dict[str, dict[str, Any]]:
     """Make the options of a function; a record's fields are options, too, but of a sequence of records it is one."""
     names = option_names(function)
-    return {
-        one.name: option_of(one, _documented(owner).get(one.name, ("", "")), names) for owner, one in _flat(function)
-    }
+    return {one.name: option_of(one, _documented(owner).get(one.name, ""), names) for owner, one in _flat(function)}
 
 
 def _flat(function: Callable[..., Any]) -> Iterator[tuple[Callable[..., Any], Parameter]]:

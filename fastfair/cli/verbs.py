@@ -29,7 +29,8 @@ class Option:
     text : str
         Its help; the first sentence stands in `--help`.
     type : str
-        A key of `commands.TYPES`, "choice", "flag" or "switch", which has a --no-; by default text.
+        A key of `commands.TYPES`, "choice", "flag" or "switch", which has a --no-; by default text, or "column" for
+        those of `COLUMNS`.
     choices : sequence of str
         What it may be.
     default : any
@@ -111,6 +112,10 @@ _OF_SECTION = {
     "Output": "n_threads progress folder",
 }
 SECTION_OF = {name: section for section, names in _OF_SECTION.items() for name in names.split()}
+# Texts that are names of columns of a table, or of arrays of a file.
+COLUMNS = """score second_score mated reference probe keep metadata_id metadata_subject vectors name subject role
+    template groups group reference_group probe_group by quality reference_quality probe_quality failures attempts
+    failed failed_value fmr fnmr fmr_global fnmr_global""".split()  # noqa: SIM905 - shorter
 FLAGS = {
     "as_json": "json", "rng": "seed", "groups": "group", "measures": "measure", "requirements": "require",
     "applications": "application", "kind": "input", "name": "vector-name", "n_subjects": "subjects",
@@ -450,7 +455,7 @@ def options_of(verb: Verb, of_functions: Table) -> list[Option]:
         (
             replace(
                 one,
-                type=one.type or "text",
+                type="column" if one.type in ("", "text") and one.name in COLUMNS else one.type or "text",
                 required=one.required and verb.asks,
                 flag=f"--{flags.get(one.name, one.name).replace('_', '-')}",
                 section=one.section or ("Output" if one in OUTPUT else SECTION_OF.get(one.name, "What is computed")),

@@ -19,7 +19,8 @@ _DECIMAL_RATIO = "log10-likelihood-ratio"
 ScoreKind = Literal["similarity", "distance", "log-likelihood-ratio", "log10-likelihood-ratio"]
 Similarity = Literal["cosine", "inner_product", "negative_euclidean"]
 FAILURES_DO = (
-    'failures="exclude" leaves failed comparisons out and counts them, failures="non-match" counts them as non-matches'
+    '⟦failures="exclude"⟧ leaves failed comparisons out and counts them, ⟦failures="non-match"⟧ counts them '
+    "as non-matches"
 )
 _BLOCK_BYTES = 16 * 2**20
 
@@ -86,7 +87,7 @@ def require_no_fillers(values: NDArray[np.floating[Any]], failed: NDArray[np.boo
         raise InputError(
             f"the score {float(values[row]):.8g} in row {row} (counted from 0) and {wrong.size} in all is the largest "
             "number of float32, which programs write where there is no score: leave such rows out, or declare those of "
-            f"failed comparisons with failure_score=: {FAILURES_DO}",
+            f"failed comparisons with ⟦failure_score=⟧: {FAILURES_DO}",
             row=row,
         )
 
@@ -135,7 +136,7 @@ def require_usable(vectors: NDArray[np.floating[Any]], similarity: str) -> None:
         listed = ", ".join(map(str, rows[:5])) + (", ..." if rows.size > 5 else "")
         raise InputError(
             f"{rows.size} of {len(vectors)} vectors are {what}: rows {listed} (counted from 0); leave those rows out, "
-            'with failures="exclude"; in searches and lists of trials failures="non-match" counts them',
+            'with ⟦failures="exclude"⟧; in searches and lists of trials ⟦failures="non-match"⟧ counts them',
             row=int(rows[0]),
         )
     if similarity != "cosine":
@@ -177,7 +178,7 @@ def not_usable(values: NDArray[np.floating[Any]]) -> InputError:
         return InputError(
             f"scores must lie between -{validation.LARGEST:g} and {validation.LARGEST:g}, so that their sums and "
             f"squares are numbers, but row {row} (counted from 0) is {float(values[row])}; if this is that of failed "
-            f"comparisons, declare it with failure_score=: {FAILURES_DO}",
+            f"comparisons, declare it with ⟦failure_score=⟧: {FAILURES_DO}",
             row=row,
         )
     row = int(bad[0])
@@ -203,7 +204,7 @@ def mated_flags(values: Labels, mated_value: object = None) -> NDArray[np.bool_]
     if mated_value is not None:
         mated = [word == mated_word(mated_value) for word in words]
         if not any(mated):
-            raise InputError(f"mated_value {mated_value!r} is not among the values of mated: {_listed(found)}")
+            raise InputError(f"⟦mated_value⟧ {mated_value!r} is not among the values of mated: {_listed(found)}")
         if len(set(words)) > 2:
             raise InputError(
                 f"mated has {len(set(words))} values, {_listed(found)}: which of the others mean non-mated is not "
@@ -218,7 +219,7 @@ def mated_flags(values: Labels, mated_value: object = None) -> NDArray[np.bool_]
         raise InputError(f"mated is missing in some rows, as {missing[0]!r} says: leave these rows out")
     raise InputError(
         "mated must be two-valued (True/False, 1/0, 1/-1, yes/no, same/different, mated/non-mated, genuine/impostor, "
-        f"target/nontarget), but holds {_listed(found)}: say which one means mated with mated_value="
+        f"target/nontarget), but holds {_listed(found)}: say which one means mated with ⟦mated_value=⟧"
     )
 
 

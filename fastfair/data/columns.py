@@ -146,7 +146,7 @@ def checked_columns(
         flags = checks.mated_flags(mated)
     sizes = {"scores": values.size, "mated": flags.size}
     named = {("reference", "probe"): subjects, ("reference_sample", "probe_sample"): samples}
-    named |= {(f"reference_group {name!r}", f"probe_group {name!r}"): sides for name, sides in attributes.items()}
+    named |= {(f"⟦reference_group⟧ {name!r}", f"⟦probe_group⟧ {name!r}"): sides for name, sides in attributes.items()}
     for names, both in named.items():
         sizes |= {} if both is None else dict(zip(names, map(len, both[1:]), strict=True))
     checks.same_length(sizes)
@@ -215,11 +215,13 @@ def code_attributes(
     if reference_group is None and probe_group is None:
         return {}, lacking
     if reference_group is None:
-        raise InputError("probe_group is given without reference_group")
+        raise InputError("⟦probe_group⟧ is given without ⟦reference_group⟧")
     of_reference = group_labels.columns_of("reference_group", reference_group)
     of_probe = of_reference if probe_group is None else group_labels.columns_of("probe_group", probe_group)
     if list(of_reference) != list(of_probe):
-        raise InputError(f"reference_group has the attributes {list(of_reference)}, but probe_group {list(of_probe)}")
+        raise InputError(
+            f"⟦reference_group⟧ has the attributes {list(of_reference)}, but ⟦probe_group⟧ {list(of_probe)}"
+        )
     coded: Attributes = {}
     for name, column in of_reference.items():
         attribute = f" {name!r}" if isinstance(reference_group, Mapping) else ""
@@ -259,7 +261,7 @@ def kept_rows(columns: BothSides, keep: NDArray[np.bool_]) -> BothSides:
 
 
 _NAMED = 5  # rows that a warning names
-_DROP_SELF, _KEEP_SELF = 'self_comparisons="drop"', 'self_comparisons="keep" keeps them'
+_DROP_SELF, _KEEP_SELF = '⟦self_comparisons="drop"⟧', '⟦self_comparisons="keep"⟧ keeps them'
 
 
 def rows_without_conflicts(
@@ -320,8 +322,8 @@ def rows_without_conflicts(
             else (samples is not None and sample_names.advice_on_pattern(samples, subjects, flags))
             or sample_names.advice_on_samples(labels, sample_names.pairs_fit(subjects, flags))
             or (f"So {no_people}" if no_people else "")
-            or 'Correct the labels or the subjects, or pass label_conflicts="drop" to leave these comparisons out, or '
-            'label_conflicts="keep" to keep them as they are marked'
+            or 'Correct the labels or the subjects, or pass ⟦label_conflicts="drop"⟧ to leave these comparisons out, '
+            'or ⟦label_conflicts="keep"⟧ to keep them as they are marked'
         ),
         row=row,
     )
@@ -337,7 +339,7 @@ def _words_on_no_people(n_of_two: int, n_mated: int) -> str:
     return (
         f"reference and probe do not name people, as {n_of_two:,} of {n_mated:,} mated comparisons are of two of them "
         "(such as models and segments, or files): leave them out, give the person of each, or pass them as "
-        "reference_sample and probe_sample beside the people"
+        "⟦reference_sample⟧ and ⟦probe_sample⟧ beside the people"
     )
 
 
@@ -556,7 +558,7 @@ def without_diagonal(values: NDArray[Any], sides: dict[str, Any], score_kind: st
     if same.sum() == n:
         raise InputError(
             "the only mated comparisons are on the diagonal of a symmetric matrix, all of whose entries are the best "
-            'scores: they compare samples with themselves. Give a matrix of two sets, or pass self_comparisons="keep"'
+            'scores: they compare samples with themselves. Give a matrix of two sets, or pass ⟦self_comparisons="keep"⟧'
         )
     keep = ~np.eye(n, dtype=bool).ravel()
     leave_out(

@@ -274,14 +274,14 @@ class Comparisons:
         if reference is None and probe is None and {"reference", "probe"} <= set(columns.names):
             warn(
                 "the frame's columns 'reference' and 'probe' are not used, so that intervals take all comparisons for "
-                'independent: pass reference="reference" and probe="probe", or a frame without them',
+                'independent: pass ⟦reference="reference"⟧ and ⟦probe="probe"⟧, or a frame without them',
                 NarrowIntervalsWarning,
             )
         references, probes = (side_columns.named(names) for names in (reference_group, probe_group))
         if probe_group is not None and len(references) != len(probes):
             raise InputError(
-                f"reference_group has {len(references)} columns and probe_group {len(probes)}: give one of each for "
-                "every attribute"
+                f"⟦reference_group⟧ has {len(references)} columns and ⟦probe_group⟧ {len(probes)}: give one of each "
+                "for every attribute"
             )
         pairs = list(zip(references, probes, strict=True)) if probes else references
         attributes = side_columns.chosen("frame", pairs, columns.names).values()
@@ -496,7 +496,7 @@ class Comparisons:
     def require_groups(self) -> None:
         """Raise an error where there are no groups."""
         if not self.groups:
-            raise InputError("these comparisons have no groups: give reference_group (and probe_group)")
+            raise InputError("these comparisons have no groups: give ⟦reference_group⟧ (and ⟦probe_group⟧)")
 
     def _by_group(self, side: SortedSide, first: int) -> GroupedSide:
         self.require_groups()

@@ -214,11 +214,11 @@ def normalize_scores(
     (array([0.2, 0.4, 0.5, 0.7]), array([-0.71, -0.71,  0.71,  0.71]))
     """
     for name, one in (("comparisons", comparisons), ("comparisons of the cohort", cohort)):
-        require_scores(one.failed, "normalisation", 'pass failures="exclude"')
+        require_scores(one.failed, "normalisation", 'pass ⟦failures="exclude"⟧')
         if one.subjects is None:
             raise InputError(f"{name} have no subjects, which normalisation needs: give reference and probe")
         if by == "group" and not one.groups:
-            raise InputError(f'{name} have no groups, which by="group" needs: give reference_group')
+            raise InputError(f'{name} have no groups, which ⟦by="group"⟧ needs: give ⟦reference_group⟧')
     if cohort.score_kind != comparisons.score_kind:
         raise InputError(f"cohort has scores of the kind {cohort.score_kind}, comparisons {comparisons.score_kind}")
     assert comparisons.subjects is not None
@@ -273,7 +273,7 @@ def _require_other_people(
         if both.size:
             raise InputError(
                 f"cohort has {both.size} of the subjects of comparisons, such as {labels.item(both[0])!r}: "
-                'by="group" needs one of other people'
+                '⟦by="group"⟧ needs one of other people'
             )
         return
     own, others = (
@@ -361,10 +361,10 @@ def match(first: Comparisons, second: Comparisons, *, one_by_one: bool) -> Compa
             _refuse(kind, [codes, other_codes], labels, (first, second))
         if one_by_one and (codes[1:] == codes[:-1]).any():
             raise InputError(
-                f'unit="comparison" matches comparisons one to one, but some {_SPOKEN[kind]} comparisons have the '
+                f'⟦unit="comparison"⟧ matches comparisons one to one, but some {_SPOKEN[kind]} comparisons have the '
                 f"same reference and probe {what}: "
                 + ("give reference_sample and probe_sample, or " if what == "subjects" else "")
-                + 'use unit="subject"'
+                + 'use ⟦unit="subject"⟧'
             )
         for one, other in zip(groups, other_groups, strict=True):
             named = partial(_compared, codes, labels)
@@ -488,7 +488,7 @@ def _refuse(
 ) -> None:
     failed = [one.failed for one in systems]
     would_do = (
-        '. Comparisons that failed were left out: read both systems with failures="non-match", or leave those that '
+        '. Comparisons that failed were left out: read both systems with ⟦failures="non-match"⟧, or leave those that '
         "failed in either out of both"
         if any(one is not None and one.policy == "exclude" and one.n for one in failed)
         else ""

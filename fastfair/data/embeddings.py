@@ -378,7 +378,7 @@ class Embeddings:
             failures: FailuresOfVectors = "error" if self.failed is None else "non-match"
             made = Embeddings(vectors, *of, self.similarity, role, failures)
         except InputError as error:
-            raise type(error)(f"with templates before probes, {error}", error.row) from None
+            raise type(error)(f"with templates before probes, {error.marked}", error.row) from None
         return made._changed(self.grouping, left_out=self.left_out)
 
     def _means(self, references: NDArray[np.intp], number: NDArray[np.intp]) -> NDArray[np.floating[Any]]:
@@ -790,7 +790,7 @@ def _refuse_same(coded: Coded, size: NDArray[np.int64]) -> None:
     raise InputError(
         f"the vectors of rows {first} and {second} (counted from 0) have the same name {coded.labels[code]!r}, and "
         f"{int((size > 1).sum()):,} names have several vectors; if these are templates, choose "
-        'same_name="max" or same_name="mean"',
+        '⟦same_name="max"⟧ or ⟦same_name="mean"⟧',
         row=second,
     )
 
@@ -801,5 +801,5 @@ def refuse_failed(embeddings: Embeddings) -> None:
     if n:
         raise InputError(
             f"{n} of {len(embeddings)} vectors failed, and what compares every two vectors cannot count them as "
-            'non-matches: leave them out with failures="exclude"; searches (identify) and lists of trials count them'
+            'non-matches: leave them out with ⟦failures="exclude"⟧; searches (identify) and lists of trials count them'
         )

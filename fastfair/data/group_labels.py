@@ -18,8 +18,8 @@ from .exclusions import leave_out
 MissingLabels = Literal["error", "drop", "unknown"]
 UNKNOWN = "unknown"  # label of entries without one, unless they are left out
 COMPLETE = (
-    'complete it, or pass missing_labels="drop" to leave these rows out, or missing_labels="unknown" to make them a '
-    "group"
+    'complete it, or pass ⟦missing_labels="drop"⟧ to leave these rows out, or ⟦missing_labels="unknown"⟧ to make them '
+    "a group"
 )
 INTERSECTION = " & "  # between the labels of several attributes
 _MOST_GROUPS = 2000  # pairs of groups are counted, so that time and memory grow with the square

@@ -40,7 +40,7 @@ def advice_on_samples(ids: Iterable[object], fits: Fits | None = None) -> str:
         return ""
     return (
         f"The ids look like names of samples, such as {like_samples[0]!r}: cut the subjects out with "
-        f"subject_pattern={hint_at_pattern(names, fits or _some_are_alike)}"
+        f"⟦subject_pattern={hint_at_pattern(names, fits or _some_are_alike)}⟧"
     )
 
 
@@ -53,8 +53,8 @@ def advice_on_pattern(samples: _BothSides, subjects: _BothSides, mated: NDArray[
     hint = hint_at_pattern(names, pairs_fit(samples, mated))
     if len(subjects[0]) == 1:
         of_all = f"All samples, such as {names[0]!r}, are of one subject, {str(subjects[0].item(0))!r}"
-        return f"{of_all}: say which part of the names is the subject with subject_pattern={hint}"
-    return f"Say which part of the names is the subject with subject_pattern={hint}" if hint else ""
+        return f"{of_all}: say which part of the names is the subject with ⟦subject_pattern={hint}⟧"
+    return f"Say which part of the names is the subject with ⟦subject_pattern={hint}⟧" if hint else ""
 
 
 def pairs_fit(samples: _BothSides, mated: NDArray[np.bool_] | None) -> Fits:

@@ -35,8 +35,8 @@ from .vector_pairs import NO_COSTS, subjects_by_group
 
 _LACKS = {  # all scans
     "other units": "a scan draws subjects, and has no other units: leave unit out",
-    "all scores": 'eer_method="convex-hull" needs all scores, which a scan does not keep',
-    "closed forms": "a scan has no intervals without replicates: give n_resamples of at least 2",
+    "all scores": '⟦eer_method="convex-hull"⟧ needs all scores, which a scan does not keep',
+    "closed forms": "a scan has no intervals without replicates: give ⟦n_resamples⟧ of at least 2",
 }
 
 
@@ -225,7 +225,7 @@ Read = tuple[NDArray[Any], NDArray[Any], score_keys.Keys]
 Reader = Callable[[], Read]
 
 _LACKS_OF_FILES = {
-    "units left out": 'method="bca" leaves out subjects one at a time, which a scan cannot: use another one',
+    "units left out": '⟦method="bca"⟧ leaves out subjects one at a time, which a scan cannot: use another one',
     "lists of pairs": "data is a scan of score files, which does not list who was compared with whom: read them with "
     "read_comparisons",
 }
@@ -455,7 +455,9 @@ def divided(columns: CheckedColumns, cllr: bool, limits: Limits) -> DividedPart:
         Where there are no subjects, for scores that are not finite, and a subject with several labels of an attribute.
     """
     if columns.subjects is None:
-        raise InputError("a scan needs the subjects of the comparisons: name their columns with reference= and probe=")
+        raise InputError(
+            "a scan needs the subjects of the comparisons: name their columns with ⟦reference=⟧ and ⟦probe=⟧"
+        )
     subjects, *both = columns.subjects
     keys, own = _keys(columns), {}
     for name, (labels, *codes) in columns.attributes.items():

@@ -31,7 +31,7 @@ def named(groups: str | Sequence[Any] | None) -> list[Any]:
     return [groups] if isinstance(groups, str) else list(groups or [])
 
 
-_OF_SUBJECTS = "To read labels from a table of subjects, give metadata= and metadata_id="
+_OF_SUBJECTS = "To read labels from a table of subjects, give ⟦metadata=⟧ and ⟦metadata_id=⟧"
 
 
 def chosen(place: object, groups: Sequence[Any], known: list[str], elsewhere: str = _OF_SUBJECTS) -> dict[str, Pair]:
@@ -115,9 +115,9 @@ def _of_name(place: object, group: str, known: list[str], elsewhere: str) -> tup
     pair = next((pair for pair in pairs if group in pair), None)
     if held == [(group, group)] and pair is not None:
         raise InputError(
-            f"{place}: column {group!r} holds the labels of one side: give reference_group={pair[0]!r} and "
-            f"probe_group={pair[1]!r}, or the pair {pair} in groups; if {group!r} holds for both sides, give it as the "
-            "column of both"
+            f"{place}: column {group!r} holds the labels of one side: give ⟦reference_group={pair[0]!r}⟧ and "
+            f"⟦probe_group={pair[1]!r}⟧, or the pair {pair} in groups; if {group!r} holds for both sides, give it as "
+            "the column of both"
         )
     if len(held) == 1:
         return group, held[0]

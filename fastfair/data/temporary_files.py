@@ -20,8 +20,8 @@ from fastfair._lib.whole_files import explained
 from fastfair.errors import FileFormatError, MissingFileError
 
 _SCAN_AGAIN = (
-    "scan again, with folder= where files stay until the scan is done with, and where all workers of an executor find "
-    "them"
+    "scan again, with ⟦folder=⟧ where files stay until the scan is done with, and where all workers of an executor "
+    "find them"
 )
 _SHARE_OF_MEMORY = 8  # of what is free, a share may hold an array
 _ALWAYS_IN_MEMORY = 2**24  # bytes

@@ -762,7 +762,7 @@ def error_model(
     """
     names = chosen((attributes,) if isinstance(attributes, str) else tuple(attributes), comparisons.attributes)
     for name in baseline or {}:
-        validation.choice("baseline", name, names)
+        validation.choice("⟦baseline⟧", name, names)
     key = threshold_key(comparisons, at)
     with gathering() as between:
         cells = fitting.count_cells(comparisons, names, key, rate, unit)

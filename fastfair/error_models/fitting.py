@@ -144,7 +144,7 @@ def count_cells(comparisons: Comparisons, attributes: Sequence[str], key: Any, r
         if comparisons.subjects is None:
             raise InputError(
                 "the comparisons have no subjects: give reference and probe, or take every comparison for independent "
-                'with unit="comparison"'
+                'with ⟦unit="comparison"⟧'
             )
         n_subjects = comparisons.subjects.size
     edge = int(np.searchsorted(by_group.side.keys, key))

@@ -122,7 +122,7 @@ class _FalseNonMatchRate(Rule):
             raise InputError(
                 f"no threshold holds {at}: {n_failed} of {keys.sizes[0]} mated comparisons failed and count as "
                 f"non-matches, which alone is an FNMR of {n_failed / keys.sizes[0]:.3g}; hold a higher one, or read "
-                'them with failures="exclude"'
+                'them with ⟦failures="exclude"⟧'
             )
         return mated[errors]
 
@@ -301,7 +301,10 @@ def read_point(text: str) -> OperatingPoint:
         value = float(digits) if digits == number else float(Decimal(digits) / 100)
     except (InvalidOperation, ValueError):
         raise InputError(f"{text!r} {_what_is_wrong(rule, number)}") from None
-    return OperatingPoint(rule.kind, value)
+    try:
+        return OperatingPoint(rule.kind, value)
+    except InputError as error:
+        raise InputError(f"{text!r}: {error.marked}") from None
 
 
 def _what_is_wrong(rule: Rule, number: str) -> str:

@@ -334,8 +334,9 @@ def least_cost(costs: Costs, keys: ClassKeys, miss: float | None = None) -> tupl
     if any_failed and miss > costs.false_match:
         raise InputError(
             "minDCF: with this prior and these costs it is cheaper to accept everything than to reject everything, "
-            "but comparisons that failed count as non-matches and cannot be accepted; choose p_target, c_miss and "
-            'c_fa such that p_target * c_miss <= (1 - p_target) * c_fa, or read them with failures="exclude"'
+            "but comparisons that failed count as non-matches and cannot be accepted; choose ⟦p_target⟧, ⟦c_miss⟧ and "
+            "⟦c_fa⟧ such that ⟦p_target⟧ * ⟦c_miss⟧ <= (1 - ⟦p_target⟧) * ⟦c_fa⟧, or read them with "
+            '⟦failures="exclude"⟧'
         )
     cost, index, _ = kernels.least_cost(mated, nonmated, keys.sizes, miss, costs.false_match)
     # At thresholds at which not all errors are kept one rate is at least that of the errors kept.
@@ -399,7 +400,7 @@ def require_ratios(comparisons: Comparisons, what: str) -> None:
     if comparisons.score_kind != LOG_LIKELIHOOD_RATIO:
         raise InputError(
             f"{what} is that of log-likelihood ratios, but these scores are declared as {comparisons.score_kind}: pass "
-            f'score_kind="{LOG_LIKELIHOOD_RATIO}" where they are, or make them so with calibrate'
+            f'⟦score_kind="{LOG_LIKELIHOOD_RATIO}"⟧ where they are, or make them so with calibrate'
         )
 
 
@@ -559,7 +560,7 @@ class MinDcf:
     threshold: float
 
 
-NO_CLLR = 'their log-likelihood ratio would be minus infinity; read them with failures="exclude", or leave it out'
+NO_CLLR = 'their log-likelihood ratio would be minus infinity; read them with ⟦failures="exclude"⟧, or leave it out'
 
 
 @checked

@@ -57,14 +57,21 @@ def compare(
         more systems, as a dict by their names, or a list of systems that are called "1", "2" and so on. Two systems
         are called "first" and "second".
     at : OperatingPoint or sequence of OperatingPoint
-        As in `evaluate`; each system has its own threshold.
+        Operating points at which rates, and fairness measures of these, are computed. The threshold of each is found
+        from all comparisons of each system, and again in every replicate. Repeated operating points count once.
+
+        With `at_threshold` it is given, and is the same in all replicates.
     measures : "all" or sequence of str or function
         As in `evaluate`.
     baseline : str, optional
-        The name of the system that the others, of a dict or a list, are compared with; by default every two are.
+        The name of the system that the others are compared with; by default every two are.
+
+        It is that of a dict or a list.
     n_resamples : int, default 2000
         Replicates, the same for all systems. With 0, differences of rates have intervals in closed form, and nothing
-        else is compared; see Notes.
+        else is compared.
+
+        See Notes.
     confidence_level : float, default 0.95
         Confidence level of the intervals, in (0, 1).
     rng : None, int, SeedSequence or Generator
@@ -155,7 +162,7 @@ def compare(
     if baseline is not None:
         if second is not None:
             raise InputError("baseline is for a dict or a list of systems, not for two")
-        validation.choice("baseline", baseline, systems)
+        validation.choice("⟦baseline⟧", baseline, systems)
     given, seed = list(systems.values()), seeds.fixed(rng)
     if all(isinstance(system, Embeddings) for system in given):
         for system in given[1:]:
@@ -201,7 +208,7 @@ def _compared(
             comparisons._require("closed forms")
             raise InputError(
                 "without replicates, compare needs an operating point and the units of closed forms: give at, and "
-                'subjects or unit="comparison"; or n_resamples of at least 2'
+                'subjects or ⟦unit="comparison"⟧; or ⟦n_resamples⟧ of at least 2'
             )
         evaluations.append(evaluation)
         systems.append(ComparedSystem(comparisons, evaluation, trials, workers.n_threads))
@@ -230,5 +237,5 @@ def _matched(scored: Sequence[_Scored], names: Sequence[str], *, one_by_one: boo
         except InputError as error:
             if len(scored) == 2:
                 raise
-            raise InputError(f"of {names[0]!r} (first) and {name!r} (second): {error}") from None
+            raise InputError(f"of {names[0]!r} (first) and {name!r} (second): {error.marked}") from None
     return matched

@@ -697,7 +697,7 @@ def adjusted_pvalues(
     if out_of_reach:
         warn(
             f"no adjusted p-value of {', '.join(out_of_reach)} can be as small as {significance:g}, as replicates are "
-            f"few and {'groups' if len(pvalues) == 1 else 'pairs of systems'} many: raise n_resamples",
+            f"few and {'groups' if len(pvalues) == 1 else 'pairs of systems'} many: raise ⟦n_resamples⟧",
             FewResamplesWarning,
         )
     return adjusted

@@ -90,7 +90,7 @@ def _measure_names(measures: str | Sequence[str], groups: Sequence[str]) -> Sequ
         return list(MEASURES) if groups else []
     names = [measure_name(name) for name in as_names(measures)]
     if names and not groups:
-        raise InputError(f"{names[0]} is a measure over groups, but the comparisons have none: give reference_group")
+        raise InputError(f"{names[0]} is a measure over groups, but the comparisons have none: give ⟦reference_group⟧")
     return names
 
 
@@ -107,7 +107,7 @@ def _complete_groups(comparisons: Comparisons, policy: str) -> list[int]:
     if policy == "raise":
         raise InputError(
             f"{len(lacking)} of {len(everything)} groups lack comparisons of their own, so they have no FMR, FNMR or "
-            f'EER: {found}. Merge groups, or pass incomplete_groups="drop" (leave them out of the measures) or "nan"'
+            f'EER: {found}. Merge groups, or pass ⟦incomplete_groups="drop"⟧ (leave them out of the measures) or "nan"'
         )
     if policy == "nan":
         warn(f"measures are NaN, as groups lack comparisons: {found}", EmptyGroupWarning)
@@ -130,10 +130,12 @@ class EvaluationSettings:
     Attributes
     ----------
     method : {"auto", "percentile", "basic", "normal", "bca", "dyadic"}
-        How intervals are computed from replicates; see `intervals.confidence_interval`. "auto" uses the method that
-        simulations found right for each kind of quantity: "logit" for rates and EERs, test inversion for fairness
-        measures, "log" for minDCF, min Cllr and groups' ratios to the average, and "percentile" for all others.
-        "dyadic" is a method for false match rates; with it, all other quantities get "percentile".
+        How intervals are computed from replicates. "auto" uses the method that simulations found right for each kind of
+        quantity: "logit" for rates and EERs, test inversion for fairness measures, "log" for minDCF, min Cllr and
+        groups' ratios to the average, and "percentile" for all others. "dyadic" is a method for false match rates; with
+        it, all other quantities get "percentile".
+
+        The methods are those of `intervals.confidence_interval`.
     scheme : {"dyadic", "product"}
         How a comparison of two subjects is weighted. "product" multiplies the subjects' weights, which overstates the
         spread of false match rates; "dyadic" shrinks this product until replicates have the dyadic-robust variance.
@@ -143,11 +145,13 @@ class EvaluationSettings:
         They are wider then, and meant for looking at groups side by side. Those of all comparisons stay as they are.
     alpha : float, default 0.5
         Weight of false matches in measures that take both rates, in [0, 1].
-    eer_method : {"nearest", "nearest-max", "interpolated", "convex-hull"}
+    eer_method
         As in `eer`.
     zero_policy : {"keep", "raise", "clopper-pearson"} or float
-        What ratio measures do with groups' FMRs and FNMRs of zero; see `measures.replace_zeros`. A group's EER, minDCF
-        or Cllr of zero is kept. "raise" refuses zeros in the data, and keeps them in replicates.
+        What ratio measures do with groups' FMRs and FNMRs of zero. A group's EER, minDCF or Cllr of zero is kept.
+        "raise" refuses zeros in the data, and keeps them in replicates.
+
+        As in `measures.replace_zeros`.
     incomplete_groups : {"raise", "drop", "nan"}
         What to do with groups that have no mated, or no non-mated, comparisons of their own: raise an error; leave
         them out of the fairness measures, with a warning; or make the measures NaN, with a warning.
@@ -243,9 +247,9 @@ class Request(EvaluationSettings):
         if not self.points and not wanted:
             raise InputError("at is empty: give at least one operating point such as at_fmr(1e-3), or metrics")
         if not isinstance(self.zero_policy, str):
-            validation.fraction("zero_policy", self.zero_policy, "(0, 1)")
+            validation.fraction("⟦zero_policy⟧", self.zero_policy, "(0, 1)")
         if self.n_resamples == 1:
-            raise InputError("n_resamples must be 0, or at least 2: one replicate has no spread")
+            raise InputError("⟦n_resamples⟧ must be 0, or at least 2: one replicate has no spread")
         if self.alternative != "two-sided":
             two_sided_level(self.confidence_level)
         return replace(
@@ -264,7 +268,7 @@ class Request(EvaluationSettings):
         }
         comparisons._require(*(need for need, is_needed in needs.items() if is_needed))
         if not self.n_resamples and self.method != "auto":
-            raise InputError(f'method="{self.method}" needs replicates, and n_resamples is 0')
+            raise InputError(f'⟦method="{self.method}"⟧ needs replicates, and ⟦n_resamples⟧ is 0')
         if self.n_resamples:
             require_units(comparisons, self.unit)
             require_method(self.method, self.unit, self.scheme)
@@ -323,8 +327,9 @@ def evaluate(
         See Notes for scans and vectors.
     at : OperatingPoint or sequence of OperatingPoint
         Operating points at which rates, and fairness measures of these, are computed. The threshold of each is found
-        from all comparisons, and again in every replicate, except that of `at_threshold`, which is given. Repeated
-        operating points count once.
+        from all comparisons, and again in every replicate. Repeated operating points count once.
+
+        With `at_threshold` it is given, and is the same in all replicates.
     measures : "all" or sequence of str or function
         Fairness measures, by names or as functions: those of `fastfair.measures`, and your own (`measures.measure`).
     metrics : {"auto", "all", "eer", "min_dcf", "cllr", "min_cllr"} or sequence of these
@@ -335,13 +340,16 @@ def evaluate(
         which makes intervals too narrow where subjects repeat; samples within each subject, and of vectors references
         apart from probes; or subjects, and then samples of these.
     n_resamples : int, default 2000
-        Number of replicates. With 0, only rates have intervals, in closed form; see Notes.
+        Number of replicates. With 0, only rates have intervals, in closed form.
+
+        See Notes.
     confidence_level : float, default 0.95
         Confidence level of the intervals, in (0, 1).
     alternative : {"two-sided", "less", "greater"}
-        The hypothesis that intervals belong to, as in `scipy.stats`. "less" gives upper limits: what is claimed to be
-        below the limit is so at the confidence level, and the lower end is the least possible value. "greater" gives
-        lower limits.
+        The hypothesis that intervals belong to. "less" gives upper limits: what is claimed to be below the limit is so
+        at the confidence level, and the lower end is the least possible value. "greater" gives lower limits.
+
+        The words are those of `scipy.stats`.
     costs : Costs
         As in `min_dcf`.
     settings : EvaluationSettings
@@ -349,8 +357,9 @@ def evaluate(
     rng : None, int, SeedSequence or Generator
         Seed of the random numbers. A replicate depends only on the seed and on its own number.
     n_threads : int, optional
-        Number of threads; all processors by default. With an executor, those of each task, 1 by default. Results are
-        the same to the last bit.
+        Number of threads; all processors by default. Results are the same to the last bit.
+
+        With an executor, those of each task, 1 by default.
     progress : bool or callable, default False
         Whether to show a progress bar; or a function to call with the numbers of replicates done and in all.
     executor : object with a method `submit`, or Checkpoint, optional
@@ -526,7 +535,7 @@ def evaluated(
     if uncertainty is not None:
         if repeats_subjects(comparisons, unit):
             of = f"{len(comparisons.mated) + len(comparisons.nonmated)} comparisons of {n_subjects} subjects"
-            told = f'unit="comparison" treats {of} as independent; use unit="subject"'
+            told = f'⟦unit="comparison"⟧ treats {of} as independent; use ⟦unit="subject"⟧'
             warn(f"intervals are too narrow: {told}", NarrowIntervalsWarning)
         how = request.confidence_level, method, request.alternative, request.simultaneous
         quantities = uncertainty.with_intervals(*how)
@@ -557,7 +566,7 @@ def _metrics(comparisons: Comparisons, request: Request) -> dict[str, Floats]:
     if "eer" in found and found["eer"][0] > 0.5:
         warn(
             f"the EER is {100 * found['eer'][0]:.3g} %, as mated comparisons score lower than non-mated ones: if the "
-            'scores are distances pass score_kind="distance", else look which value of mated means mated',
+            'scores are distances pass ⟦score_kind="distance"⟧, else look which value of mated means mated',
             ReversedScoresWarning,
         )
     return found

@@ -140,7 +140,7 @@ class Evaluation(Evaluated, Result):
         """
         found = self.quantity(name, group, at)
         if found.low is None:
-            raise InputError(f"{name} has no interval without replicates: evaluate with n_resamples > 0")
+            raise InputError(f"{name} has no interval without replicates: evaluate with ⟦n_resamples⟧ > 0")
         return (math.nan, math.nan) if found.low is None or found.high is None else (found.low, found.high)
 
     @checked

@@ -197,7 +197,7 @@ def worst_comparisons(
     code = None
     if group is not None:
         if not comparisons.groups:
-            raise InputError(f"group is {group!r}, but the comparisons have none: give reference_group")
+            raise InputError(f"group is {group!r}, but the comparisons have none: give ⟦reference_group⟧")
         code = comparisons.groups.index(validation.choice("group", group, comparisons.groups))
     key = threshold_key(comparisons, at)
     rates = rates_at_key(comparisons, at, key)

@@ -65,10 +65,10 @@ def counts_to_test(
     """Return the failure counts of comparisons or embeddings, and check that every group has enough subjects."""
     if isinstance(data, FailureCounts):
         if at is not None:
-            raise InputError(f"at={at} is for scores, but FailureCounts hold decisions: leave it out")
+            raise InputError(f"⟦at={at}⟧ is for scores, but FailureCounts hold decisions: leave it out")
         counts = data
     elif at is None:
-        raise InputError("at is missing: say where failures are counted, as with at=at_fmr(1e-3)")
+        raise InputError('⟦at⟧ is missing: say where failures are counted, as with ⟦at="fmr=0.001"⟧')
     else:
         counts = FailureCounts.from_comparisons(data, at, n_threads=n_threads)
     lacking = require_subjects(counts.groups, counts.n_subjects.tolist(), 2, f"{counts.attempt}s", policy)
@@ -85,7 +85,7 @@ def require_subjects(groups: Sequence[str], n_subjects: Sequence[int], least: in
     if lacking and policy == "raise":
         raise InputError(
             f"{len(lacking)} of {len(groups)} groups have {of} of fewer than {least} subjects, too few to estimate "
-            f'how much they vary: {found}. Merge groups, or pass incomplete_groups="drop" to leave them out'
+            f'how much they vary: {found}. Merge groups, or pass ⟦incomplete_groups="drop"⟧ to leave them out'
         )
     if len(groups) - len(lacking) < 2:
         kept = [group for group in groups if group not in lacking]
@@ -111,7 +111,7 @@ def warn_of_small_groups(counts: FailureCounts) -> None:
         named = ", ".join(repr(group) for group, is_small in zip(counts.groups, small, strict=True) if is_small)
         warn(
             f"groups much smaller than others, in which few failures are expected: {named}. If by chance none failed, "
-            'replicates do not vary. Merge such groups, or use fnmr_test with statistic="f"',
+            'replicates do not vary. Merge such groups, or use fnmr_test with ⟦statistic="f"⟧',
             NarrowIntervalsWarning,
         )
 
@@ -639,7 +639,9 @@ def fmr_test(
         The operating point. The threshold is the same for all groups and in all replicates.
     statistic : {"deviance", "f", "max-difference", "max-ratio"}
         The test statistic of false match rates. "deviance": how improbable the groups' numbers of false matches are at
-        one rate, for comparisons that share subjects. The others are those of `fnmr_test`.
+        one rate, for comparisons that share subjects.
+
+        The others are those of `fnmr_test`.
     n_resamples : int, default 2000
         Number of replicates.
     confidence_level : float, default 0.95
@@ -831,8 +833,8 @@ def _warn_of_few_resamples(n_resamples: int, alpha: float) -> None:
     least = int(np.ceil(1 / alpha))
     if n_resamples < least:
         warn(
-            f"with n_resamples={n_resamples} no group can be found to differ from the others, as p-values are at least "
-            f"{1 / (n_resamples + 1):.2g}: use {least} or more, or pass follow_up=False",
+            f"with ⟦n_resamples={n_resamples}⟧ no group can be found to differ from the others, as p-values are at "
+            f"least {1 / (n_resamples + 1):.2g}: use {least} or more, or pass follow_up=False",
             FewResamplesWarning,
         )
 

@@ -366,7 +366,7 @@ class FailureCounts(Shown):
             labels = [str(label) for label in column.labels]
             if failed_value not in labels:
                 raise InputError(
-                    f"no row of failed is {failed_value!r}, which failed_value declares to be that of failed attempts"
+                    f"no row of failed is {failed_value!r}, which ⟦failed_value⟧ declares to be that of failed attempts"
                     f"{did_you_mean(failed_value, labels)}; if none failed, give zeros"
                 )
             decisions = (column.codes == labels.index(failed_value)).astype(np.int64)

@@ -1087,11 +1087,11 @@ def identify(
     (0.02, 100)
     """
     points, n = points_of(at), searches.n_enrolled
-    wanted = [n] if sizes is None else sorted({validation.count("sizes", size, 1) for size in sizes})
+    wanted = [n] if sizes is None else sorted({validation.count("⟦sizes⟧", size, 1) for size in sizes})
     if not wanted or wanted[-1] > n:
         raise InputError(f"sizes must be from 1 to {n}, the number of enrolled people: larger galleries have no data")
     level = intervals.level(confidence_level)
-    named = [MEASURES[validation.choice("measures", name, FAIRNESS)].name for name in measures]
+    named = [MEASURES[validation.choice("⟦measures⟧", name, FAIRNESS)].name for name in measures]
     if named and len(searches.groups) < 2:
         raise InputError("measures compare groups, and the searches have fewer than two: give group")
     rows = tuple(identified(searches, points, wanted, (rank, gallery, level), named, returned_group)[0])

@@ -835,7 +835,7 @@ class _Matrix:
         if wrong >= 0:
             row = rows.start + int(wrong)
             raise InputError(
-                f"search {row} (counted from 0) has a score that is NaN or infinite, or the failure_score: leave "
+                f"search {row} (counted from 0) has a score that is NaN or infinite, or the ⟦failure_score⟧: leave "
                 "searches and templates that failed out, or give them the score -inf, with which nobody is a "
                 "candidate; policies=ff.Policies(failures=...) does either",
                 row=row,
@@ -960,7 +960,7 @@ def _require_known(name: str, labels: NDArray[Any], codes: NDArray[Any], place: 
 def _refuse_twice(name: str, labels: NDArray[Any], codes: NDArray[Any]) -> None:
     counts = np.bincount(codes, minlength=labels.size)
     if counts.max(initial=0) > 1:
-        what = 'has several templates: say templates="best", or fuse them' if name == "enrolled" else "is named twice"
+        what = 'has several templates: say ⟦templates="best"⟧, or fuse them' if name == "enrolled" else "is named twice"
         raise InputError(f"{labels.item(int((counts > 1).argmax()))!r} in {name} {what}")
 
 

@@ -72,21 +72,26 @@ def read_comparisons(
         ``"^([^/]+)/"`` for "id10001/Y8hIVOBuels/00001.wav": its first group, or else the whole match, is the subject
         id. The full text is then the id of the sample.
     metadata : path or data frame, optional
-        Table with one row for each subject or sample, whose id comes first: CSV, TSV or Parquet, or any data frame.
+        Table with one row for each subject or sample, whose id comes first: CSV, TSV or Parquet.
+
+        Or any data frame.
     groups : str or sequence of str or of pairs of str, optional
         Attributes that make the groups: columns of `metadata` if it is given, else of the score file. An attribute x of
         the score file is one column x for reference and probe, or two columns "reference_x" and "probe_x" (bob:
         "bio_ref_x" and "probe_x"). Columns with other names are given as pairs, that of the references first:
         ``[("race_1", "race_2")]`` makes the attribute "race", the part that the names share. Several attributes make
-        intersections; `Comparisons.by` chooses among them later.
+        intersections.
+
+        `Comparisons.by` chooses among several attributes later.
     trials : path, optional
         The trial list, if `path` holds only scores: one on each line in the list's order, or lines "enrol test score";
         or a table of trials, whose named columns `path` shares but for the scores.
     embeddings : path, data frame or NamedVectors, optional
         Vectors with names, to score the pairs with that `path` lists without scores: a file of named columns, a
         VoxCeleb list (label enrol test) or a Kaldi list (enrol test target). A pair's names are in columns
-        "reference_sample" and "probe_sample", or else in `reference` and `probe`; a column of scores is not read. A
-        file is read by `read_named_vectors`.
+        "reference_sample" and "probe_sample", or else in `reference` and `probe`; a column of scores is not read.
+
+        A file is read by `read_named_vectors`.
     score_kind : {"similarity", "distance", "log-likelihood-ratio", "log10-likelihood-ratio"}
         Whether high or low scores indicate the same subject, or scores are logarithms of likelihood ratios, natural
         ones or to base 10; the latter are made natural.
@@ -157,7 +162,7 @@ def _quality_of_samples(how: HowToRead, columns: CheckedColumns) -> tuple[NDArra
     """Look the quality of both samples of each comparison up in a table."""
     ids = columns.samples or columns.subjects
     if ids is None or how.quality is None:
-        raise InputError("quality of samples needs their ids: name their columns with reference= and probe=")
+        raise InputError("quality of samples needs their ids: name their columns with ⟦reference=⟧ and ⟦probe=⟧")
     sides = [Coded(ids[0], codes) for codes in ids[1:]]
     reference, probe = how.quality.quality_of(sides)
     lacking = [side.codes[np.isnan(of_side)] for side, of_side in zip(sides, (reference, probe), strict=True)]
@@ -166,7 +171,7 @@ def _quality_of_samples(how: HowToRead, columns: CheckedColumns) -> tuple[NDArra
         named = ", ".join(repr(str(ids[0][code])) for code in lost[:_NAMED]) + (", ..." if lost.size > _NAMED else "")
         raise InputError(
             f"{lost.size} of {ids[0].size} samples have no quality in {how.quality.place}: {named}; give one to each, "
-            'or leave their comparisons out of curves, with failures="exclude"'
+            'or leave their comparisons out of curves, with ⟦failures="exclude"⟧'
         )
     return reference, probe
 
@@ -180,7 +185,7 @@ def _vectors(
     """Return the vectors that trials are scored with; arguments are those of `read_comparisons`."""
     for name, is_given in (("score", score), ("trials", trials), ("score_kind", score_kind != "similarity")):
         if is_given:
-            raise InputError(f"with embeddings=, leave {name}= out: scores are the similarities of what path lists")
+            raise InputError(f"with ⟦embeddings=⟧, leave ⟦{name}=⟧ out: scores are the similarities of what path lists")
     if isinstance(embeddings, NamedVectors):
         return embeddings
     return read_named_vectors(embeddings, failures="error" if failures == "error" else "nan")
@@ -188,11 +193,13 @@ def _vectors(
 
 def _of_two_files(genuine: Any, impostor: str | Path, how: HowToRead) -> Comparisons:
     """Read the scores of mated comparisons from a file, and those of non-mated ones from another."""
-    given = [f"{name}=" for name in (*how.names, "trials", "groups", "subject_pattern", "keep") if getattr(how, name)]
-    given += [f"{name}=" for name in ("quality", "mated_value") if getattr(how.layout, name)]
-    given += [] if how.described is None else ["metadata="]
+    given = [f"⟦{name}=⟧" for name in (*how.names, "trials", "groups", "subject_pattern", "keep") if getattr(how, name)]
+    given += [f"⟦{name}=⟧" for name in ("quality", "mated_value") if getattr(how.layout, name)]
+    given += [] if how.described is None else ["⟦metadata=⟧"]
     if given or not isinstance(genuine, str | Path) or how.vectors is not None:
-        raise InputError(f"with impostor=, path is a file of scores alone: leave {' and '.join(given) or 'others'} out")
+        raise InputError(
+            f"with ⟦impostor=⟧, path is a file of scores alone: leave {' and '.join(given) or 'others'} out"
+        )
     scores = [formats.read_scores(file, how.policies.failures != "error") for file in (genuine, impostor)]
     mated = np.repeat([True, False], [of_class.size for of_class in scores])
     return Comparisons(np.concatenate(scores), mated, score_kind=how.score_kind, policies=how.policies)
@@ -201,7 +208,7 @@ def _of_two_files(genuine: Any, impostor: str | Path, how: HowToRead) -> Compari
 def coded_rows(table: ScoreTable, how: HowToRead) -> CheckedColumns:
     """Find subjects, samples and groups of the rows of a score file, and check and code all columns."""
     if how.subject_pattern and (table.reference is None or table.probe is None):
-        raise InputError("subject_pattern= needs columns to cut: name them with reference= and probe=")
+        raise InputError("⟦subject_pattern=⟧ needs columns to cut: name them with ⟦reference=⟧ and ⟦probe=⟧")
     if how.subject_pattern is not None:  # "" says that there are no subjects to find
         table.subject_pattern = how.subject_pattern or None
     columns = FrameColumns(table.frame)
@@ -252,7 +259,7 @@ def _subjects_and_samples(table: ScoreTable, how: HowToRead) -> tuple[BothSides 
     names = table.reference, table.probe
     samples = None if table.samples is None else columns.labels_of_both(*table.samples)
     if looked_up and pattern is not None:
-        raise InputError("both subject_pattern= and metadata_subject= say whose the samples are: give one of them")
+        raise InputError("both ⟦subject_pattern=⟧ and ⟦metadata_subject=⟧ say whose the samples are: give one of them")
     subjects = named = columns.labels_of_both(*names)
     if pattern is not None:
         cut = cut_out(list(zip(names, named, strict=True)), pattern)
@@ -294,10 +301,11 @@ def _groups(
 
 
 _NEEDS_SAMPLES = (
-    "metadata= needs the samples of the comparisons: name them with reference= and probe= and say how to find their "
-    "subjects, with subject_pattern= or metadata_subject=; or give columns called reference_sample and probe_sample"
+    "⟦metadata=⟧ needs the samples of the comparisons: name them with ⟦reference=⟧ and ⟦probe=⟧ and say how to find "
+    "their subjects, with ⟦subject_pattern=⟧ or ⟦metadata_subject=⟧; or give columns called reference_sample and "
+    "probe_sample"
 )
-_NEEDS_SUBJECTS = "metadata= needs the subjects of the comparisons: name their columns with reference= and probe="
+_NEEDS_SUBJECTS = "⟦metadata=⟧ needs the subjects of the comparisons: name their columns with ⟦reference=⟧ and ⟦probe=⟧"
 
 
 def _without_attacks(columns: FrameColumns, name: str) -> NDArray[np.bool_]:
@@ -323,7 +331,7 @@ def _scored(
     """Score the rows of a list of trials that are kept. named: what the list calls both sides, if it is known."""
     assert vectors is not None  # else the table has scores
     if table.reference is None or table.probe is None:
-        raise InputError("embeddings= needs the names of vectors: name their columns with reference= and probe=")
+        raise InputError("⟦embeddings=⟧ needs the names of vectors: name their columns with ⟦reference=⟧ and ⟦probe=⟧")
     sides = named or FrameColumns(table.frame).labels_of_both(table.reference, table.probe)
     with table.placed(keep):
         return vectors.scores(*(as_text(side.take(keep)) for side in sides))

@@ -64,36 +64,45 @@ def read_embeddings(
         The array or column with one vector for each sample; by default the one called "vectors". Of numbered columns
         what their names begin with, if there are several sets. A ``.npy`` has no names.
     subject : str or (n,) array_like, optional
-        The array or column with the subject of each vector, by default the one called "subject"; or the labels
-        themselves.
+        The array or column with the subject of each vector, by default the one called "subject".
+
+        Or the labels themselves.
     subject_pattern : str, optional
         Regular expression (Rust syntax) that finds the subject id in `subject` if that holds paths: its first group, or
         else the whole match, is the subject id.
     metadata : path or data frame, optional
-        Table with one row for each subject: CSV, TSV or Parquet, or any data frame.
+        Table with one row for each subject: CSV, TSV or Parquet.
+
+        Or any data frame.
     metadata_id : str, optional
         The column of `metadata` with subject ids, by default the first.
     groups : str, sequence of str, or dict of str to (n,) array_like, optional
-        Attributes that make the groups: columns of `metadata` if it is given, else arrays or columns of the file. A
-        dict holds the labels themselves. Several make intersections; `Embeddings.by` chooses among them later.
+        Attributes that make the groups: columns of `metadata` if it is given, else arrays or columns of the file.
+        Several make intersections.
+
+        A dict holds the labels themselves. `Embeddings.by` chooses among several attributes later.
     samples : path or data frame, optional
         A table with one row for each vector, in the same order, if the file itself does not hold the subjects (and
         groups).
     role : str or (n,) array_like, optional
         The array or column that says of each vector whether it is a "reference" or a "probe", which are then compared
-        with one another alone; or the roles themselves.
+        with one another alone.
+
+        Or the roles themselves.
     template : str, (n,) array_like or int, optional
-        The array or column that says which template each reference is part of, such as that of the subjects; or what
-        `Embeddings.enrolled` takes. By default references are compared as they are.
+        The array or column that says which template each reference is part of, such as that of the subjects. By default
+        references are compared as they are.
+
+        Or what `Embeddings.enrolled` takes.
     template_score : {"mean", "max"}
         The score of a template with a probe: that of the mean of its vectors, or the highest that one of them has.
-    similarity : {"cosine", "inner_product", "negative_euclidean"}
+    similarity
         As in `Embeddings`.
     missing_labels : {"error", "drop", "unknown"}
         What to do with vectors of subjects that have no metadata, or with an empty label in these, in the file, in
         `samples` or in `groups`: raise an error; leave them out with a warning that says how many, which copies the
         other vectors; or take "unknown" for it.
-    failures : {"error", "exclude", "non-match"}
+    failures
         As in `Embeddings`.
 
     Returns
@@ -131,11 +140,13 @@ def read_embeddings(
     Embeddings(4 x 2 float32, cosine, 2 subjects, 2 mated, 4 non-mated, 2 groups)
     """
     if template is None and template_score != "mean":
-        raise InputError(f"template_score={template_score!r} is given without template=, which says what templates are")
+        raise InputError(
+            f"⟦template_score={template_score!r}⟧ is given without ⟦template=⟧, which says what templates are"
+        )
     if metadata is None and metadata_id is not None:
-        raise InputError("metadata_id is given without metadata=")
+        raise InputError("⟦metadata_id⟧ is given without ⟦metadata=⟧")
     if metadata is not None and isinstance(groups, Mapping):
-        raise InputError("with metadata= groups are names of its columns, not labels")
+        raise InputError("with ⟦metadata=⟧ groups are names of its columns, not labels")
     names = list(groups) if isinstance(groups, Mapping) else side_columns.named(groups)
     described = None if metadata is None else Metadata(metadata, metadata_id, names)
     of_file = [] if isinstance(groups, Mapping) or described is not None else names
@@ -194,10 +205,12 @@ def read_named_vectors(
         The array or column with one vector for each sample; by default the one called "vectors". A ``.npy`` has no
         names.
     name : str or (n,) array_like, optional
-        The array or column with the name of each vector, by default the one called "name"; or the names themselves.
+        The array or column with the name of each vector, by default the one called "name".
+
+        Or the names themselves.
     samples : path or data frame, optional
         A table with one row for each vector, in the same order, if the file itself does not hold the names.
-    similarity, same_name, failures : str
+    similarity, same_name, failures
         As in `NamedVectors`.
 
     Returns
@@ -265,7 +278,7 @@ def cut_out(columns: Sequence[tuple[str, Coded]], pattern: str) -> list[Coded]:
             found = names.str.extract(pattern, 0)
     except Exception as error:
         raise InputError(
-            f"subject_pattern {pattern!r} is not a regular expression: {str(error).splitlines()[0]}"
+            f"⟦subject_pattern⟧ {pattern!r} is not a regular expression: {str(error).splitlines()[0]}"
         ) from error
     found = found.str.strip_chars()
     missing = (found.fill_null("") == "").to_numpy()
@@ -274,10 +287,10 @@ def cut_out(columns: Sequence[tuple[str, Coded]], pattern: str) -> list[Coded]:
         if wrong.size:
             row = int(wrong[0])
             raise InputError(
-                f"subject_pattern '{pattern}' finds no subject in {names[int(coded.codes[row])]!r} "
+                f"⟦subject_pattern⟧ '{pattern}' finds no subject in {names[int(coded.codes[row])]!r} "
                 f"({wrong.size} of {coded.codes.size} values of {what!r}): say how to find it with "
-                f"subject_pattern={sample_names.hint_at_pattern(names.to_list())}, "
-                "or pass subject_pattern='' to take the list without subjects",
+                f"⟦subject_pattern={sample_names.hint_at_pattern(names.to_list())}⟧, "
+                "or pass ⟦subject_pattern=''⟧ to take the list without subjects",
                 row=row,
             )
     subjects = encode("subject", FrameColumns(found.to_frame("subject")).labels("subject"))

@@ -90,8 +90,8 @@ def read_failure_counts(
     of_attempts = failed is not None or subject is not None or failed_value is not None
     if of_attempts and (failures is not None or attempts is not None):
         raise InputError(
-            "failures= and attempts= are columns of a table with one row for each subject, failed=, failed_value= and "
-            "subject= are of one with one row for each attempt: name those of one table"
+            "⟦failures=⟧ and ⟦attempts=⟧ are columns of a table with one row for each subject, ⟦failed=⟧, "
+            "⟦failed_value=⟧ and ⟦subject=⟧ are of one with one row for each attempt: name those of one table"
         )
     table = tables.of_source(path, "path", "the data frame")
     attributes = side_columns.named(groups)
@@ -156,7 +156,7 @@ def _rates(table: tables.Table, column: Any) -> Any:
             row = int(in_per_cent.arg_max() or 0)
             raise FileFormatError(
                 f"{table.place}: {table.where(row)}: column {column.name!r} must hold numbers, not {column[row]!r}: "
-                "write all rates as fractions, or all in per cent without the sign, with percent=True (--percent)"
+                "write all rates as fractions, or all in per cent without the sign, with ⟦percent=True⟧ (--percent)"
             )
         return column
     return column.set(missing, None).cast(pl.Float64)

@@ -21,7 +21,7 @@ from fastfair.errors import FileFormatError, InputError, MissingFileError
 
 LOOKED_AT = 4096  # first bytes that tell what a file is
 _HDF5 = rb"(?:.{512}|.{1024}|.{2048})?\x89HDF\r\n\x1a\n"  # others' bytes may stand before
-_FOR_PICKLES = "which are never loaded: save scores as CSV, Parquet or .npy, and vectors with numpy.savez"
+_FOR_PICKLES = "save scores as CSV, Parquet or .npy, and vectors with numpy.savez"
 
 # How files that are no score files begin, as patterns, what they are, and what would do.
 _BEGINNINGS = (
@@ -29,14 +29,22 @@ _BEGINNINGS = (
     (_HDF5, "an HDF5 file", 'scores are read from text, Parquet and NumPy files; vectors from names that end in ".h5"'),
     (rb"\x93NUMPY", "a NumPy array", 'give it a name that ends in ".npy"'),
     (rb"PK\x03\x04.{26}[^/]*?\.npy", "an archive of NumPy arrays", 'give it a name that ends in ".npz"'),
-    (rb"PK\x03\x04.{26}[^/]*/(?:data\.pkl|version)", "a file of PyTorch with pickled objects", _FOR_PICKLES),
+    (
+        rb"PK\x03\x04.{26}[^/]*/(?:data\.pkl|version)",
+        "a file of PyTorch with pickled objects, which are never loaded",
+        _FOR_PICKLES,
+    ),
     (rb"PK\x03\x04.{26}(?:\[Content_|_rels/|docProps/|xl/)", "an Excel workbook", "save the sheet as CSV"),
     (rb"PK\x03\x04.{26}mimetype", "an OpenDocument file", "save the sheet as CSV"),
     (rb"PK[\x03\x05]", "a zip archive", "unpack it, and name a file in it"),
     (rb".{257}ustar", "a tar archive", "unpack it, and name a file in it"),
     (rb"\x28\xb5\x2f\xfd", "compressed with zstd", "decompress it, or compress it with gzip"),
     (rb"ARROW1|FEA1", "an Arrow file", "save it as Parquet"),
-    (rb"\x80[\x02-\x05]|\((?:lp|dp)0\n|ccopy_reg\n|cnumpy|[\]}]q\0", "a pickle of Python objects", _FOR_PICKLES),
+    (
+        rb"\x80[\x02-\x05]|\((?:lp|dp)0\n|ccopy_reg\n|cnumpy|[\]}]q\0",
+        "a pickle of Python objects, which are never loaded",
+        _FOR_PICKLES,
+    ),
     (rb"RDX[23]\n|[XA]\n\0\0\0|RDA[23]\n", "a file of R's own", "save the table with write.csv"),
     (rb"MATLAB 5", "a MATLAB file", "save a table as CSV, and vectors as HDF5"),
     (rb"%PDF", "a PDF document", "save the table in it as CSV"),
@@ -112,7 +120,7 @@ def naming(file: Path | str) -> Iterator[None]:
     except InputError as error:
         if str(file) in str(error):
             raise
-        raise type(error)(f"{file}: {error}", error.row) from None
+        raise type(error)(f"{file}: {error.marked}", error.row) from None
 
 
 def check_file(path: str | Path) -> Path:
@@ -194,7 +202,7 @@ def kind_of(data: bytes) -> str:
     start = data[:LOOKED_AT]
     for beginning, what, would_do in _BEGINNINGS:
         if re.match(beginning, start, re.DOTALL):
-            return f"{what}{', ' if would_do.startswith('which') else ': '}{would_do}"
+            return f"{what}: {would_do}"
     return ""
 
 

@@ -63,7 +63,9 @@ class Layout:
         Table with the quality of each sample, such as OFIQ and NFIQ 2 write it: one row for each sample, whose id comes
         first.
     keep : str or sequence of str
-        Columns of the score file to keep, such as your own ids of comparisons; `worst_comparisons` shows them.
+        Columns of the score file to keep, such as your own ids of comparisons.
+
+        `worst_comparisons` shows them.
     metadata_id : str, optional
         The column of the metadata with the ids of subjects or of samples, by default the first.
     metadata_per : {"subject", "sample"}
@@ -96,7 +98,7 @@ class Layout:
 
 
 USUAL_LAYOUT = Layout()
-_OF_QUALITY = "To read quality from a table with one row for each sample, give it as quality_table="
+_OF_QUALITY = "To read quality from a table with one row for each sample, give it as ⟦quality_table=⟧"
 
 
 @dataclass
@@ -138,9 +140,11 @@ class HowToRead:
         self.attributes = side_columns.named(self.groups)
         self.keep = (self.layout.keep,) if isinstance(self.layout.keep, str) else tuple(self.layout.keep)
         if self.vectors is not None and self.policies.failure_score is not None:
-            raise InputError("with embeddings=, leave failure_score= out: vectors that are zero or not finite failed")
+            raise InputError(
+                "with ⟦embeddings=⟧, leave ⟦failure_score=⟧ out: vectors that are zero or not finite failed"
+            )
         layout = self.layout
-        validation.choice("format", layout.format, ("auto", *FORMATS))
+        validation.choice("⟦format⟧", layout.format, ("auto", *FORMATS))
         self.described: Metadata | None = None
         per = layout.metadata_per if layout.metadata_subject is None else "sample"
         self.quality = self._table_of_quality(metadata if per == "sample" else None)
@@ -149,14 +153,14 @@ class HowToRead:
             self.described = Metadata(metadata, layout.metadata_id, self.attributes, per, layout.metadata_subject)
         elif metadata is None and (layout.metadata_id is not None or layout.metadata_subject is not None):
             name = "metadata_id" if layout.metadata_subject is None else "metadata_subject"
-            raise InputError(f"{name} is given without metadata=")
+            raise InputError(f"⟦{name}⟧ is given without ⟦metadata=⟧")
 
     def _table_of_quality(self, metadata: Any) -> Metadata | None:
         """Read the quality of samples from its table, or from metadata of samples; None where neither has it."""
         layout, failures = self.layout, self.policies.failures != "error"
         if layout.quality_table is not None:
             if not isinstance(layout.quality, str):
-                raise InputError("quality_table is given without quality: name the column of this table")
+                raise InputError("⟦quality_table⟧ is given without quality: name the column of this table")
             table, ids, called = layout.quality_table, None, "quality_table"
         elif isinstance(layout.quality, str) and metadata is not None:
             if layout.quality not in tables.of_source(metadata, "metadata", "metadata").names:
@@ -282,9 +286,9 @@ def read(path: Path, how: HowToRead) -> ScoreTable:
         assert text is not None
         kind = _recognised(text, trials, how)
     if how.vectors is not None and ((kind.fields and not kind.listed) or files.suffix_of(path) == ".npy"):
-        raise InputError(f"{path} holds scores and no list of trials, so leave embeddings= out")
+        raise InputError(f"{path} holds scores and no list of trials, so leave ⟦embeddings=⟧ out")
     if trials is not None and not kind.of_trials:
-        raise InputError(f"a {kind.name} file has its own labels: trials= goes with scores alone")
+        raise InputError(f"a {kind.name} file has its own labels: ⟦trials=⟧ goes with scores alone")
     return kind.read(ScoreFile(path, kind, text, trials), how)
 
 
@@ -338,28 +342,31 @@ def _recognised(text: Text, trials: Text | None, how: HowToRead) -> Format:
                 f"{path}: the first line names no columns: {line[:_SHOWN]!r}; give the file such a line"
             )
         if numeric and len(fields) == 1:
-            raise FileFormatError(f"{path} has nothing but scores: give the trial list as trials=")
+            raise FileFormatError(f"{path} has nothing but scores: give the trial list as ⟦trials=⟧")
     found = found or _readings(listing, which, how) or _readings(_first_row(listing), which, how)
     if which == "fields" and numeric and len(fields) > 1 and not found:
         raise FileFormatError(
-            f'{path} has rows of {len(fields)} numbers: say format="matrix" where they are a score matrix, or '
+            f'{path} has rows of {len(fields)} numbers: say ⟦format="matrix"⟧ where they are a score matrix, or '
             "else let a first line name the columns"
         )
     if which == "fields" and numeric and found and _may_be_matrix(listing, found.values()):
-        either = [*(f'{what} (format="{name}")' for name, what in found.items()), 'a score matrix (format="matrix")']
+        either = [
+            *(f'{what} (⟦format="{name}"⟧)' for name, what in found.items()),
+            'a score matrix (⟦format="matrix"⟧)',
+        ]
         raise FileFormatError(
             f"{path} has rows of {len(fields_of(line))} numbers, which may be {' or '.join(either)}: say which; its "
             f"first line is {line[:_SHOWN]!r}"
         )
-    unlabelled = f"{path} has scores but nothing says which are mated: give the trial list as trials="
+    unlabelled = f"{path} has scores but nothing says which are mated: give the trial list as ⟦trials=⟧"
     unmarked = [FORMATS[k].of_trials and not set(_LABELS) & set(what.split()) for k, what in found.items()]
     if which == "fields" and how.subject_pattern is None and unmarked == [True]:
-        raise FileFormatError(f"{unlabelled}, or say how to find the subjects in its names with subject_pattern=")
+        raise FileFormatError(f"{unlabelled}, or say how to find the subjects in its names with ⟦subject_pattern=⟧")
     if which == "fields" and not found and len(fields) == 3:
         if _readings(text, "listed", how):
             raise FileFormatError(
-                f"{path} is a trial list without scores: give the score file as path and this as trials=, or vectors "
-                "to score it with as embeddings="
+                f"{path} is a trial list without scores: give the score file as path and this as ⟦trials=⟧, or vectors "
+                "to score it with as ⟦embeddings=⟧"
             )
         if is_number(fields[0]):
             raise FileFormatError(unlabelled)
@@ -369,7 +376,7 @@ def _recognised(text: Text, trials: Text | None, how: HowToRead) -> Format:
     unknown = "is of no known format" if which == "fields" else "is no list of trials that is known"
     raise FileFormatError(
         f"{path} {f'may be {may_be}' if found else unknown}; its first line is {line[:_SHOWN]!r}; say which with "
-        f"format= (one of {', '.join(FORMATS)})"
+        f"⟦format=⟧ (one of {', '.join(FORMATS)})"
     )
 
 
@@ -380,7 +387,7 @@ def _refuse_header_between_blanks(text: Text, how: HowToRead) -> None:
     if of_rows or names & {*_CANONICAL, *how.names.values()}:
         raise FileFormatError(
             f"{text.path} has names of columns between blanks, {text.first[:_SHOWN]!r}: write the table with commas, "
-            "as write.csv and to_csv do" + ('; or is it a score matrix? Then say format="matrix"' if of_rows else "")
+            "as write.csv and to_csv do" + ('; or is it a score matrix? Then say ⟦format="matrix"⟧' if of_rows else "")
         )
 
 
@@ -484,12 +491,12 @@ def choose(table: tables.Table, how: HowToRead, kind: Format) -> ScoreTable:
             chosen[role] = role
     score = chosen["score"]
     if score is None and scored:
-        matrix = '; if it is a score matrix with names, say format="matrix"' if known[0] == "" else ""
-        raise InputError(f"{table.place} has no column 'score': name the score column with score=; {columns}{matrix}")
+        matrix = '; if it is a score matrix with names, say ⟦format="matrix"⟧' if known[0] == "" else ""
+        raise InputError(f"{table.place} has no column 'score': name the score column with ⟦score=⟧; {columns}{matrix}")
     if chosen["mated"] is None and (chosen["reference"] is None or chosen["probe"] is None):
         raise InputError(
-            "nothing says which comparisons are mated: name the column with mated=, or the subjects with reference= "
-            f"and probe=; {columns}"
+            "nothing says which comparisons are mated: name the column with ⟦mated=⟧, or the subjects with "
+            f"⟦reference=⟧ and ⟦probe=⟧; {columns}"
         )
     if how.described is not None:
         held = {name: side_columns.holding(name, known) for name in how.described.attributes}
@@ -544,7 +551,8 @@ def _require_no_columns(file: ScoreFile, how: HowToRead, allowed: str = "") -> N
         raise InputError(f"a {file.format.name} file has no named columns, so leave {named} out")
     if how.attributes and how.described is None:
         raise InputError(
-            f"a {file.format.name} file has no columns of labels: give metadata= and metadata_id= for {how.attributes}"
+            f"a {file.format.name} file has no columns of labels: give ⟦metadata=⟧ and ⟦metadata_id=⟧ for "
+            f"{how.attributes}"
         )
 
 
@@ -554,7 +562,7 @@ def read_rows(file: ScoreFile, how: HowToRead) -> ScoreTable:
     kind, text, trials = file.format, file.text, file.trials
     assert text is not None
     if how.vectors is None and trials is None and not kind.fields:
-        raise InputError(f"format {kind.name!r} needs the trial list: trials=")
+        raise InputError(f"format {kind.name!r} needs the trial list: ⟦trials=⟧")
     listing = trials or text
     listed = kind.fields if how.vectors is None and trials is None else kind.listed or "enrol test label"
     frame, lines = _fields(listing, listed, how.layout.mated_value)
@@ -593,7 +601,7 @@ def _array(path: Path, name: str | None) -> NDArray[Any]:
     """Read the array of a .npy file, or the named or only array of a .npz file."""
     table = tables.of_arrays(path)
     if name is None and len(table.names) != 1:
-        raise InputError(f"{path} holds the arrays {', '.join(table.names)}: say which with score=")
+        raise InputError(f"{path} holds the arrays {', '.join(table.names)}: say which with ⟦score=⟧")
     assert table.take is not None
     return table.take("" if table.names == [""] else table.require("score", name or table.names[0]))
 
@@ -715,7 +723,7 @@ def _fields(text: Text, names: str, mated_value: object = None) -> tuple[pl.Data
         if wrong is not None:
             raise FileFormatError(
                 f"{text.path}: line {lines[wrong]}: the label must say mated or non-mated, as 1 and 0 or target and "
-                f"nontarget do, not {frame['label'][wrong]!r}; other words need mated_value="
+                f"nontarget do, not {frame['label'][wrong]!r}; other words need ⟦mated_value=⟧"
             )
         values = FrameColumns(frame).values("label")
         frame = frame.with_columns(label=pl.Series(checks.mated_flags(values, mated_value)))

@@ -62,7 +62,7 @@ def joined(key: tables.Table, path: Path, roles: Mapping[str, str], failures: bo
     """
     score = roles["score"]
     if score in key.names:
-        raise InputError(f"{key.place} has the column {score!r} itself: give it as path, and leave trials= out")
+        raise InputError(f"{key.place} has the column {score!r} itself: give it as path, and leave ⟦trials=⟧ out")
     names = [name for name in key.names if name != roles["mated"]]
     trials = key.columns(key.names)
     content = content_of(path, failures)
@@ -82,7 +82,7 @@ def _in_order(path: Path, content: Path | text.Text, key: tables.Table, n: int) 
     if isinstance(content, Path) or len(text.fields_of(content.first)) != 1 or tables.separator_of(content):
         raise InputError(
             f"{path} has no columns called as those of {key.place}, by which the two are joined: name the columns of "
-            "both with reference= and probe=, or join the two tables first"
+            "both with ⟦reference=⟧ and ⟦probe=⟧, or join the two tables first"
         )
     frame, lines = content.rows
     if frame.height != n:

@@ -59,7 +59,7 @@ class Metadata:
         failures: bool | None = None,
     ) -> None:
         if not attributes and subject is None and quality is None:
-            raise InputError("metadata is given without groups: name the columns that make the groups with groups=")
+            raise InputError("metadata is given without groups: name the columns that make the groups with ⟦groups=⟧")
         table = tables.of_source(source, called, called, failures)
         self.place = table.place
         ids = table.names[0] if ids is None else ids
@@ -152,7 +152,7 @@ class Metadata:
         counted = f"{int((~keep).sum())} of {keep.size} {entries}"
         hint = self._hint(lost, others)
         if policy != "drop":
-            would_do = 'missing_labels="drop" to leave them out, or missing_labels="unknown" to make them a group'
+            would_do = '⟦missing_labels="drop"⟧ to leave them out, or ⟦missing_labels="unknown"⟧ to make them a group'
             advice = hint or f"Complete the metadata, or pass {would_do}"
             raise InputError(f"{who} {lacking}: {named}; {counted} are theirs. {advice}")
         names = map(repr, lost[:_NAMED])
@@ -165,7 +165,7 @@ class Metadata:
         ids = set(map(str, self._row_of))
         if others is not None and any(str(label) in ids for label in others):
             other = "sample" if self.per == "subject" else "subject"
-            return f'The table has ids of {other}s: pass metadata_per="{other}"'
+            return f'The table has ids of {other}s: pass ⟦metadata_per="{other}"⟧'
         by_look = {plain_label(label): label for label in ids}
         for label in lost:
             if plain_label(label) in by_look and label not in ids:
@@ -214,8 +214,8 @@ class Metadata:
                     raise InputError(
                         f"column {column!r} has {own[row]!r} for {str(side.labels[side.codes[row]])!r} in row {row} "
                         f"(counted from 0), but {name!r} of the metadata is {known[row]!r} ({int(wrong.sum())} such "
-                        'rows); correct one of them, or pass label_conflicts="drop" to leave these comparisons out, or '
-                        'label_conflicts="keep" to take the metadata\'s labels',
+                        'rows); correct one of them, or pass ⟦label_conflicts="drop"⟧ to leave these comparisons out, '
+                        'or ⟦label_conflicts="keep"⟧ to take the metadata\'s labels',
                         row=row,
                     )
                 contradicted |= wrong

@@ -145,7 +145,7 @@ def scan_comparisons(
             score, mated, reference, probe, subject_pattern, metadata, groups, score_kind, layout, policies
         )  # fmt: skip
     if policies.failures != "error" or policies.failure_score is not None:
-        raise InputError("a scan takes no comparisons that failed: leave failures= out, or use read_comparisons")
+        raise InputError("a scan takes no comparisons that failed: leave ⟦failures=⟧ out, or use read_comparisons")
     for name, given in (("quality", layout.quality), ("keep", how.keep), ("impostor", layout.impostor)):
         if given:
             raise InputError(f"a scan has no {name}=: leave it out, or use read_comparisons")
@@ -243,9 +243,12 @@ class _PartReader:
             with rows.placed(columns.keep):
                 found = divided(columns, self.cllr, limits) if columns.values.size else None
             return _ReadPart(found, columns.left_out, rows, columns.keep)
-        except InputError as error:  # a scan takes no failed comparisons
-            said = str(error).replace(checks.FAILURES_DO, "read_comparisons can leave out or count failed ones")
-            raise type(error)(said, error.row) from None
+        except InputError as error:
+            if all(isinstance(part, str) or part.name != "failures" for part in error.parts):
+                raise
+            raise type(error)(
+                f"{error.marked}; read_comparisons can leave out or count them so, a scan cannot", error.row
+            ) from None
 
 
 def _in_threads(scan: Scan, reader: _PartReader) -> Iterator[_ReadPart]:

@@ -74,7 +74,7 @@ class Rows:
             if error.row is None:
                 raise
             row = error.row if keep is None else int(np.flatnonzero(keep)[error.row])
-            raise type(error)(f"{self.place}: {self.where(row)}: {error}", row) from None
+            raise type(error)(f"{self.place}: {self.where(row)}: {error.marked}", row) from None
 
 
 @dataclass
@@ -136,7 +136,7 @@ class Table(Rows):
         if self.names == [""]:
             raise InputError(
                 f"{self.place} holds nothing but vectors: give the {role} of each as an array, or a table with one row "
-                "for each vector as samples="
+                "for each vector as ⟦samples=⟧"
             )
         return self.require(role, role if name is None else name)
 
@@ -146,7 +146,7 @@ class Table(Rows):
         Numbered columns hold a number of each vector, such as v0, v1, ..., of which `name` is then "v".
         """
         if self.names == [""] and name is not None:
-            raise InputError(f"{self.place} holds one array without a name, so leave vectors= out")
+            raise InputError(f"{self.place} holds one array without a name, so leave ⟦vectors=⟧ out")
         if self.take is None and (name or "vectors") not in self.names:
             return self._of_numbered_columns(name)
         name = "" if self.names == [""] else self.require("vectors", name or "vectors")
@@ -183,7 +183,7 @@ class Table(Rows):
         chosen = [name] if name is not None else list(numbered)
         if len(chosen) > 1:
             begin = " or ".join(map(repr, chosen))
-            raise InputError(f"{self.place} has several sets of numbered columns: say which with vectors={begin}")
+            raise InputError(f"{self.place} has several sets of numbered columns: say which with ⟦vectors={begin}⟧")
         if not chosen or chosen[0] not in numbered:
             raise InputError(
                 f"{not_there(self.place, name or 'vectors', self.names, role='vectors', kind=self.kind)}; vectors are "

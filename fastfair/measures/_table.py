@@ -93,7 +93,7 @@ def table(
     columns = FrameColumns(frame)
     given = {name: column for name, column in (("fmr", fmr), ("fnmr", fnmr)) if column is not None}
     if not given:
-        raise InputError("name the columns of error rates with fmr= and fnmr=")
+        raise InputError("name the columns of error rates with ⟦fmr=⟧ and ⟦fnmr=⟧")
     keys = [by] if isinstance(by, str) else list(by or [])
     pooled = {"fmr": fmr_global, "fnmr": fnmr_global}
     for name in ("name", "group", "value"):
@@ -166,8 +166,8 @@ def _columns_of_groups(
         if not mark:
             raise InputError(
                 f"{name}={template!r} has no {PLACE_OF_GROUP} in it: write it where the columns have the group, as in "
-                f'{name}="{name.upper()}.{PLACE_OF_GROUP}"; or name the column of groups with group= if each has a row '
-                "of its own"
+                f'{name}="{name.upper()}.{PLACE_OF_GROUP}"; or name the column of groups with ⟦group=⟧ if each has a '
+                "row of its own"
             )
         pattern = re.compile(f"{re.escape(before)}(.+){re.escape(after)}")
         matches = [(column, pattern.fullmatch(column)) for column in columns.names if column not in others]
@@ -181,8 +181,8 @@ def _columns_of_groups(
     odd = sorted(first ^ last)
     if odd:
         raise InputError(
-            f"fmr={given['fmr']!r} and fnmr={given['fnmr']!r} find different groups; {', '.join(map(repr, odd))} "
-            "have one of the two rates; columns of all comparisons are named with fmr_global= and fnmr_global="
+            f"⟦fmr={given['fmr']!r}⟧ and ⟦fnmr={given['fnmr']!r}⟧ find different groups; {', '.join(map(repr, odd))} "
+            "have one of the two rates; columns of all comparisons are named with ⟦fmr_global=⟧ and ⟦fnmr_global=⟧"
         )
     return found
 
@@ -195,10 +195,10 @@ def _require_distinct(
     if first.size == len(cells):
         return
     if is_side_by_side and not systems[0]:
-        raise InputError(f"the table has {len(systems)} rows: name the columns that tell the systems apart with by=")
+        raise InputError(f"the table has {len(systems)} rows: name the columns that tell the systems apart with ⟦by=⟧")
     row = int(np.setdiff1d(np.arange(len(cells)), first)[0])
     named = " & ".join((*systems[row], *labels[row]))
-    hint = ": name more columns with by=, or that of groups with group= if each group has a row of its own"
+    hint = ": name more columns with ⟦by=⟧, or that of groups with ⟦group=⟧ if each group has a row of its own"
     raise InputError(
         f"two rows are about {named!r}, the second is row {row} (counted from 0){hint * is_side_by_side}", row=row
     )

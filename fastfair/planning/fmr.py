@@ -117,7 +117,7 @@ def simulate(
     if mean > MOST_ERRORS:
         raise InputError(
             f"studies of {n:,} subjects would have {mean:,.0f} false matches each, too many to draw: claim more than "
-            f"{design.fmr:g}, or compare each subject with fewer others (n_partners)"
+            f"{design.fmr:g}, or compare each subject with fewer others (⟦n_partners⟧)"
         )
     n_studies = min(n_studies, max(_LEAST_STUDIES, int(_WORK / (mean + n))))
     rng = np.random.default_rng([*seed, n])
@@ -460,8 +460,8 @@ def plan_fmr(
     missing = [name for name, value in known.items() if value is None]
     if missing:
         if pilot is None or at is None:
-            told = " and ".join(missing)
-            raise InputError(f"give {told}, or the comparisons of a pilot, pilot=, and their point, at=")
+            told = " and ".join(f"⟦{name}⟧" for name in missing)
+            raise InputError(f"give {told}, or the comparisons of a pilot, ⟦pilot=⟧, and their point, ⟦at=⟧")
         of_pilot = _of_pilot(pilot, at)
         known |= {name: of_pilot[name] for name in missing}
     design = Design(n_partners, n_samples, **{name: float(value) for name, value in known.items()})
@@ -491,7 +491,7 @@ def plan_fmr(
     if not is_reached:
         warn(
             f"{farthest:,} subjects are not enough for {100 * assurance:g} % of studies to support an FMR of at most "
-            f"{claimed:g}; raise max_subjects, or ask for less",
+            f"{claimed:g}; raise ⟦max_subjects⟧, or ask for less",
             OutOfReachWarning,
         )
     numbers = sorted({n, *(min(max_subjects, max(_LEAST, round(times * n))) for times in _AROUND)})
@@ -519,7 +519,7 @@ def _of_pilot(pilot: Comparisons, at: OperatingPoint) -> dict[str, float]:
     if counts[0, 1] < ENOUGH_PAIRS:
         raise InputError(
             f"the pilot has false matches of {counts[0, 1]} pairs of subjects at {at}, too few for their covariance: "
-            "name a laxer operating point, and fmr="
+            "name a laxer operating point, and ⟦fmr=⟧"
         )
     found = estimate(counts, design)
     return {"fmr": erred.mean(), "covariance": found.kappa[0], "again": min(found.again, 1 - 1e-9)}

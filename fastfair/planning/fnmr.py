@@ -703,7 +703,7 @@ def plan_margin(
     if method == "exact":
         for name, given in (("the attempts of a pilot", about["attempts"]), ("assurance", assurance)):
             if given is not None:
-                raise InputError(f'method="exact" computes no margin with {name}: use method="simulation"')
+                raise InputError(f'⟦method="exact"⟧ computes no margin with {name}: use ⟦method="simulation"⟧')
         about |= {"n_simulations": None, "seed": None}
     groups, *others = (settings[name].ravel() for name in SETTINGS)
     law_of = np.unique(np.stack(others), axis=1, return_inverse=True)[1].ravel()  # in NumPy 2.0.0 of two dimensions
@@ -817,7 +817,9 @@ def plan_subjects(
         Share of studies whose own margin, as `margin_of_error` estimates it, is to be at most `margin`; ignored with
         `difference`.
     difference : array_like of float, optional
-        FNMR of the group to find, as in `plan_power`, minus `fnmr`.
+        FNMR of the group to find minus `fnmr`.
+
+        As `difference` of `plan_power`.
     power : array_like of float, default 0.8
         Probability with which that group is to be found; ignored with `margin`.
     n_simulations : int, default 2000
@@ -885,7 +887,7 @@ def plan_subjects(
         first = ", ".join(f"{name} {array[missing][0]:g}" for name, array in settings.items())
         warn(
             f"{max_subjects:,} subjects in each group are not enough for {missing.sum()} of {missing.size} settings, "
-            f"the first {first}: n_subjects is NaN there; raise max_subjects, or ask for less",
+            f"the first {first}: ⟦n_subjects⟧ is NaN there; raise ⟦max_subjects⟧, or ask for less",
             OutOfReachWarning,
         )
     if about["_around"]:
@@ -908,12 +910,14 @@ def _planned(
         if pilot and name == "n_attempts":
             settings[name] = np.array(float(pilot[1] @ pilot[0]))
         elif name in given:
-            settings[name] = validation.counts(name, given[name], least)
-    settings["fnmr"] = validation.fractions("fnmr", given["fnmr"], "(0, 1)")
-    settings["correlation"] = validation.fractions("correlation", given["correlation"], "[0, 1]")
+            settings[name] = validation.counts(f"⟦{name}⟧", given[name], least)
+    settings["fnmr"] = validation.fractions("⟦fnmr⟧", given["fnmr"], "(0, 1)")
+    settings["correlation"] = validation.fractions("⟦correlation⟧", given["correlation"], "[0, 1]")
     if given.get("difference") is not None:
-        settings["difference"] = validation.numbers_of("difference", given["difference"])
-    settings |= {f"wanted_{name}": validation.fractions(name, values, "(0, 1)") for name, values in wanted.items()}
+        settings["difference"] = validation.numbers_of("⟦difference⟧", given["difference"])
+    settings |= {
+        f"wanted_{name}": validation.fractions(f"⟦{name}⟧", values, "(0, 1)") for name, values in wanted.items()
+    }
     try:
         shape = np.broadcast_shapes(*(array.shape for array in settings.values()))
     except ValueError:

@@ -869,7 +869,7 @@ class Resampler(Engine):
             raise InputError(self.no_unit_left_out)
         if self.units.n_units > _MOST_LEFT_OUT:
             raise InputError(
-                f'method="bca" leaves out {self.units.n_units:,} units one at a time, but at most {_MOST_LEFT_OUT:,} '
+                f'⟦method="bca"⟧ leaves out {self.units.n_units:,} units one at a time, but at most {_MOST_LEFT_OUT:,} '
                 "are possible: use another method or another unit"
             )
         sides = self.y.source, self.x.source

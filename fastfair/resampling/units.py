@@ -267,13 +267,13 @@ def require_units(comparisons: Comparisons, unit: str) -> None:
         return
     if comparisons.subjects is None:
         raise InputError(
-            f'unit="{unit}" resamples subjects, but the comparisons have none: give reference and probe, or pass '
-            'unit="comparison" (too narrow where a subject is in several comparisons) or n_resamples=0'
+            f'⟦unit="{unit}"⟧ resamples subjects, but the comparisons have none: give reference and probe, or pass '
+            '⟦unit="comparison"⟧ (too narrow where a subject is in several comparisons) or ⟦n_resamples=0⟧'
         )
     if unit != "subject" and comparisons.samples is None:
         raise InputError(
-            f'unit="{unit}" resamples samples, but the comparisons have none: give reference_sample and '
-            "probe_sample, or read them from paths with subject_pattern="
+            f'⟦unit="{unit}"⟧ resamples samples, but the comparisons have none: give reference_sample and '
+            "probe_sample, or read them from paths with ⟦subject_pattern=⟧"
         )
 
 

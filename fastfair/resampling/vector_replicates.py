@@ -281,7 +281,7 @@ class PairResampler(Engine):
             least = 1 / self.embeddings.n_nonmated
         if self.rates[0] < least:
             raise InputError(
-                f"fmr={self.levels[0]:g} is too low for these data, in which a single false match makes an FMR of "
+                f"⟦fmr={self.levels[0]:g}⟧ is too low for these data, in which a single false match makes an FMR of "
                 f"{least:.3g}: give that or more"
             )
 

@@ -281,7 +281,7 @@ def synthesize_each(
     held, free = (n_mated, n_nonmated) if kind == "fmr" else (n_nonmated, n_mated)
     rates = np.ravel(validation.numbers_of("targets", targets))
     wanted = [_reachable(kind, rate, free) for rate in rates.tolist()]
-    held_at = validation.fraction("tmr" if kind == "fmr" else "tnmr", at, "(0, 1)")
+    held_at = validation.fraction("⟦tmr⟧" if kind == "fmr" else "⟦tnmr⟧", at, "(0, 1)")
     plateaus = accept == "plateau"
     require_memory(n_mated, n_nonmated, n_steps, len(wanted))
     key, _ = seeds.stream(rng)
@@ -493,7 +493,7 @@ def biased_system(
         FMR at a TMR of 0.95 of the system overall.
     overall_mated, overall_nonmated : int
         Comparisons of the set for the overall performance; 12,000 and 600,000 by default.
-    n_steps : int, default 1000
+    n_steps
         As in `synthesize`.
     rng, n_threads, progress
         As in `evaluate`.

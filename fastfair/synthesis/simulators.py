@@ -208,7 +208,7 @@ class Binormal:
         """
         r = float(subject_effect)
         if n_subjects is None and r > 0:
-            raise InputError(f"subject_effect is {r:g}, but there are no subjects: say how many with n_subjects=")
+            raise InputError(f"subject_effect is {r:g}, but there are no subjects: say how many with ⟦n_subjects=⟧")
         memory.require(
             (32 if n_subjects is None else 64) * (n_mated + n_nonmated) + 16 * (n_subjects or 0),
             f"{n_mated:,} mated and {n_nonmated:,} non-mated comparisons"
@@ -530,7 +530,7 @@ def samples_of_each(n_samples: int | ArrayLike, k: int, d: int) -> NDArray[np.in
     """Check how many vectors of d numbers each of k subjects has, and that there is memory for them."""
     given = validation.counts("n_samples", n_samples, 1)
     if given.shape not in ((), (k,)):
-        raise InputError(f"n_samples must be one number, or one for each of {k} subjects, not of shape {given.shape}")
+        raise InputError(f"⟦n_samples⟧ must be one number, or one for each of {k} subjects, not of shape {given.shape}")
     of_each = np.broadcast_to(given, k).astype(np.intp)
     n = sum(of_each.tolist())
     memory.require((4 * d + 64) * n, f"{n:,} vectors of {d:,} numbers", "use fewer samples, subjects or a lower dim")

@@ -158,7 +158,7 @@ def room_for(quantity: Any, times: float = 1.0) -> float:
 Floats = NDArray[np.float64]
 _FARTHEST = 8.0  # standard errors; beyond it a normal quantile's level cannot be told from 1
 _STEPS = 50  # of a bisection
-NO_REPLICATES = "there are no replicates, and so no intervals: evaluate with n_resamples > 0"
+NO_REPLICATES = "there are no replicates, and so no intervals: evaluate with ⟦n_resamples⟧ > 0"
 
 
 class IntervalMaker:
@@ -265,7 +265,9 @@ class IntervalMaker:
         """Return some of the quantities with two-sided intervals of a level."""
         if self._replicates is None:
             if method != "auto":
-                raise InputError(f'method="{method}" needs replicates: evaluate with n_resamples > 0, or method="auto"')
+                raise InputError(
+                    f'⟦method="{method}"⟧ needs replicates: evaluate with ⟦n_resamples⟧ > 0, or ⟦method="auto"⟧'
+                )
             low, high = self._limits_in_closed_form(rows, confidence_level)
             made_by = [CLOSED_FORM] * len(rows)
         else:
@@ -559,7 +561,7 @@ def two_sided_level(confidence_level: float) -> float:
     """Return the level of the interval whose limits are one-sided ones of another level, above 0.5."""
     if confidence_level <= 0.5:
         raise InputError(
-            f"confidence_level must be above 0.5 for a limit to one side, not {confidence_level:g}: below that the "
+            f"⟦confidence_level⟧ must be above 0.5 for a limit to one side, not {confidence_level:g}: below that the "
             "limit would lie beyond the estimate"
         )
     return 2 * confidence_level - 1
@@ -569,8 +571,8 @@ def require_method(method: str, unit: str, scheme: str) -> None:
     """Refuse the method "dyadic" where replicates do not have the dyadic-robust variance."""
     if method == "dyadic" and (unit, scheme) != ("subject", "dyadic"):
         raise InputError(
-            f'method="dyadic" needs replicates with the dyadic-robust variance, which unit="subject" with '
-            f'scheme="dyadic" has, not unit="{unit}" with scheme="{scheme}"'
+            f'⟦method="dyadic"⟧ needs replicates with the dyadic-robust variance, which ⟦unit="subject"⟧ with '
+            f'⟦scheme="dyadic"⟧ has, not ⟦unit="{unit}"⟧ with ⟦scheme="{scheme}"⟧'
         )
 
 

@@ -271,7 +271,7 @@ def find(rows: Sequence[_AnyRow], name: str, group: Group, at: OperatingPoint | 
     if not found:
         raise InputError(f"there is no {name} at {at}, only at {points}")
     if len(found) > 1:
-        raise InputError(f"there is {name} at {points}: choose one with at=")
+        raise InputError(f"there is {name} at {points}: choose one with ⟦at=⟧")
     return found[0]
 
 

@@ -10,6 +10,7 @@ import tomllib
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
+from typing import Literal
 
 import pytest
 from click.testing import CliRunner
@@ -48,7 +49,9 @@ class ToyResult(Result):
         return f"A toy of {self.settings}."
 
 
-def toy(sweetness: float = 0.5, *, colour: str = "blue", costs: Costs | None = None, rng: object = None) -> ToyResult:
+def toy(
+    sweetness: float = 0.5, *, colour: Literal["blue", "red"] = "blue", costs: Costs | None = None, rng: object = None
+) -> ToyResult:
     """Make a toy.
 
     Parameters
