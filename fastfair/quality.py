@@ -21,6 +21,7 @@ from scipy.special import gammaincinv
 from fastfair import intervals
 from fastfair._lib import validation
 from fastfair._lib.arguments import checked
+from fastfair._lib.arrays import Floats
 from fastfair._lib.plots import draw_lines, tick_per_cent
 from fastfair._lib.text import per_cent, rate_with_interval, typed
 from fastfair._lib.warnings import warn
@@ -34,7 +35,7 @@ from fastfair.errors import EmptyGroupWarning, InputError
 from fastfair.evaluation.evaluate import evaluate_at_thresholds
 from fastfair.evaluation.result import Evaluation
 from fastfair.measures._registry import METRICS
-from fastfair.resampling.pair_source import Floats, SortedComparisons
+from fastfair.resampling.pair_source import SortedComparisons
 from fastfair.resampling.units import Units
 from fastfair.results.result import Result
 from fastfair.uncertainty.notes import Code, Note, joined

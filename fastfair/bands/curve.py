@@ -635,7 +635,7 @@ def _deviates(rates: Floats) -> Floats:
     """Return the places of rates on probit axes; 0 and 1, at infinity, go to the edge of what can be told apart."""
     from scipy.special import ndtri
 
-    return np.asarray(ndtri(np.clip(rates, _EDGE, 1 - _EDGE)))
+    return ndtri(np.clip(rates, _EDGE, 1 - _EDGE))
 
 
 class CurveMaker:

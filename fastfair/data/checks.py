@@ -8,9 +8,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from fastfair._lib import validation
+from fastfair._lib.arrays import AnyFloats, Flags
 from fastfair._lib.label_codes import Coded, Labels, encode
 from fastfair.errors import InputError
 
@@ -52,7 +53,7 @@ def with_nan(values: Any) -> Any:
     return [math.nan if value is None or type(value).__name__ == "NAType" else value for value in values]
 
 
-def scores(values: ArrayLike) -> NDArray[np.floating[Any]]:
+def scores(values: ArrayLike) -> AnyFloats:
     """Convert scores to a contiguous array of floats; NaN and infinity are refused after the sort."""
     array = validation.one_dimensional("scores", validation.numbers_in("scores", with_nan(values)))
     if array.size == 0:
@@ -68,14 +69,14 @@ _LARGEST_OF_INT32 = 2**31 - 1  # a distance of binary codes
 _ROUNDED = 2e-6  # as text with six digits is
 
 
-def are_fillers(values: NDArray[np.floating[Any]]) -> NDArray[np.bool_]:
+def are_fillers(values: AnyFloats) -> Flags:
     """Return which scores are the largest or smallest of a type, which programs put where there is none."""
     sizes = np.abs(values.astype(np.float64))
     of_type = (sizes == _LARGEST_OF_INT32) | (sizes == float(np.finfo(values.dtype).max))
     return of_type | np.isclose(sizes, _LARGEST_OF_FLOAT32, _ROUNDED, 0)
 
 
-def require_no_fillers(values: NDArray[np.floating[Any]], failed: NDArray[np.bool_] | None) -> None:
+def require_no_fillers(values: AnyFloats, failed: Flags | None) -> None:
     """Refuse the largest and smallest numbers of float32 as scores of comparisons that did not fail."""
     scores = values if failed is None else values[~failed]
     if scores.size and max(-float(scores.min()), float(scores.max())) < _LARGEST_OF_FLOAT32 * (1 - _ROUNDED):
@@ -97,12 +98,12 @@ def kept_kind(score_kind: str) -> str:
     return LOG_LIKELIHOOD_RATIO if score_kind == _DECIMAL_RATIO else score_kind
 
 
-def natural(values: NDArray[np.floating[Any]], score_kind: str) -> NDArray[np.floating[Any]]:
+def natural(values: AnyFloats, score_kind: str) -> AnyFloats:
     """Turn logarithms of likelihood ratios to base 10 into natural ones; other scores stay."""
     return values.astype(np.float64) * math.log(10) if score_kind == _DECIMAL_RATIO else values
 
 
-def vectors(values: ArrayLike) -> NDArray[np.floating[Any]]:
+def vectors(values: ArrayLike) -> AnyFloats:
     """Convert vectors to a contiguous float32 or float64 array, one row for each sample; copy only if needed."""
     array = validation.numbers_in("vectors", values)
     if array.ndim != 2:
@@ -118,7 +119,7 @@ def vectors(values: ArrayLike) -> NDArray[np.floating[Any]]:
     return validation.contiguous(validation.floats("vectors", array))
 
 
-def unusable(vectors: NDArray[np.floating[Any]], similarity: str) -> NDArray[np.bool_]:
+def unusable(vectors: AnyFloats, similarity: str) -> Flags:
     """Tell which vectors are not finite, or zero where the similarity is the cosine."""
     return np.concatenate([
         ~np.isfinite(block).all(axis=1) | (~block.any(axis=1) if similarity == "cosine" else False)
@@ -126,7 +127,7 @@ def unusable(vectors: NDArray[np.floating[Any]], similarity: str) -> NDArray[np.
     ])  # fmt: skip
 
 
-def require_usable(vectors: NDArray[np.floating[Any]], similarity: str) -> None:
+def require_usable(vectors: AnyFloats, similarity: str) -> None:
     """Refuse vectors that are not finite or for which the similarity is undefined."""
     rows = np.flatnonzero(unusable(vectors, similarity))
     if rows.size:
@@ -143,12 +144,12 @@ def require_usable(vectors: NDArray[np.floating[Any]], similarity: str) -> None:
         _require_range(vectors, similarity)
 
 
-def _blocks(vectors: NDArray[np.floating[Any]]) -> Iterator[NDArray[np.floating[Any]]]:
+def _blocks(vectors: AnyFloats) -> Iterator[AnyFloats]:
     step = max(1, _BLOCK_BYTES // (vectors.shape[1] * vectors.itemsize))
     return (vectors[start : start + step] for start in range(0, len(vectors), step))
 
 
-def _require_range(vectors: NDArray[np.floating[Any]], similarity: str) -> None:
+def _require_range(vectors: AnyFloats, similarity: str) -> None:
     """Refuse vectors whose inner products, or squared distances, are out of range for their floats."""
     largest = max(max(float(block.max()), -float(block.min())) for block in _blocks(vectors))
     kind = np.finfo(vectors.dtype if similarity == "inner_product" else np.float64)
@@ -170,7 +171,7 @@ def _require_range(vectors: NDArray[np.floating[Any]], similarity: str) -> None:
         )
 
 
-def not_usable(values: NDArray[np.floating[Any]]) -> InputError:
+def not_usable(values: AnyFloats) -> InputError:
     """Return the error that names a score that is not finite or too large."""
     bad = np.flatnonzero(~np.isfinite(values))
     if not bad.size:
@@ -190,7 +191,7 @@ def not_usable(values: NDArray[np.floating[Any]]) -> InputError:
     )
 
 
-def mated_flags(values: Labels, mated_value: object = None) -> NDArray[np.bool_]:
+def mated_flags(values: Labels, mated_value: object = None) -> Flags:
     """Convert any common two-valued coding of mated and non-mated to booleans, or one whose mated value is told."""
     if isinstance(values, Coded):
         coded = values
@@ -210,10 +211,10 @@ def mated_flags(values: Labels, mated_value: object = None) -> NDArray[np.bool_]
                 f"mated has {len(set(words))} values, {_listed(found)}: which of the others mean non-mated is not "
                 "known; leave the other rows out"
             )
-        return np.asarray(np.array(mated)[coded.codes])
+        return np.array(mated)[coded.codes]
     pair = mated_pair(words)
     if pair is not None:
-        return np.asarray(np.array([word == pair[1] for word in words])[coded.codes])
+        return np.array([word == pair[1] for word in words])[coded.codes]
     missing = [label for label, word in zip(found, words, strict=True) if word in _NO_LABELS]
     if missing and mated_pair([word for word in words if word not in _NO_LABELS]) is not None:
         raise InputError(f"mated is missing in some rows, as {missing[0]!r} says: leave these rows out")

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from fastfair._lib import label_codes, memory, validation
 from fastfair._lib.arguments import checked
+from fastfair._lib.arrays import AnyFloats, AnyIntegers, Codes, Flags, Groups
 from fastfair._lib.label_codes import Coded, Labels, encode, encode_together
 from fastfair._lib.warnings import warn
 from fastfair.errors import InputError, LookAlikeWarning, NarrowIntervalsWarning
@@ -21,7 +22,6 @@ from fastfair.errors import InputError, LookAlikeWarning, NarrowIntervalsWarning
 from . import checks, group_labels, sample_names
 from .exclusions import gathering, leave_out
 from .group_labels import MissingLabels
-from .score_keys import Floats
 from .sorted_scores import Attributes, BothSides, CheckedColumns, read_only
 
 Failures = Literal["error", "exclude", "non-match"]
@@ -68,7 +68,7 @@ class Policies:
     self_comparisons: Literal["drop", "keep"] = "drop"
     missing_labels: MissingLabels = "error"
 
-    def _find_failed(self, values: Floats) -> NDArray[np.bool_] | None:
+    def _find_failed(self, values: AnyFloats) -> Flags | None:
         """Tell which scores are those of failed comparisons; None where failures are refused.
 
         Raises
@@ -187,7 +187,7 @@ def code_sides(what: str, names: tuple[str, str], columns: Mapping[str, Labels |
     return labels, references, probes
 
 
-def subject_of_each(samples: BothSides, subjects: BothSides | None) -> NDArray[np.int32]:
+def subject_of_each(samples: BothSides, subjects: BothSides | None) -> Codes:
     """Find the one subject of each sample."""
     if subjects is None:
         raise InputError("reference_sample and probe_sample need the subjects: give reference and probe as well")
@@ -206,12 +206,12 @@ def subject_of_each(samples: BothSides, subjects: BothSides | None) -> NDArray[n
 
 def code_attributes(
     reference_group: Any, probe_group: Any, policy: MissingLabels
-) -> tuple[Attributes, dict[str, NDArray[np.bool_]]]:
+) -> tuple[Attributes, dict[str, Flags]]:
     """Turn the labels of each attribute into codes, those of probes being those of references where none are given.
 
     policy: what to do with missing ones. Returned is also which rows have none, by what messages call the column.
     """
-    lacking: dict[str, NDArray[np.bool_]] = {}
+    lacking: dict[str, Flags] = {}
     if reference_group is None and probe_group is None:
         return {}, lacking
     if reference_group is None:
@@ -236,7 +236,7 @@ def code_attributes(
     return coded, lacking
 
 
-def labels_of_subjects(subjects: BothSides | None, attributes: Attributes) -> dict[str, NDArray[np.uint16]]:
+def labels_of_subjects(subjects: BothSides | None, attributes: Attributes) -> dict[str, Groups]:
     """Find the label of each subject, for the attributes of which no subject has two; warn where only a few have."""
     if subjects is None:
         return {}
@@ -251,7 +251,7 @@ def labels_of_subjects(subjects: BothSides | None, attributes: Attributes) -> di
     return found
 
 
-def kept_rows(columns: BothSides, keep: NDArray[np.bool_]) -> BothSides:
+def kept_rows(columns: BothSides, keep: Flags) -> BothSides:
     """Keep some rows of the codes of both sides, and the labels that these rows still use."""
     labels, reference, probe = columns
     reference, probe = reference[keep], probe[keep]
@@ -266,11 +266,11 @@ _DROP_SELF, _KEEP_SELF = '⟦self_comparisons="drop"⟧', '⟦self_comparisons="
 
 def rows_without_conflicts(
     policy: str,
-    flags: NDArray[np.bool_],
+    flags: Flags,
     subjects: tuple[NDArray[Any], NDArray[Any], NDArray[Any]],
     where: Callable[[int], str] = row_of_arrays,
     samples: BothSides | None = None,
-) -> NDArray[np.bool_]:
+) -> Flags:
     """Find the comparisons whose mated label does not contradict their subjects.
 
     Parameters
@@ -343,9 +343,7 @@ def _words_on_no_people(n_of_two: int, n_mated: int) -> str:
     )
 
 
-def rows_of_two_samples(
-    policy: str, reference: NDArray[np.integer[Any]], probe: NDArray[np.integer[Any]], flags: NDArray[np.bool_]
-) -> NDArray[np.bool_]:
+def rows_of_two_samples(policy: str, reference: AnyIntegers, probe: AnyIntegers, flags: Flags) -> Flags:
     """Find the comparisons of two samples: one compared with itself says nothing of recognition.
 
     Parameters
@@ -379,7 +377,7 @@ _WITHOUT_NEIGHBOUR = (
 NOBODY = frozenset([-1, "-1", "-1.0"])  # what FAISS gives in place of a neighbour where there is none
 
 
-def places_without_a_neighbour(values: Floats, *sides: BothSides | None) -> NDArray[np.bool_] | None:
+def places_without_a_neighbour(values: AnyFloats, *sides: BothSides | None) -> Flags | None:
     """Find the rows with which an index fills up a list of too few neighbours; None where there are none.
 
     Parameters
@@ -485,7 +483,7 @@ def columns_of_matrix(
     reference_group: Labels | None,
     probe_group: Labels | None,
     policy: MissingLabels,
-) -> tuple[NDArray[Any], dict[str, Any], NDArray[np.bool_]]:
+) -> tuple[NDArray[Any], dict[str, Any], Flags]:
     """Return the scores of a matrix, row after row, the labels of each comparison by argument, and which ones to keep.
 
     See `Comparisons.from_matrix` for the arguments; policy is `Policies.missing_labels`.
@@ -524,7 +522,7 @@ def columns_of_matrix(
     return matrix.ravel(), columns, keep
 
 
-def without_diagonal(values: NDArray[Any], sides: dict[str, Any], score_kind: str, policy: str) -> NDArray[np.bool_]:
+def without_diagonal(values: NDArray[Any], sides: dict[str, Any], score_kind: str, policy: str) -> Flags:
     """Find the scores beside the diagonal of a symmetric matrix whose diagonal has nothing but the best scores.
 
     "Best" and "symmetric" are meant up to rounding, as products of a matrix with itself are.
@@ -575,7 +573,7 @@ _ROWS_AT_ONCE = 1024
 
 
 def is_of_a_set_with_itself(
-    matrix: NDArray[Any], columns: NDArray[np.integer[Any]] | None = None, *, is_distance: bool = False
+    matrix: NDArray[Any], columns: AnyIntegers | None = None, *, is_distance: bool = False
 ) -> bool:
     """Return whether a matrix is symmetric, with nothing but the best scores on its diagonal, but for rounding.
 
@@ -600,7 +598,7 @@ def is_of_a_set_with_itself(
     order = np.arange(n) if columns is None else columns
     sign = -1.0 if is_distance else 1.0
 
-    def block(rows: slice, columns: NDArray[np.integer[Any]]) -> NDArray[np.float64]:
+    def block(rows: slice, columns: AnyIntegers) -> AnyFloats:
         return sign * matrix[rows][:, columns].astype(np.float64)
 
     diagonal = sign * matrix[np.arange(n), order].astype(np.float64)
@@ -620,7 +618,7 @@ def is_of_a_set_with_itself(
     return True
 
 
-def _rounding(diagonal: NDArray[np.float64], block: NDArray[np.float64], dtype: np.dtype[Any]) -> float:
+def _rounding(diagonal: AnyFloats, block: AnyFloats, dtype: np.dtype[Any]) -> float:
     """Return by how much scores that should be equal may differ, given a diagonal and other scores.
 
     Zeros that are roots of differences of squares, as in distances, may differ by the root of what numbers do.

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from fastfair._lib import validation
 from fastfair._lib.arguments import AnyNumber, Array, checked
+from fastfair._lib.arrays import Codes, Groups
 from fastfair._lib.label_codes import Labels, look_up
 from fastfair._lib.warnings import warn
 from fastfair.errors import InputError, NarrowIntervalsWarning
@@ -142,7 +143,7 @@ class Comparisons:
     nonmated: SortedSide
     subjects: NDArray[Any] | None
     samples: NDArray[Any] | None = None
-    sample_subject: NDArray[np.int32] | None = None
+    sample_subject: Codes | None = None
     attributes: Mapping[str, tuple[str, ...]]
     groups: tuple[str, ...]
     grouping: tuple[str, ...]
@@ -461,7 +462,7 @@ class Comparisons:
         self.grouping = attributes
 
     @property
-    def group_of_subject(self) -> NDArray[np.uint16] | None:
+    def group_of_subject(self) -> Groups | None:
         """(k,) the group of each subject; None where there are no groups, or some subject has several."""
         return self._group_codes[0] if self.groups and self._of_subject else None
 

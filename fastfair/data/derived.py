@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastfair._lib.arguments import checked
+from fastfair._lib.arrays import AnyFloats, AnyIntegers, Floats, Integers
 from fastfair._lib.label_codes import encode_together
 from fastfair._lib.warnings import warn
 from fastfair.errors import InputError, SharedSubjectsWarning
@@ -24,9 +25,7 @@ from .sorted_scores import SortedSide, pair_codes, require_scores
 from .vector_pairs import PairsOfVectors
 
 
-def subset(
-    comparisons: Comparisons, mated: NDArray[np.integer[Any]] | None, nonmated: NDArray[np.integer[Any]] | None
-) -> Comparisons:
+def subset(comparisons: Comparisons, mated: AnyIntegers | None, nonmated: AnyIntegers | None) -> Comparisons:
     """Keep some of the mated, and some of the non-mated, comparisons.
 
     Parameters
@@ -51,7 +50,7 @@ def subset(
 _RESCORED = np.dtype(np.float64)  # the type of scores that are computed here
 
 
-def _rescored(side: SortedSide, scores: NDArray[np.floating[Any]]) -> SortedSide:
+def _rescored(side: SortedSide, scores: AnyFloats) -> SortedSide:
     """Return the comparisons with other scores, which are similarities, sorted by these."""
     keys = score_keys.encode(np.ascontiguousarray(scores, _RESCORED))
     order = np.argsort(keys, kind="stable")
@@ -80,7 +79,7 @@ def with_ratios(comparisons: Comparisons, mated: NDArray[Any], nonmated: NDArray
     )  # fmt: skip
 
 
-def shifted(comparisons: Comparisons, thresholds: NDArray[np.float64], *, of_probe: bool) -> Comparisons:
+def shifted(comparisons: Comparisons, thresholds: Floats, *, of_probe: bool) -> Comparisons:
     """Subtract from each score the threshold of a group.
 
     Parameters
@@ -142,10 +141,6 @@ def failure_trials(comparisons: Comparisons) -> Comparisons:
         outcomes = np.repeat(np.array([_WRONG, _SCORED], score_keys.float_type(side.keys)), list(map(len, parts)))
         sides.append(replace(SortedSide.joined(parts), keys=score_keys.encode(outcomes)))
     return comparisons._with_parts(mated=sides[0], nonmated=sides[1], score_kind="similarity", left_out=(), failed=None)
-
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 
 _LEAST = 2  # comparisons, which a standard deviation needs
@@ -483,9 +478,7 @@ def _compared(codes: Sequence[Any] | NDArray[Any], labels: NDArray[Any], k: int)
     return f"{labels.item(reference)!r} with {labels.item(probe)!r}"
 
 
-def _refuse(
-    kind: str, ordered: list[NDArray[np.int64]], labels: NDArray[Any], systems: tuple[Comparisons, Comparisons]
-) -> None:
+def _refuse(kind: str, ordered: list[Integers], labels: NDArray[Any], systems: tuple[Comparisons, Comparisons]) -> None:
     failed = [one.failed for one in systems]
     would_do = (
         '. Comparisons that failed were left out: read both systems with ⟦failures="non-match"⟧, or leave those that '

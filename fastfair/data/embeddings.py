@@ -7,10 +7,10 @@ from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fastfair._lib import validation
 from fastfair._lib.arguments import Array, Probability, checked
+from fastfair._lib.arrays import AnyFloats, Codes, Flags, Floats, Indices, Integers
 from fastfair._lib.label_codes import Coded, Labels, encode, encode_together
 from fastfair._lib.threads import run_blocks
 from fastfair._lib.workers import Workers, reporting
@@ -32,9 +32,7 @@ TemplateScore = Literal["mean", "max"]
 _ROWS_AT_ONCE = 4096
 
 
-def templates_of(
-    template: Labels | int | None, subject: NDArray[np.int32], is_probe: NDArray[np.bool_]
-) -> NDArray[np.intp]:
+def templates_of(template: Labels | int | None, subject: Codes, is_probe: Flags) -> Indices:
     """Number the templates that references are part of, in the order of their first references.
 
     Parameters
@@ -79,9 +77,7 @@ def templates_of(
     return np.argsort(np.argsort(at))[number]
 
 
-def mean_vectors(
-    vectors: NDArray[np.floating[Any]], similarity: str, rows: NDArray[np.intp], template: NDArray[np.intp]
-) -> NDArray[np.floating[Any]]:
+def mean_vectors(vectors: AnyFloats, similarity: str, rows: Indices, template: Indices) -> AnyFloats:
     """Average the vectors of each template.
 
     Parameters
@@ -108,7 +104,7 @@ def mean_vectors(
 ROLES = "reference", "probe"
 
 
-def probes_of(role: Labels) -> NDArray[np.bool_]:
+def probes_of(role: Labels) -> Flags:
     """Return whether each vector is a probe, and not a reference.
 
     Raises
@@ -226,8 +222,8 @@ class Embeddings:
     Embeddings(5 x 2 float32, cosine, 3 subjects, 2 references, 3 probes, 2 mated, 4 non-mated)
     """
 
-    template: NDArray[np.int32] | None = None
-    failed: NDArray[np.bool_] | None = None
+    template: Codes | None = None
+    failed: Flags | None = None
 
     @checked
     def __init__(
@@ -381,7 +377,7 @@ class Embeddings:
             raise type(error)(f"with templates before probes, {error.marked}", error.row) from None
         return made._changed(self.grouping, left_out=self.left_out)
 
-    def _means(self, references: NDArray[np.intp], number: NDArray[np.intp]) -> NDArray[np.floating[Any]]:
+    def _means(self, references: Indices, number: Indices) -> AnyFloats:
         """Average the references of each template, (references,), but those that failed; NaN where all did."""
         if self.failed is None:
             return mean_vectors(self.vectors, self.similarity, references, number)
@@ -572,13 +568,13 @@ class Embeddings:
         return f"Embeddings({', '.join(parts)})"
 
 
-def rows_of_vectors(vectors: NDArray[np.floating[Any]], similarity: str, failures: str) -> NDArray[np.bool_]:
+def rows_of_vectors(vectors: AnyFloats, similarity: str, failures: str) -> Flags:
     """Return which vectors, (n,), are of samples that did not fail; all where failures are not to be left out."""
     if failures != "exclude":
         return np.ones(len(vectors), np.bool_)
     failed = checks.unusable(vectors, similarity)
     leave_out(~failed, "vectors", "failed", "as they failed, being zero or not finite", 'failures="exclude"')
-    return np.asarray(~failed)
+    return ~failed
 
 
 FailedVectors = Literal["error", "nan"]
@@ -686,7 +682,7 @@ class NamedVectors:
         *,
         n_threads: int | None = None,
         progress: bool | Callable[[int, int], None] = False,
-    ) -> NDArray[np.floating[Any]]:
+    ) -> AnyFloats:
         """Score pairs of names.
 
         Parameters
@@ -736,7 +732,7 @@ class NamedVectors:
         out[failed[sides[0]] | failed[sides[1]]] = np.nan
         return out
 
-    def _positions(self, reference: Labels, probe: Labels) -> list[NDArray[np.int64]]:
+    def _positions(self, reference: Labels, probe: Labels) -> list[Integers]:
         """Return the positions in `names` of both names of each pair."""
         own = Coded(self.names, np.arange(self.names.size))
         labels, codes = encode_together(("name", "reference", "probe"), (own, reference, probe))
@@ -762,7 +758,7 @@ class NamedVectors:
         return f"NamedVectors({n} x {d} {self.vectors.dtype.name}, {self.similarity}, {self.names.size} names)"
 
 
-def _scale_of(vectors: NDArray[np.floating[Any]], similarity: str) -> NDArray[np.float64]:
+def _scale_of(vectors: AnyFloats, similarity: str) -> Floats:
     """Return the factor of each vector in inner products: with the cosine, one divided by its length."""
     scale = np.ones(len(vectors))
     if similarity != "cosine":
@@ -784,7 +780,7 @@ def _scale_of(vectors: NDArray[np.floating[Any]], similarity: str) -> NDArray[np
     return scale
 
 
-def _refuse_same(coded: Coded, size: NDArray[np.int64]) -> None:
+def _refuse_same(coded: Coded, size: Integers) -> None:
     code = coded.codes[(size > 1)[coded.codes].argmax()]
     first, second, *_ = np.flatnonzero(coded.codes == code).tolist()
     raise InputError(

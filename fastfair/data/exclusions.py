@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from fastfair._lib.arrays import Flags
 from fastfair._lib.warnings import warn
 from fastfair.errors import DroppedWarning
 
@@ -149,13 +149,13 @@ def gathering() -> Iterator[list[Exclusion]]:
 
 
 def leave_out(
-    keep: NDArray[np.bool_],
+    keep: Flags,
     entries: str,
     reason: Reason,
     because: str,
     policy: str = "",
     *,
-    mated: NDArray[np.bool_] | None = None,
+    mated: Flags | None = None,
     examples: Iterable[str] = (),
     hint: str = "",
 ) -> None:

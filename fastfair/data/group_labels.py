@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastfair._lib import label_codes, validation
+from fastfair._lib.arrays import Flags, Groups, Integers
 from fastfair._lib.label_codes import Coded, Labels, encode, encode_with_missing
 from fastfair._lib.warnings import warn
 from fastfair.errors import ContradictingLabelsWarning, InputError
@@ -39,9 +40,7 @@ def columns_of(name: str, group: Labels | Mapping[str, Labels]) -> dict[str, Any
     return columns
 
 
-def labels_by_policy(
-    columns: Mapping[str, Labels], policy: MissingLabels
-) -> tuple[dict[str, Coded], dict[str, NDArray[np.bool_]]]:
+def labels_by_policy(columns: Mapping[str, Labels], policy: MissingLabels) -> tuple[dict[str, Coded], dict[str, Flags]]:
     """Code columns of labels of one attribute, some of which may be missing.
 
     Parameters
@@ -67,10 +66,10 @@ def labels_by_policy(
 
 def attributes_by_policy(
     group: Labels | Mapping[str, Labels] | None, policy: MissingLabels
-) -> tuple[dict[str, Coded], dict[str, NDArray[np.bool_]]]:
+) -> tuple[dict[str, Coded], dict[str, Flags]]:
     """Code the argument `group`, a column for each attribute; policy and what is returned: as in `labels_by_policy`."""
     coded: dict[str, Coded] = {}
-    lacking: dict[str, NDArray[np.bool_]] = {}
+    lacking: dict[str, Flags] = {}
     for name, column in ({} if group is None else columns_of("group", group)).items():
         called = f"group {name!r}"
         of_column, without = labels_by_policy({called: column}, policy)
@@ -79,7 +78,7 @@ def attributes_by_policy(
     return coded, lacking
 
 
-def labelled(lacking: Mapping[str, NDArray[np.bool_]], policy: str, n: int, entries: str) -> NDArray[np.bool_]:
+def labelled(lacking: Mapping[str, Flags], policy: str, n: int, entries: str) -> Flags:
     """Return which of n entries to keep, as they have all labels or "unknown" is one; warn of the others."""
     keep = np.ones(n, np.bool_)
     if policy == "drop" and lacking:
@@ -112,8 +111,8 @@ def chosen(names: tuple[str, ...], attributes: Iterable[str]) -> tuple[str, ...]
 
 
 def intersections(
-    names: Sequence[str], labels: Mapping[str, tuple[str, ...]], columns: Sequence[Mapping[str, NDArray[np.uint16]]]
-) -> tuple[tuple[str, ...], list[NDArray[np.uint16]]]:
+    names: Sequence[str], labels: Mapping[str, tuple[str, ...]], columns: Sequence[Mapping[str, Groups]]
+) -> tuple[tuple[str, ...], list[Groups]]:
     """Make one group of each combination of labels that occurs.
 
     Parameters
@@ -132,7 +131,7 @@ def intersections(
         The group of each entry of each part; empty without attributes.
     """
     groups: tuple[str, ...] = ()
-    codes: list[NDArray[np.uint16]] = []
+    codes: list[Groups] = []
     for name in names:
         column, more = [part[name] for part in columns], labels[name]
         if not codes:
@@ -162,7 +161,7 @@ def labels_of_subjects(n: int, columns: list[tuple[NDArray[Any], NDArray[Any]]])
     return None
 
 
-def _first_labels(n: int, columns: list[tuple[NDArray[Any], NDArray[Any]]]) -> NDArray[np.int64]:
+def _first_labels(n: int, columns: list[tuple[NDArray[Any], NDArray[Any]]]) -> Integers:
     """Return the (n,) first label of each subject."""
     first = np.full(n, -1, np.int64)
     for subject, label in reversed(columns):
@@ -207,7 +206,7 @@ def first_conflict(n: int, columns: list[tuple[NDArray[Any], NDArray[Any]]]) -> 
     return k, row, int(label[row]), int(first[subject[row]])
 
 
-def one_for_each(subject: Coded, name: str, labels: Coded) -> NDArray[np.uint16]:
+def one_for_each(subject: Coded, name: str, labels: Coded) -> Groups:
     """Find the label of each subject, who must have the same one throughout."""
     columns = [(subject.codes, labels.codes)]
     found = labels_of_subjects(subject.labels.size, columns)

@@ -17,9 +17,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import DTypeLike, NDArray
+from numpy.typing import DTypeLike
 
 from fastfair._lib import memory
+from fastfair._lib.arrays import AnyFloats, AnyIntegers, Bytes, Codes, Floats, Indices, Integers
 from fastfair._lib.threads import count_threads, in_threads, one_blas_thread, run_blocks, slices
 from fastfair._lib.workers import Arrays, Report, Workers, do_job
 from fastfair.errors import InputError
@@ -30,8 +31,7 @@ from .sorted_scores import sort_by_bits
 from .temporary_files import joined, room
 from .vector_pairs import Pairing
 
-Floats = NDArray[np.floating[Any]]
-Limits = tuple[NDArray[np.int32], NDArray[np.int32]]
+Limits = tuple[Codes, Codes]
 _ASKED = "FASTFAIR_PREFILTER"  # an environment variable: one of the ways, or "none"
 MOST_ELEMENTS = 8192  # of a vector: sums of products of 8 bits stay below 2**30
 _MOST_ADDED = 2**30
@@ -65,7 +65,7 @@ def way() -> str | None:
     return known[0] if known and kernels.is_compiled() else None
 
 
-def choose_scale(vectors: Floats, largest: int = 127) -> tuple[float, float]:
+def choose_scale(vectors: AnyFloats, largest: int = 127) -> tuple[float, float]:
     """Choose what a whole number stands for, by some of the vectors.
 
     Parameters
@@ -111,7 +111,7 @@ class Prefilter:
         As in `count_threads`.
     """
 
-    def __init__(self, rows: Floats, n: int, name: str, n_threads: int | None) -> None:
+    def __init__(self, rows: AnyFloats, n: int, name: str, n_threads: int | None) -> None:
         from fastfair.kernels import int8_products as kernels
 
         self._mark, chosen = kernels.mark_by(name), kernels.WAYS[name]
@@ -131,7 +131,7 @@ class Prefilter:
 
         run_blocks(quantise, range(0, m, _ROWS_AT_ONCE), m, _ROWS_AT_ONCE, n_threads, None)
 
-    def limits(self, base: float, own: NDArray[np.float64] | None = None) -> Limits | None:
+    def limits(self, base: float, own: Floats | None = None) -> Limits | None:
         """Return what the products of whole numbers must reach.
 
         Parameters
@@ -165,7 +165,7 @@ class Prefilter:
         added[self._n :], least[self._n :] = -_MOST_ADDED, np.inf  # there are no such vectors
         return (np.clip(least, -(2**31), 2**31 - 1).astype(np.int32), np.maximum(added, -_MOST_ADDED).astype(np.int32))
 
-    def mark(self, limits: Limits, corner: tuple[int, int], bits: NDArray[np.uint8]) -> None:
+    def mark(self, limits: Limits, corner: tuple[int, int], bits: Bytes) -> None:
         """Mark the pairs of a panel that may reach the bound.
 
         Parameters
@@ -190,7 +190,7 @@ def float32_error(d: int) -> float:
     return roundings / (1 - roundings)
 
 
-def products_apart(vectors: Floats, length: Any) -> Any:
+def products_apart(vectors: AnyFloats, length: Any) -> Any:
     """Return how far two products of the same two vectors may be apart, whatever the orders of their sums.
 
     Each lies within d roundings of the exact one; Higham (2002), as above, section 3.1. What is lost below the least
@@ -208,7 +208,7 @@ def products_apart(vectors: Floats, length: Any) -> Any:
     return 2 * roundings / (1 - roundings) * length * _ROUNDING + 2 * d * float(kind.smallest_subnormal)
 
 
-def lengths(vectors: Floats) -> NDArray[np.float64]:
+def lengths(vectors: AnyFloats) -> Floats:
     """Return the length of each vector, summed in float64, some at a time."""
     starts = range(0, len(vectors), _ROWS_AT_ONCE)
     wide = (vectors[start : start + _ROWS_AT_ONCE].astype(np.float64) for start in starts)
@@ -223,7 +223,7 @@ _FLOAT32_SQUARE = 2.0**-22  # more than rounding to float32 changes the square o
 _preparing = threading.Lock()
 
 
-def ready_for_products(vectors: Floats, similarity: str) -> Floats:
+def ready_for_products(vectors: AnyFloats, similarity: str) -> AnyFloats:
     """Prepare vectors so that matrix products give their similarities.
 
     Parameters
@@ -253,7 +253,7 @@ def _whole_steps(d: int) -> int:
     return -(-d // _ELEMENTS) * _ELEMENTS
 
 
-def padded_for_products(vectors: Floats, similarity: str) -> Floats:
+def padded_for_products(vectors: AnyFloats, similarity: str) -> AnyFloats:
     """Prepare vectors as `ready_for_products` does, with zeros behind them for `kernels.dot_products`."""
     ready = ready_for_products(vectors, similarity)
     return np.pad(ready, ((0, 0), (0, _whole_steps(ready.shape[1]) - ready.shape[1])))
@@ -287,7 +287,7 @@ class PreparedVectors:
         Whether panels are filled by `kernels.dot_products`, and not by NumPy, whose products find pairs alone.
     """
 
-    def __init__(self, vectors: Floats, similarity: str, order: NDArray[np.intp], n_threads: int | None) -> None:
+    def __init__(self, vectors: AnyFloats, similarity: str, order: Indices, n_threads: int | None) -> None:
         from fastfair.kernels import dot_products
 
         n, d = vectors.shape
@@ -336,13 +336,13 @@ class PreparedVectors:
             return -(bound * bound) * (1 + _FLOAT32_SQUARE) - self._rounding
         return bound - self._rounding
 
-    def reach(self, bound: float) -> tuple[float, NDArray[np.float64] | None]:
+    def reach(self, bound: float) -> tuple[float, Floats | None]:
         """Return which products reach a bound, as `Prefilter.limits` takes them."""
         if self.euclidean:  # -|x - y|² = 2 x y - |x|² - |y|²
             return self.lowest(bound) / 2, self.squares / 2
         return bound, None
 
-    def fill(self, p: int, q: int, out: Floats) -> None:
+    def fill(self, p: int, q: int, out: AnyFloats) -> None:
         """Write a panel of similarities; of negative squared distances, up to rounding, where distances are wanted."""
         from fastfair.kernels import dot_products
 
@@ -356,14 +356,14 @@ class PreparedVectors:
             out -= self.squares[rows, None]
             out -= self.squares[columns]
 
-    def some_similarities(self, rows: NDArray[np.intp], columns: NDArray[np.intp]) -> Floats:
+    def some_similarities(self, rows: Indices, columns: Indices) -> AnyFloats:
         """Compute the similarities of some vectors with others, up to rounding; in a thread of its own."""
         seen = aside(one_blas_thread()(lambda: self.rows[rows] @ self.rows[columns].T))
         if self.euclidean:
             seen = -np.sqrt(np.maximum(self.squares[rows, None] + self.squares[columns] - 2 * seen, 0))
-        return np.asarray(seen)
+        return seen
 
-    def may_be_filtered(self, values: Floats, bound: float) -> bool:
+    def may_be_filtered(self, values: AnyFloats, bound: float) -> bool:
         """Whether there can be a prefilter of these vectors, and marks few where similarities are such as some are."""
         if self.rows.shape[1] > MOST_ELEMENTS:
             return False
@@ -372,15 +372,14 @@ class PreparedVectors:
         return bool(np.count_nonzero(values >= lowest) <= _MOST_MARKED * values.size)
 
 
-def _in_lines(shape: tuple[int, int], dtype: DTypeLike) -> Floats:
+def _in_lines(shape: tuple[int, int], dtype: DTypeLike) -> AnyFloats:
     """Return an array to write to that begins at a line of the cache."""
     size, n_bytes = shape[0] * shape[1], np.dtype(dtype).itemsize
     found = room(size + _LINE // n_bytes, dtype)
     start = -found.ctypes.data % _LINE // n_bytes
-    return np.asarray(found[start : start + size].reshape(shape))
+    return found[start : start + size].reshape(shape)
 
 
-Positions = NDArray[np.int32]
 _PACKED_AT_ONCE = 2**16
 _NOT_PACKED = 48  # bytes of a pair while it is sorted: keys, codes, their order, and what is made of them
 
@@ -400,8 +399,8 @@ class Pairs:
     """
 
     keys: score_keys.Keys
-    first: Positions
-    second: Positions
+    first: Codes
+    second: Codes
     complete: bool
 
 
@@ -446,10 +445,10 @@ class PairStore:
         self._packed = room(capacity if packing.fits else 0, np.int64)
         self._used = 0
         self._lock = threading.Lock()
-        self._overflow: list[NDArray[np.int64]] = []
-        self._wide: list[tuple[score_keys.Keys, NDArray[np.int64]]] = []
+        self._overflow: list[Integers] = []
+        self._wide: list[tuple[score_keys.Keys, Integers]] = []
 
-    def add(self, similarity: Floats, codes: NDArray[np.int64], *, inverted: bool) -> None:
+    def add(self, similarity: AnyFloats, codes: Integers, *, inverted: bool) -> None:
         """Add pairs: their similarities, whose keys may be inverted, and the codes of their two vectors."""
         from fastfair.kernels import pairs as kernels
 
@@ -495,10 +494,10 @@ class FoundPairs:
     complete: bool
 
     @property
-    def packed(self) -> NDArray[np.int64]:
+    def packed(self) -> Integers:
         """(pairs,) the pairs, packed, where they fit."""
         self._join()
-        return np.asarray(self.parts[0]["packed"])
+        return self.parts[0]["packed"]
 
     def _join(self) -> None:
         """Make one part of all."""
@@ -506,7 +505,7 @@ class FoundPairs:
             names = tuple(self.parts[0])
             self.parts[:] = [{name: joined([part.pop(name) for part in self.parts]) for name in names}]
 
-    def best(self, number: Positions, *, inverted: bool) -> FoundPairs:
+    def best(self, number: Codes, *, inverted: bool) -> FoundPairs:
         """Give vectors other numbers, and keep of pairs that are then the same the most similar one.
 
         Parameters
@@ -580,7 +579,7 @@ class FoundPairs:
         return Pairs(keys, first, second, self.complete)
 
 
-def _between_keys(packed: NDArray[np.int64], shift: int, parts: list[slice]) -> list[slice]:
+def _between_keys(packed: Integers, shift: int, parts: list[slice]) -> list[slice]:
     """Divide sorted pairs into parts so that pairs with equal keys stay together."""
     cuts = [int(np.searchsorted(packed, (packed[part.start] >> shift) << shift)) for part in parts[1:]]
     return [slice(start, stop) for start, stop in zip([0, *cuts], [*cuts, packed.size], strict=True)]
@@ -620,7 +619,7 @@ class PanelSearch:
         self._only_found = not prepared.euclidean and not (prepared.ordered and filtered is None)
         self._kept = np.empty(size * size + 1, dtype), np.empty(size * size + 1, np.int64)
 
-    def search(self, at: tuple[int, int], mated: Floats, mated_start: NDArray[np.int64]) -> None:
+    def search(self, at: tuple[int, int], mated: AnyFloats, mated_start: Integers) -> None:
         """Search a tile.
 
         Parameters
@@ -759,12 +758,12 @@ class PairFinder:
 
     def __init__(
         self,
-        vectors: Floats,
+        vectors: AnyFloats,
         similarity: str,
         pairing: Pairing,
         workers: Workers = Workers(),  # noqa: B008 - frozen
         tile: int = _TILE,
-        number: Positions | None = None,
+        number: Codes | None = None,
     ) -> None:
         self._vectors, self._pairing = vectors, pairing
         self._workers, self.tile, self._number = workers, tile, number
@@ -839,7 +838,7 @@ class PairFinder:
             highest = int(max(~ends[2], ends[0]))
         return Packing(kind, lowest, (highest - lowest).bit_length(), (len(self._vectors) - 1).bit_length())
 
-    def _compute(self, tiles: _Tiles) -> tuple[Floats, list[Arrays]]:
+    def _compute(self, tiles: _Tiles) -> tuple[AnyFloats, list[Arrays]]:
         """Return the mated similarities in order of vectors, and the non-mated pairs that reach the bound, in parts."""
         mated, nonmated = np.empty(0, self.dtype), []
 
@@ -902,13 +901,13 @@ class PairFinder:
         is_worth_it = n_pairs >= _LEAST_FILTERED and self._n_mated <= _MOST_MATED * n_pairs
         return bound, is_worth_it and self.prepared.may_be_filtered(values, bound)
 
-    def _mated_positions(self) -> tuple[Positions, Positions]:
+    def _mated_positions(self) -> tuple[Codes, Codes]:
         n_mated, start = self._n_mated_of_row, self.mated_start
         first = np.repeat(np.arange(n_mated.size, dtype=np.int32), n_mated)
         second = np.arange(first.size) + np.repeat(self.columns[:, 1] - start, n_mated)
         return first, second.astype(np.int32)
 
-    def distances(self, first: NDArray[np.integer[Any]], second: NDArray[np.integer[Any]]) -> Floats:
+    def distances(self, first: AnyIntegers, second: AnyIntegers) -> AnyFloats:
         """Compute distances from differences of vectors, as small distances lose their digits in matrix products."""
         from fastfair.kernels import pairs as kernels
 

@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fastfair._lib.arrays import Flags
+
 _LOOKED_AT = 100
 _DEEPEST = 6  # folders in which subjects are looked for
 # Files, and numbered samples: a/1, ann.wav, ann_0001 and ann-1.png, but not 2024_1.
@@ -44,7 +46,7 @@ def advice_on_samples(ids: Iterable[object], fits: Fits | None = None) -> str:
     )
 
 
-def advice_on_pattern(samples: _BothSides, subjects: _BothSides, mated: NDArray[np.bool_] | None) -> str:
+def advice_on_pattern(samples: _BothSides, subjects: _BothSides, mated: Flags | None) -> str:
     """Return which other part of the names of samples may be the subject, or "" where nothing speaks for another.
 
     mated: whether each comparison is, as its label says; None where no label does.
@@ -57,7 +59,7 @@ def advice_on_pattern(samples: _BothSides, subjects: _BothSides, mated: NDArray[
     return f"Say which part of the names is the subject with ⟦subject_pattern={hint}⟧" if hint else ""
 
 
-def pairs_fit(samples: _BothSides, mated: NDArray[np.bool_] | None) -> Fits:
+def pairs_fit(samples: _BothSides, mated: Flags | None) -> Fits:
     """Return whether subjects of samples fit the comparisons: their labels, or else some are mated and some are not."""
     _, reference, probe = samples
 

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from fastfair._lib import validation
 from fastfair._lib.arguments import checked
+from fastfair._lib.arrays import Codes, Flags, Groups, Integers
 from fastfair._lib.label_codes import encode_together, look_up, smallest_integers
 from fastfair._lib.threads import count_threads, in_order
 from fastfair.errors import InputError
@@ -58,7 +59,7 @@ class KeptComparisons(Comparisons):
     """
 
     pairs: tuple[Any, Any]
-    numbers: NDArray[np.int32]
+    numbers: Codes
     _parts = (*Comparisons._parts, "pairs", "numbers", "may_keep_more")
 
     @cached_property
@@ -67,7 +68,7 @@ class KeptComparisons(Comparisons):
         return {**_LACKS, **self.pairs[0].lacks, **self.pairs[1].lacks}
 
     @cached_property
-    def group_of_number(self) -> NDArray[np.uint16]:
+    def group_of_number(self) -> Groups:
         """(k,) group of each subject, in the order of their numbers in `pairs`; 0 without groups."""
         found = np.zeros(self.numbers.size, np.uint16)
         if self.groups:
@@ -75,7 +76,7 @@ class KeptComparisons(Comparisons):
         return found
 
     @cached_property
-    def _counted(self) -> list[tuple[NDArray[np.int64], NDArray[np.int64], int]]:
+    def _counted(self) -> list[tuple[Integers, Integers, int]]:
         """For mated and for non-mated comparisons: their numbers and those of subjects by groups, and of subjects."""
         return [pairs.count(self.group_of_number, max(1, len(self.groups))) for pairs in self.pairs]
 
@@ -150,11 +151,10 @@ class ScannedComparisons:
         return f"Scanned{self.kept!r}"
 
 
-Codes = NDArray[np.int32]
 Limit = np.signedinteger | None  # keys with errors first, as in `ErrorLists`, are kept below it; None for all
 
 
-def near(keys: score_keys.Keys, mated: bool, limit: Limit) -> NDArray[np.bool_]:
+def near(keys: score_keys.Keys, mated: bool, limit: Limit) -> Flags:
     """Tell which of some mated, or non-mated, comparisons lie below a limit; all where it is of another type."""
     if limit is None or limit.dtype != keys.dtype:
         return np.ones(keys.size, np.bool_)
@@ -236,7 +236,7 @@ InBucket = tuple[NDArray[Any], ...]
 
 
 def in_buckets(
-    reference: NDArray[Any], probe: NDArray[Any], flags: NDArray[np.bool_], numbers: Codes,
+    reference: NDArray[Any], probe: NDArray[Any], flags: Flags, numbers: Codes,
     keys: score_keys.Keys | None = None,
 ) -> tuple[list[InBucket], list[InBucket]]:  # fmt: skip
     """Divide comparisons among buckets, so that all comparisons of two subjects lie in one.
@@ -310,7 +310,7 @@ class SpilledPairs:
         """What is not possible without a list of them, and why."""
         return _LACKS_OF_FILES if self.has_keys else {**_LACKS_OF_FILES, "costs": NO_COSTS}
 
-    def count(self, group: NDArray[np.uint16], n_groups: int) -> tuple[NDArray[np.int64], NDArray[np.int64], int]:
+    def count(self, group: Groups, n_groups: int) -> tuple[Integers, Integers, int]:
         """Count them, and their distinct subjects, by groups of reference and probe, and all subjects.
 
         group: (subjects,) the group of each subject, in the order of their numbers.
@@ -319,7 +319,7 @@ class SpilledPairs:
 
         seen = np.zeros((2, group.size, n_groups), np.bool_)
 
-        def count(read: Reader) -> NDArray[np.int64]:
+        def count(read: Reader) -> Integers:
             cells = np.zeros((n_groups, n_groups), np.int64)
             # Threads may mark the same place, but only ever with the same value.
             reference, probe, _ = read()
@@ -396,10 +396,10 @@ class _Labels:
 
     name: str
     labels: NDArray[Any] | None = None  # sorted
-    numbers: NDArray[np.int32] = field(default_factory=lambda: np.empty(0, np.int32))
-    _last: tuple[NDArray[Any], NDArray[np.int32]] | None = None
+    numbers: Codes = field(default_factory=lambda: np.empty(0, np.int32))
+    _last: tuple[NDArray[Any], Codes] | None = None
 
-    def number(self, labels: NDArray[Any], by: Sequence[NDArray[Any]] = ()) -> NDArray[np.int32]:
+    def number(self, labels: NDArray[Any], by: Sequence[NDArray[Any]] = ()) -> Codes:
         """Return the number of each of some distinct labels; new ones get the next, in an order `by` columns."""
         if self._last is not None and np.array_equal(labels, self._last[0]):
             return self._last[1]
@@ -426,11 +426,11 @@ class DividedPart(NamedTuple):
 
     reference: NDArray[Any]  # positions in `subjects`
     probe: NDArray[Any]
-    flags: NDArray[np.bool_]  # whether each is mated
-    near: NDArray[np.bool_]  # whether each may be kept
+    flags: Flags  # whether each is mated
+    near: Flags  # whether each may be kept
     keys: score_keys.Keys  # of those
     subjects: NDArray[Any]  # the labels of subjects, sorted
-    labels: dict[str, tuple[NDArray[Any], NDArray[np.uint16]]]  # of each attribute, sorted, and that of each subject
+    labels: dict[str, tuple[NDArray[Any], Groups]]  # of each attribute, sorted, and that of each subject
     score_dtype: np.dtype[Any]
 
 
@@ -507,7 +507,7 @@ class Scan:
         self._score_dtype: np.dtype[Any] = np.dtype(np.float16)  # the widest of all parts
         self._subjects = _Labels("subjects")
         self._attributes: dict[str, _Labels] | None = None
-        self._of_subject: dict[str, NDArray[np.uint16]] = {}
+        self._of_subject: dict[str, Groups] = {}
         self.left_out: list[Exclusion] = []
 
     @property
@@ -591,7 +591,7 @@ class Scan:
             raise InputError("scores are float64 here, but float32 before: let a file of float64 scores come first")
         return score_keys.encode(score_keys.decode(keys).astype(np.float64))
 
-    def _take_attributes(self, part: DividedPart, numbers: NDArray[np.int32]) -> None:
+    def _take_attributes(self, part: DividedPart, numbers: Codes) -> None:
         """Learn the label of each subject."""
         if self._attributes is None:
             self._attributes = {name: _Labels(f"the attribute {name!r}") for name in part.labels}

@@ -8,10 +8,10 @@ from typing import Annotated, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fastfair._lib.arrays import AnyFloats, Floats
 from fastfair._lib.text import shown
 from fastfair.errors import InputError
 
-Floats = NDArray[np.floating[Any]]
 Keys = NDArray[np.signedinteger[Any]]
 
 
@@ -39,13 +39,13 @@ def float_type(keys: Keys) -> np.dtype[Any]:
     return np.dtype(f"f{keys.dtype.itemsize}")
 
 
-def encode(scores: Floats) -> Keys:
+def encode(scores: AnyFloats) -> Keys:
     """Turn finite floats into keys."""
     bits = (scores + scores.dtype.type(0)).view(integer_type(scores.dtype))  # -0.0 + 0.0 is 0.0
     return np.asarray(bits ^ ((bits >> (8 * bits.itemsize - 1)) & magnitude(bits)))
 
 
-def decode(keys: Keys) -> Floats:
+def decode(keys: Keys) -> AnyFloats:
     """Turn keys into the floats they stand for."""
     return np.asarray(keys ^ ((keys >> (8 * keys.itemsize - 1)) & magnitude(keys))).view(float_type(keys))
 
@@ -65,7 +65,7 @@ def first_key_at_least(threshold: float, keys: Keys) -> np.signedinteger[Any]:
     return first_keys_at_least(np.array([threshold]), keys)[0]
 
 
-def first_keys_at_least(thresholds: NDArray[np.float64], keys: Keys) -> Keys:
+def first_keys_at_least(thresholds: Floats, keys: Keys) -> Keys:
     """Return the lowest key of scores >= each of several thresholds."""
     kind = float_type(keys).type
     with np.errstate(over="ignore"):
@@ -73,7 +73,7 @@ def first_keys_at_least(thresholds: NDArray[np.float64], keys: Keys) -> Keys:
     return encode(np.where(rounded < thresholds, np.nextafter(rounded, kind(np.inf)), rounded))
 
 
-def given_similarities(thresholds: NDArray[np.float64], dtype: np.dtype[Any]) -> NDArray[np.float64]:
+def given_similarities(thresholds: Floats, dtype: np.dtype[Any]) -> Floats:
     """Round thresholds that somebody gives to the type of the scores, as NumPy does where it compares them.
 
     A score of 0.7 that is kept as float32 is the number next to 0.7 there, which a threshold of 0.7 is meant to accept.

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastfair._lib import validation
+from fastfair._lib.arrays import AnyFloats, Codes, Flags, Groups, Indices, Integers
 from fastfair._lib.label_codes import FEW, in_use, look_up, mark
 from fastfair._lib.threads import count_threads, in_threads, slices
 from fastfair.errors import InputError
@@ -23,11 +24,11 @@ from .exclusions import Exclusion, note
 
 _Array = TypeVar("_Array", bound=NDArray[Any])
 BothSides = tuple[NDArray[Any], NDArray[Any], NDArray[Any]]
-Labels = Mapping[str, NDArray[np.uint16]]
+Labels = Mapping[str, Groups]
 _MOST_MARKS = 2**27  # subjects of cells that are marked at a time
 _ROWS = 2**20  # comparisons at a time
 _COLUMNS = ("keys", "rows", "reference", "probe", "reference_sample", "probe_sample")
-Attributes = dict[str, tuple[NDArray[Any], NDArray[np.uint16], NDArray[np.uint16]]]
+Attributes = dict[str, tuple[NDArray[Any], Groups, Groups]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,10 +47,10 @@ class NotKept:
     limit: int
 
 
-def pair_codes(first: NDArray[Any], second: NDArray[Any], n: int) -> NDArray[np.int64]:
+def pair_codes(first: NDArray[Any], second: NDArray[Any], n: int) -> Integers:
     """Return one number for each pair of two of n subjects, in either order."""
     first, second = first.astype(np.int64), second.astype(np.int64)
-    return np.asarray(np.minimum(first, second) * n + np.maximum(first, second))
+    return np.minimum(first, second) * n + np.maximum(first, second)
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,12 +78,12 @@ class SortedSide:
 
     keys: score_keys.Keys
     rows: NDArray[Any] | None = None
-    reference: NDArray[np.int32] | None = None
-    probe: NDArray[np.int32] | None = None
+    reference: Codes | None = None
+    probe: Codes | None = None
     labels: tuple[Labels, Labels] = field(default_factory=lambda: ({}, {}))
     of_subject: Labels = field(default_factory=dict)
-    reference_sample: NDArray[np.int32] | None = None
-    probe_sample: NDArray[np.int32] | None = None
+    reference_sample: Codes | None = None
+    probe_sample: Codes | None = None
     not_kept: NotKept | None = None
 
     def __len__(self) -> int:
@@ -94,7 +95,7 @@ class SortedSide:
             if array is not None:
                 read_only(array)
 
-    def attribute(self, name: str) -> tuple[NDArray[np.uint16], NDArray[np.uint16]]:
+    def attribute(self, name: str) -> tuple[Groups, Groups]:
         """Return the labels of references and of probes under an attribute, as positions in those of `Comparisons`."""
         if name not in self.of_subject:
             return self.labels[0][name], self.labels[1][name]
@@ -102,23 +103,23 @@ class SortedSide:
         return read_only(of_reference), read_only(of_probe)
 
     @cached_property
-    def similarities(self) -> NDArray[np.floating[Any]]:
+    def similarities(self) -> AnyFloats:
         """(n,) ascending scores as similarities: distances are negated."""
         return read_only(score_keys.decode(self.keys))
 
-    def compared(self, rows: Any = slice(None)) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    def compared(self, rows: Any = slice(None)) -> tuple[Codes, Codes]:
         """Return the subjects of the references and of the probes, which must be known, of some of the comparisons."""
         assert self.reference is not None
         assert self.probe is not None
         return self.reference[rows], self.probe[rows]
 
-    def of_subjects(self, rows: Any = slice(None)) -> NDArray[np.int64]:
+    def of_subjects(self, rows: Any = slice(None)) -> Integers:
         """Count the comparisons of each subject, of all or of some; one of a subject with himself counts once."""
         reference, probe = self.compared(rows)
         n = 1 + int(max(reference.max(initial=-1), probe.max(initial=-1)))
         return np.bincount(reference, minlength=n) + np.bincount(probe[reference != probe], minlength=n)
 
-    def of_two(self, first: NDArray[Any], second: NDArray[Any]) -> NDArray[np.int64]:
+    def of_two(self, first: NDArray[Any], second: NDArray[Any]) -> Integers:
         """Count the comparisons of two subjects with each other, of whom there are some."""
         n, known, counts = self._pairs_of_subjects
         return counts[np.searchsorted(known, pair_codes(first, second, n))]
@@ -130,13 +131,13 @@ class SortedSide:
         return int(counts @ counts)
 
     @cached_property
-    def _pairs_of_subjects(self) -> tuple[int, NDArray[np.int64], NDArray[np.int64]]:
+    def _pairs_of_subjects(self) -> tuple[int, Integers, Integers]:
         """What codes are made with, the pairs of subjects as ascending codes, and how often each occurs."""
         reference, probe = self.compared()
         n = 1 + int(max(reference.max(initial=-1), probe.max(initial=-1)))
         return n, *np.unique(pair_codes(reference, probe, n), return_counts=True)
 
-    def take(self, positions: NDArray[np.intp], keys: score_keys.Keys | None = None) -> SortedSide:
+    def take(self, positions: Indices, keys: score_keys.Keys | None = None) -> SortedSide:
         """Keep some of the comparisons, or all in another order, with their keys or with others, which ascend."""
         kept = self.joined([self], lambda columns: columns[0][positions])
         return kept if keys is None else replace(kept, keys=keys)
@@ -180,13 +181,13 @@ class GroupedSide:
     """
 
     side: SortedSide
-    reference_group: NDArray[np.uint16]
-    probe_group: NDArray[np.uint16]
+    reference_group: Groups
+    probe_group: Groups
     n_groups: int
     n_subjects: int
-    counted: tuple[NDArray[np.int64], NDArray[np.int64]] | None = None
+    counted: tuple[Integers, Integers] | None = None
 
-    def count(self, start: int, stop: int) -> NDArray[np.int64]:
+    def count(self, start: int, stop: int) -> Integers:
         """Count the comparisons from `start` up to `stop` by group of reference (rows) and of probe (columns)."""
         from fastfair.kernels import groups as kernels
 
@@ -195,7 +196,7 @@ class GroupedSide:
         return counts
 
     @cached_property
-    def cells(self) -> NDArray[np.int64]:
+    def cells(self) -> Integers:
         """(groups, groups) number of comparisons by group of reference and of probe."""
         return read_only(self.count(0, len(self.side))) if self.counted is None else self.counted[0]
 
@@ -212,7 +213,7 @@ class GroupedSide:
         return np.split(read_only(out), starts)  # as all keys are, so that kernels are compiled for one kind
 
     @cached_property
-    def subjects(self) -> NDArray[np.int64] | None:
+    def subjects(self) -> Integers | None:
         """(groups, groups) number of distinct subjects in these comparisons; None where subjects are not known."""
         if self.side.reference is None or self.counted is not None:
             return None if self.counted is None else self.counted[1]
@@ -239,9 +240,7 @@ def read_only(array: _Array) -> _Array:
     return array
 
 
-def only_used(
-    size: int, names: tuple[str, str], sides: list[SortedSide]
-) -> tuple[NDArray[np.bool_], NDArray[np.int32], list[SortedSide]]:
+def only_used(size: int, names: tuple[str, str], sides: list[SortedSide]) -> tuple[Flags, Codes, list[SortedSide]]:
     """Find which labels two columns still use; return them as a mask, their new positions, and the sides with these."""
     used, of_used = in_use(size, *(getattr(side, name) for side in sides for name in names))
     position = of_used.astype(np.int32)
@@ -276,15 +275,15 @@ class CheckedColumns:
         Which comparisons failed; None where failures are refused.
     """
 
-    values: score_keys.Floats
-    flags: NDArray[np.bool_]
+    values: AnyFloats
+    flags: Flags
     subjects: BothSides | None
     samples: BothSides | None
     attributes: Attributes
     score_kind: str
     left_out: tuple[Exclusion, ...]
-    keep: NDArray[np.bool_]
-    failed: NDArray[np.bool_] | None = None
+    keep: Flags
+    failed: Flags | None = None
 
     def require_both_classes(self) -> None:
         """Raise an error where there are no mated, or no non-mated, comparisons."""
@@ -308,7 +307,7 @@ class CheckedColumns:
         return sample_names.advice_on_samples(self.subjects[0], sample_names.pairs_fit(self.subjects, None))
 
 
-def at_least_float32(values: score_keys.Floats) -> score_keys.Floats:
+def at_least_float32(values: AnyFloats) -> AnyFloats:
     """Return scores in a type that keys have."""
     return values.astype(np.float32) if values.dtype == np.float16 else values
 
@@ -348,7 +347,7 @@ def sort_sides(columns: CheckedColumns, of_subject: Labels) -> list[SortedSide]:
     return sides
 
 
-def _narrowed(values: NDArray[np.floating[Any]]) -> NDArray[np.floating[Any]]:
+def _narrowed(values: AnyFloats) -> AnyFloats:
     """Turn float64 scores that all are float32 values back into float32, which sort faster together with their rows."""
     some = values[:: max(1, values.size // 1000)]
     with np.errstate(over="ignore"):
@@ -359,7 +358,7 @@ def _narrowed(values: NDArray[np.floating[Any]]) -> NDArray[np.floating[Any]]:
     return values
 
 
-def _take_keys(bits: Any, flip: Any, flags: NDArray[np.bool_]) -> list[score_keys.Keys]:
+def _take_keys(bits: Any, flip: Any, flags: Flags) -> list[score_keys.Keys]:
     """Return the keys of the mated and of the non-mated comparisons."""
 
     def take(wanted: bool) -> score_keys.Keys:
@@ -369,13 +368,13 @@ def _take_keys(bits: Any, flip: Any, flags: NDArray[np.bool_]) -> list[score_key
     return in_threads(flags.size, take, (True, False))
 
 
-def _sort_alone(bits: Any, flip: Any, flags: NDArray[np.bool_]) -> list[Sorted]:
+def _sort_alone(bits: Any, flip: Any, flags: Flags) -> list[Sorted]:
     sides = _take_keys(bits, flip, flags)
     in_threads(flags.size, lambda keys: keys.sort(), sides)
     return [(keys, None) for keys in sides]
 
 
-def _sort_packed(bits: Any, flip: Any, flags: NDArray[np.bool_]) -> list[Sorted]:
+def _sort_packed(bits: Any, flip: Any, flags: Flags) -> list[Sorted]:
     """Sort keys and rows packed into one integer; comparisons with equal scores keep their order."""
     from fastfair.kernels import sorting as kernels
 
@@ -420,7 +419,7 @@ def _unpack(packed: NDArray[np.uint64], free: NDArray[np.uint64]) -> Sorted:
     return keys, rows
 
 
-def _sort_wide(bits: Any, flip: Any, flags: NDArray[np.bool_]) -> list[Sorted]:
+def _sort_wide(bits: Any, flip: Any, flags: Flags) -> list[Sorted]:
     """Sort keys that leave no room for a row; comparisons with equal scores keep their order."""
     kind = np.uint32 if flags.size < 2**_ROW_BITS else np.int64
     sides: list[Sorted] = []
@@ -430,7 +429,7 @@ def _sort_wide(bits: Any, flip: Any, flags: NDArray[np.bool_]) -> list[Sorted]:
     return sides
 
 
-def order_of_keys(keys: NDArray[np.int64]) -> NDArray[np.int64]:
+def order_of_keys(keys: Integers) -> Integers:
     """Return the positions of keys in ascending order, those of equal keys in their own order."""
     if keys.size <= FEW or keys.size >= 2**_ROW_BITS:
         return np.argsort(keys, kind="stable")
@@ -454,11 +453,11 @@ def _gather(
     keys: score_keys.Keys,
     rows: NDArray[Any] | None,
     columns: CheckedColumns,
-    of_subject: Mapping[str, NDArray[np.uint16]],
+    of_subject: Mapping[str, Groups],
 ) -> SortedSide:
     if rows is None:
         return SortedSide(keys)
-    labels: tuple[dict[str, NDArray[np.uint16]], ...] = ({}, {})
+    labels: tuple[dict[str, Groups], ...] = ({}, {})
     for name, (_, of_reference, of_probe) in columns.attributes.items():
         labels[0][name] = look_up(rows, of_reference)
         labels[1][name] = labels[0][name] if of_probe is of_reference else look_up(rows, of_probe)
@@ -598,7 +597,7 @@ def not_kept(what: str, keys: ClassKeys) -> NotKeptError:
     )
 
 
-_Integers = NDArray[np.int64]
+_Integers = Integers
 
 
 def sort_by_bits(values: _Integers, spare: _Integers, low: int, high: int, n_threads: int = 1) -> _Integers:

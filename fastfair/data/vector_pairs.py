@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .sorted_scores import read_only
+from fastfair._lib.arrays import Codes, Flags, Groups, Indices, Integers
 
-Counts = NDArray[np.int64]
+from .sorted_scores import read_only
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,12 +30,12 @@ class Pairing:
         How many vectors are references, all others being probes; None where every two vectors are compared.
     """
 
-    order: NDArray[np.intp]
-    subject: NDArray[np.int32]
+    order: Indices
+    subject: Codes
     n_references: int | None
 
     @classmethod
-    def of(cls, subject: NDArray[np.int32], group: NDArray[np.int32], is_probe: NDArray[np.bool_] | None) -> Pairing:
+    def of(cls, subject: Codes, group: Codes, is_probe: Flags | None) -> Pairing:
         """Pair vectors.
 
         Parameters
@@ -62,13 +62,13 @@ class Pairing:
         return self.n_references is not None
 
     @property
-    def is_probe(self) -> NDArray[np.bool_]:
+    def is_probe(self) -> Flags:
         """(n,) whether each vector is a probe, in that order; none is where every two are compared."""
         n = self.subject.size
         return np.arange(n) >= (n if self.n_references is None else self.n_references)
 
     @cached_property
-    def columns(self) -> NDArray[np.int64]:
+    def columns(self) -> Integers:
         """(rows, 3) for each first vector of pairs, where its partners, and mated partners, begin, and the latter end.
 
         Partners go on to the last vector.
@@ -87,7 +87,7 @@ class Pairing:
         return np.stack((np.full(row.size, self.n_references), begin, begin + probes[row]), axis=1)
 
 
-def pairs_of_two_subjects(references: NDArray[Any], probes: NDArray[Any], two_sets: bool) -> NDArray[np.int64]:
+def pairs_of_two_subjects(references: NDArray[Any], probes: NDArray[Any], two_sets: bool) -> Integers:
     """Count the pairs of vectors of two different subjects, or weigh them.
 
     Parameters
@@ -109,11 +109,9 @@ NO_COSTS = (
     "Cllr needs the scores of all comparisons: scan files with cllr=True, take comparisons() of vectors, "
     "or leave it out"
 )
-Codes = NDArray[np.int32]
-Flags = NDArray[np.bool_]
 
 
-def subjects_by_group(as_reference: Flags, as_probe: Flags, group: NDArray[np.uint16]) -> Counts:
+def subjects_by_group(as_reference: Flags, as_probe: Flags, group: Groups) -> Integers:
     """Count the distinct subjects of comparisons by groups of reference and probe.
 
     as_reference, as_probe: (subjects, groups) whether each is the reference, or probe, with such a partner; group:
@@ -150,7 +148,7 @@ class PairsOfVectors:
     lacks = MappingProxyType({"costs": NO_COSTS})
 
     @cached_property
-    def vectors(self) -> tuple[Counts, Counts]:
+    def vectors(self) -> tuple[Integers, Integers]:
         """(subjects,) numbers of references and of probes of each subject; both of all vectors without roles."""
         n_subjects = int(self.subject.max()) + 1
         if self.is_probe is None:
@@ -159,7 +157,7 @@ class PairsOfVectors:
         references, probes = (np.bincount(self.subject[self.is_probe == k], minlength=n_subjects) for k in (0, 1))
         return references, probes
 
-    def of_two(self, first: NDArray[Any], second: NDArray[Any]) -> Counts:
+    def of_two(self, first: NDArray[Any], second: NDArray[Any]) -> Integers:
         """Count the pairs of vectors of two subjects; mated ones are of one subject, which is `first`."""
         references, probes = self.vectors
         if self.mated:
@@ -168,7 +166,7 @@ class PairsOfVectors:
             return references[first] * references[second]
         return references[first] * probes[second] + references[second] * probes[first]
 
-    def of_subjects(self, inside: Flags | None = None) -> Counts:
+    def of_subjects(self, inside: Flags | None = None) -> Integers:
         """Count the pairs of each subject.
 
         Parameters
@@ -187,7 +185,7 @@ class PairsOfVectors:
             return references * (references.sum() - references)
         return references * (probes.sum() - probes) + probes * (references.sum() - references)
 
-    def squares(self, inside: Flags | None = None, partners: Flags | None = None) -> Counts:
+    def squares(self, inside: Flags | None = None, partners: Flags | None = None) -> Integers:
         """Sum the squared numbers of pairs of each subject with each other one; mated pairs are of the subject alone.
 
         Parameters
@@ -220,7 +218,7 @@ class PairsOfVectors:
         """The squared numbers of pairs of two subjects, summed over all pairs of them; of non-mated ones."""
         return int(self.squares().sum() // 2)
 
-    def with_groups(self, group: NDArray[np.uint16], n_groups: int) -> tuple[Counts, Counts]:
+    def with_groups(self, group: Groups, n_groups: int) -> tuple[Integers, Integers]:
         """Count the non-mated pairs of each subject with every group of others.
 
         Parameters
@@ -250,7 +248,7 @@ class PairsOfVectors:
             counts[np.arange(group.size), group] -= own
         return as_reference, as_probe
 
-    def count(self, group: NDArray[np.uint16], n_groups: int) -> tuple[Counts, Counts, int]:
+    def count(self, group: Groups, n_groups: int) -> tuple[Integers, Integers, int]:
         """Count the pairs and their distinct subjects by groups.
 
         Parameters
@@ -276,6 +274,6 @@ class PairsOfVectors:
         np.add.at(cells, group, as_reference)
         return cells, subjects_by_group(as_reference > 0, as_probe > 0, group), int(np.count_nonzero(own))
 
-    def _inside(self, inside: Flags | None) -> tuple[Counts, Counts]:
+    def _inside(self, inside: Flags | None) -> tuple[Integers, Integers]:
         references, probes = self.vectors
         return (references, probes) if inside is None else (references * inside, probes * inside)

@@ -7,19 +7,15 @@ from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fastfair._lib.arguments import checked
+from fastfair._lib.arrays import Floats, Integers
 from fastfair._lib.text import typed
 from fastfair._lib.warnings import warn
 from fastfair.data.comparisons import Comparisons
 from fastfair.errors import EmptyGroupWarning, visible
 
 from .operating_points import ENOUGH_ERRORS, OperatingPoint, threshold_key
-
-Floats = NDArray[np.float64]
-Counts = NDArray[np.int64]
-
 
 ErrorRate = Literal["fmr", "fnmr"]
 
@@ -55,15 +51,15 @@ class RateCounts:
     false_matches: int
     mated_subjects: int | None
     nonmated_subjects: int | None
-    group_mated: Counts
-    group_nonmated: Counts
-    group_false_nonmatches: Counts
-    group_false_matches: Counts
-    group_mated_subjects: Counts | None
-    group_nonmated_subjects: Counts | None
-    matrix_nonmated: Counts
-    matrix_false_matches: Counts
-    matrix_subjects: Counts | None
+    group_mated: Integers
+    group_nonmated: Integers
+    group_false_nonmatches: Integers
+    group_false_matches: Integers
+    group_mated_subjects: Integers | None
+    group_nonmated_subjects: Integers | None
+    matrix_nonmated: Integers
+    matrix_false_matches: Integers
+    matrix_subjects: Integers | None
 
 
 def counts_behind(counts: RateCounts, mated: bool, cell: tuple[int, int] | None = None) -> tuple[int, int, int | None]:
@@ -112,9 +108,9 @@ class Rates:
     fmr: float
     fnmr: float
     groups: tuple[str, ...]
-    group_fmr: NDArray[np.float64]
-    group_fnmr: NDArray[np.float64]
-    fmr_matrix: NDArray[np.float64]
+    group_fmr: Floats
+    group_fnmr: Floats
+    fmr_matrix: Floats
     counts: RateCounts
     below_resolution: bool
 
@@ -239,7 +235,7 @@ def rates_at_key(comparisons: Comparisons, at: OperatingPoint, key: np.signedint
     )
 
 
-def _ratio(errors: NDArray[np.int64], comparisons: NDArray[np.int64]) -> NDArray[np.float64]:
+def _ratio(errors: Integers, comparisons: Integers) -> Floats:
     with np.errstate(invalid="ignore"):
         return errors / comparisons
 

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fastfair._lib.arguments import KINDS, Kind, Positive, Probability, checked
+from fastfair._lib.arrays import AnyFloats, Flags, Floats, Groups, Integers
 from fastfair._lib.plots import axes_or_new, probit_axes, roc_axes
 from fastfair._lib.threads import count_threads, in_order, in_threads
 from fastfair.data import score_keys
@@ -52,12 +52,12 @@ class ExactCosts:
     log_odds: float = 0.0
     bits: ClassVar[int] = 62  # of the largest cost
 
-    def of(self, keys: score_keys.Keys) -> NDArray[np.int64]:
+    def of(self, keys: score_keys.Keys) -> Integers:
         """Return the costs of comparisons as multiples, (n,)."""
         costs = _costs(keys, self.mated, self.log_odds)
         return np.rint(np.ldexp(costs, -self.exponent)).astype(np.int64)
 
-    def nats(self, words: NDArray[np.int64]) -> Any:
+    def nats(self, words: Integers) -> Any:
         """Return sums in nats, (n,), from their words of 32 bits, (words, n), the lowest first."""
         found = np.zeros(words.shape[1:])
         for word in words[::-1]:
@@ -72,10 +72,10 @@ class ExactCosts:
             words += [[(costs & _LOW).sum()], [(costs >> 32).sum()]]
         return float(self.means(words, np.array([keys.size]))[0])
 
-    def means(self, words: NDArray[np.int64], sizes: NDArray[np.int64]) -> NDArray[np.float64]:
+    def means(self, words: Integers, sizes: Integers) -> Floats:
         """Return (n,) means in nats, from (2, n) sums of their lower and higher 32 bits, and (n,) numbers of costs."""
         carried = np.stack((words[0] & _LOW, words[1] + (words[0] >> 32)))
-        return np.asarray(self.nats(carried) / np.maximum(sizes, 1))
+        return self.nats(carried) / np.maximum(sizes, 1)
 
 
 def exact_costs(keys: ClassKeys, log_odds: float = 0.0) -> tuple[ExactCosts, ExactCosts]:
@@ -101,10 +101,10 @@ def exact_costs(keys: ClassKeys, log_odds: float = 0.0) -> tuple[ExactCosts, Exa
     return found[0], found[1]
 
 
-def _costs(keys: score_keys.Keys, mated: bool, log_odds: float) -> NDArray[np.float64]:
+def _costs(keys: score_keys.Keys, mated: bool, log_odds: float) -> Floats:
     """Compute the cost of each comparison, in nats, from its log-likelihood ratio."""
     ratios = score_keys.decode(keys).astype(np.float64) + log_odds
-    return np.asarray(np.logaddexp(0, -ratios if mated else ratios))
+    return np.logaddexp(0, -ratios if mated else ratios)
 
 
 EerMethod = Literal["nearest", "nearest-max", "interpolated", "convex-hull"]
@@ -199,7 +199,7 @@ def least_log_likelihood_ratio_cost(keys: ClassKeys, p_target: float = 0.5) -> f
 
 def calibrated_costs(
     mated: score_keys.Keys, nonmated: score_keys.Keys, log_odds: float = 0.0
-) -> tuple[tuple[NDArray[np.float64], NDArray[np.int64]], ...]:
+) -> tuple[tuple[Floats, Integers], ...]:
     """Compute the log-likelihood-ratio cost of comparisons after the best monotone calibration, in bits.
 
     Parameters
@@ -363,7 +363,7 @@ def _bracket(keys: ClassKeys) -> tuple[RocPoint, RocPoint]:
     return RocPoint(kind(low), i, j), RocPoint(kind(high + 1 if above_all else high), k, m)
 
 
-def ratio_costs_of_groups(comparisons: Comparisons) -> NDArray[np.float64]:
+def ratio_costs_of_groups(comparisons: Comparisons) -> Floats:
     """Compute the Cllr of all comparisons and of each group.
 
     Parameters
@@ -404,9 +404,7 @@ def require_ratios(comparisons: Comparisons, what: str) -> None:
         )
 
 
-def _means(
-    pairs: SpilledPairs, group: NDArray[np.uint16], n_groups: int, exact: ExactCosts, sizes: NDArray[np.int64]
-) -> NDArray[np.float64]:
+def _means(pairs: SpilledPairs, group: Groups, n_groups: int, exact: ExactCosts, sizes: Integers) -> Floats:
     """Compute the mean costs of all comparisons of a class, and of those within each group, in nats."""
     from fastfair.kernels import scan as kernels
 
@@ -424,9 +422,6 @@ def _means(
     return exact.means(words, sizes)
 
 
-Numbers = NDArray[np.floating[Any]]
-
-
 @dataclass(frozen=True, eq=False)
 class Roc:
     """Error rates at every distinct score, in ascending order of similarity.
@@ -439,9 +434,9 @@ class Roc:
         False match rate at each threshold, falling to 0; false non-match rate, rising to 1.
     """
 
-    threshold: Numbers
-    fmr: NDArray[np.float64]
-    fnmr: NDArray[np.float64]
+    threshold: AnyFloats
+    fmr: Floats
+    fnmr: Floats
 
     def __len__(self) -> int:
         return self.threshold.size
@@ -479,8 +474,8 @@ class Det(Roc):
         Standard normal quantiles of the rates; infinite at rates of 0 and 1.
     """
 
-    fmr_deviate: NDArray[np.float64]
-    fnmr_deviate: NDArray[np.float64]
+    fmr_deviate: Floats
+    fnmr_deviate: Floats
 
     @checked
     def plot(self, ax: Axes | None = None, **kwargs: Any) -> Axes:
@@ -840,7 +835,7 @@ def require_eer(comparisons: Comparisons, method: str) -> None:
 _RESOLUTION = 300  # points a unit of normal deviate: more cannot be told apart on paper and make vector files heavy
 
 
-def _visible(fmr: Numbers, fnmr: Numbers) -> NDArray[np.bool_]:
+def _visible(fmr: AnyFloats, fnmr: AnyFloats) -> Flags:
     """Find the points of a curve that differ visibly from the point before on a DET plot."""
     from scipy.special import ndtri
 

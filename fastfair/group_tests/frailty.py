@@ -13,13 +13,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fastfair._lib import memory
+from fastfair._lib.arrays import Floats
 from fastfair._lib.label_codes import in_use
 from fastfair._lib.seeds import Purpose
 from fastfair._lib.threads import run_blocks
 from fastfair.data.comparisons import Comparisons
 from fastfair.data.scans import KeptComparisons
 from fastfair.data.vector_pairs import PairsOfVectors
-from fastfair.resampling.dependence import Floats, overdispersion, repeat_probability, share_of
+from fastfair.resampling.dependence import overdispersion, repeat_probability, share_of
 
 if TYPE_CHECKING:
     from fastfair.kernels.frailty import Numbers, Partners

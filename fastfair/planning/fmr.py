@@ -19,6 +19,7 @@ from scipy.special import bdtr, betainc, betaincinv
 from fastfair import intervals
 from fastfair._lib import memory, seeds
 from fastfair._lib.arguments import Natural, Probability, Rate, at_least, checked
+from fastfair._lib.arrays import Floats
 from fastfair._lib.bisection import least_whole
 from fastfair._lib.plots import axes_or_new, tick_per_cent
 from fastfair._lib.text import per_cent
@@ -29,7 +30,7 @@ from fastfair.error_rates.operating_points import ENOUGH_ERRORS, OperatingPoint,
 from fastfair.error_rates.rates import errors_of_top_subjects
 from fastfair.errors import InputError, OutOfReachWarning
 from fastfair.group_tests.frailty import Counts, chance_of_errors, count_errors, estimate
-from fastfair.resampling.dependence import ENOUGH_PAIRS, Floats, effective_size, overdispersion
+from fastfair.resampling.dependence import ENOUGH_PAIRS, effective_size, overdispersion
 from fastfair.resampling.units import require_units
 from fastfair.results.result import Result
 from fastfair.uncertainty.interval_maker import ROOM, are_of_few, two_sided_level

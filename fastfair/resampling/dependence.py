@@ -6,19 +6,19 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
+
+from fastfair._lib.arrays import Floats, Integers
 
 if TYPE_CHECKING:
     from .error_lists import ErrorLists
 
-Floats = NDArray[np.float64]
 ENOUGH_PAIRS = 5  # of subjects that err, for a variance
 
 
 def share_of(part: Any, whole: Any) -> Floats:
     """Divide, with 0 where there is nothing to divide by."""
     positive = np.asarray(whole) > 0
-    return np.asarray(np.where(positive, part / np.where(positive, whole, 1.0), 0.0))
+    return np.where(positive, part / np.where(positive, whole, 1.0), 0.0)
 
 
 def pooled(part: Any, whole: Any) -> Floats:
@@ -60,7 +60,7 @@ def typical_attempts(sums: Floats, n: Any, n_errors: Any) -> Floats:
 
     with np.errstate(invalid="ignore", divide="ignore"):
         of_all = sums[..., pair_walk.REPEATS_SQUARED] / np.where(n, n, np.nan)
-        return np.asarray(np.fmax(of_all, sums[..., pair_walk.S_TIMES_M] / n_errors))
+        return np.fmax(of_all, sums[..., pair_walk.S_TIMES_M] / n_errors)
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,7 +87,7 @@ class CountModel:
         return CountModel(*(getattr(self, name)[groups] for name in ("comparisons", "errors", "linear", "quadratic")))
 
 
-def count_models(lists: ErrorLists, thresholds: NDArray[np.int64], n_groups: int) -> list[CountModel]:
+def count_models(lists: ErrorLists, thresholds: Integers, n_groups: int) -> list[CountModel]:
     """Estimate how the numbers of errors of groups vary at some thresholds, from all groups together.
 
     With m comparisons of a pair of subjects, of which x are errors, e = x - r m, and m_k and T_k the sums of m and e

@@ -16,9 +16,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fastfair._lib import memory
+from fastfair._lib.arrays import AnyIntegers, Floats, Indices, Integers, RandomKey
 from fastfair._lib.threads import run_blocks
 from fastfair._lib.workers import Arrays, Report, Workers, do_job, reporting
 from fastfair.data import score_keys
@@ -32,7 +32,7 @@ from fastfair.errors import InputError
 from . import scanned_pairs  # noqa: F401 - registers its kind of source
 from .dependence import ENOUGH_PAIRS, CountModel, count_models, effective_size
 from .error_lists import ErrorLists, Shrinkage, find_shrinkage, make_lists, shrinkage_of
-from .pair_source import Floats, SortedComparisons, TooFewKeptError, Totals, side_of
+from .pair_source import SortedComparisons, TooFewKeptError, Totals, side_of
 from .units import BLOCK, Units
 
 if TYPE_CHECKING:
@@ -218,7 +218,7 @@ class BlockSweep:
         mated, nonmated = self._resampler.shrinkage.metrics[name]
         return self._x._replace(shrinkage=nonmated), self._y._replace(shrinkage=mated)
 
-    def _find_thresholds(self) -> NDArray[np.int64] | None:
+    def _find_thresholds(self) -> Integers | None:
         """Find the (points, 64) threshold keys of a block; None where lists do not reach far enough."""
         from fastfair.kernels import sweep
 
@@ -235,15 +235,15 @@ class BlockSweep:
             return np.where((thresholds == sweep.NO_LIMIT) | given, thresholds, np.maximum(thresholds, lowest))
         return thresholds
 
-    def given(self, places: NDArray[np.intp]) -> NDArray[np.int64]:
+    def given(self, places: Indices) -> Integers:
         """Return the (points, 1) keys of thresholds in the data."""
         return self._resampler.thresholds[places, None]
 
-    def at_equal_error(self) -> NDArray[np.int64] | None:
+    def at_equal_error(self) -> Integers | None:
         """Return the (64,) keys of the EER; None where lists do not reach far enough."""
         return self._eer_keys[0] if self._find_equal_errors() else None
 
-    def at_mean_group_equal_error(self) -> NDArray[np.int64] | None:
+    def at_mean_group_equal_error(self) -> Integers | None:
         """Return the (64,) keys of the means of groups' EER thresholds; None where lists do not reach far enough."""
         from fastfair.kernels import sweep
 
@@ -255,7 +255,7 @@ class BlockSweep:
         means = score_keys.first_keys_at_least(similarities.mean(axis=0), of_lists).astype(np.int64)
         return np.where(missing, sweep.NO_LIMIT, means)
 
-    def at_rates(self, mated: bool, places: NDArray[np.intp]) -> NDArray[np.int64] | None:
+    def at_rates(self, mated: bool, places: Indices) -> Integers | None:
         """Find the (points, 64) keys at which FNMRs, or FMRs, are held; None where lists do not reach far enough."""
         from fastfair.kernels import sweep
 
@@ -292,7 +292,7 @@ class BlockSweep:
             with np.errstate(invalid="ignore"):
                 weighted = of_lists / side.totals[: shrinkage.size]
             means.append(((1 - shrinkage) * mean)[:, None] + shrinkage[:, None] * weighted)
-        return np.asarray(ratio_cost(resampler.p_target, *means))
+        return ratio_cost(resampler.p_target, *means)
 
 
 def _without_first(side: Side, summed: Summed, shares: Floats) -> tuple[Side, Summed, Floats]:
@@ -344,7 +344,7 @@ class Engine(ABC):
     def replicate(
         self,
         n_resamples: int,
-        key: NDArray[np.uint32],
+        key: RandomKey,
         workers: Workers = Workers(),  # noqa: B008 - frozen
         *,
         first: int = 0,
@@ -369,7 +369,7 @@ class Engine(ABC):
         totals = self._totals(range(first, first + n_resamples), key, workers)
         return self._run(n_resamples, _Blocks(self, totals, key, first), workers)
 
-    def _totals(self, replicates: range, key: NDArray[np.uint32], workers: Workers) -> tuple[Totals, Totals]:
+    def _totals(self, replicates: range, key: RandomKey, workers: Workers) -> tuple[Totals, Totals]:
         """Return what weighs all mated, and all non-mated, comparisons in blocks of some replicates."""
         y, x = self.y.source, self.x.source
         starts = range(replicates.start, replicates.stop, BLOCK)
@@ -439,7 +439,7 @@ class _Blocks:
 
     resampler: Engine
     totals: tuple[Totals, Totals]
-    key: NDArray[np.uint32] | None = None
+    key: RandomKey | None = None
     first: int = 0
     _free: list[BlockSweep] = field(default_factory=list)  # working memory, which the next thread or part uses again
 
@@ -898,7 +898,7 @@ class Resampler(Engine):
         return values
 
 
-def _of_list(lists: ErrorLists, k: int, *, backwards: bool) -> list[NDArray[np.integer]]:
+def _of_list(lists: ErrorLists, k: int, *, backwards: bool) -> list[AnyIntegers]:
     """Return the keys and the rows of both units of the comparisons of a list."""
     columns = (column[lists.start[k] : lists.end[k]] for column in (lists.keys, lists.a, lists.b))
     return [column[::-1].copy() if backwards else column for column in columns]

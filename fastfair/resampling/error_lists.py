@@ -15,13 +15,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fastfair._lib.arrays import AnyIntegers, Bytes, Codes, Floats, Integers
 from fastfair._lib.threads import count_threads, in_threads, slices
 from fastfair.data import score_keys
 from fastfair.data.pair_search import FoundPairs
 from fastfair.data.temporary_files import room
 
-from .pair_source import Counts, Floats, Integers, ListedComparisons, PairSide, pieces
-from .units import BLOCK, Rows, Units
+from .pair_source import ListedComparisons, PairSide, pieces
+from .units import BLOCK, Units
 
 if TYPE_CHECKING:
     from fastfair.kernels.partners import Runs
@@ -51,20 +52,20 @@ class Ranges:
         The pairs by the smaller of their rows of weights; their lists, numbered from 1, are those that `parts` counts.
     """
 
-    key: Counts
-    parts: Counts
+    key: Integers
+    parts: Integers
     runs: Runs
 
     @cached_property
-    def counts(self) -> Counts:
+    def counts(self) -> Integers:
         """(lists, ranges) number of pairs of all, and of each group."""
         return np.concatenate((self.parts.sum(axis=1)[None], self.parts[:, 1:].T))
 
-    def below(self, limit: int) -> Counts:
+    def below(self, limit: int) -> Integers:
         """Return the number of pairs of each list that lie in ranges below a key: (lists,)."""
-        return np.asarray(self.counts[:, self.key <= limit].sum(axis=1))
+        return self.counts[:, self.key <= limit].sum(axis=1)
 
-    def positions(self, positions: Counts, keys: score_keys.Keys) -> Counts:
+    def positions(self, positions: Integers, keys: score_keys.Keys) -> Integers:
         """Turn positions among all pairs of list 0 into positions among those that are listed, -1 for those of ranges.
 
         positions: (n,) counted from 0; keys: (listed,) those of the pairs listed.
@@ -77,7 +78,7 @@ class Ranges:
         inside = (positions[:, None] < end) & (positions[:, None] >= end - counts)
         return np.where(inside.any(axis=1), -1, found)
 
-    def in_replicates(self, weights: NDArray[np.uint8], largest: int) -> Summed:
+    def in_replicates(self, weights: Bytes, largest: int) -> Summed:
         """Sum the weights of the pairs of each list in 64 replicates; weights: (rows, 64), up to the largest."""
         from fastfair.kernels import row_sums, sweep
 
@@ -108,7 +109,7 @@ class PairParting:
     """
 
     def __init__(
-        self, found: FoundPairs, units: Units, group: Rows, n_groups: int, positions: Counts, n_threads: int
+        self, found: FoundPairs, units: Units, group: Codes, n_groups: int, positions: Integers, n_threads: int
     ) -> None:
         self._found, self._units, self._group, self._n_groups = found, units, group, n_groups
         self._packed = found.packed
@@ -132,13 +133,13 @@ class PairParting:
         return self._parted(part, key)
 
     @cached_property
-    def _cells(self) -> Counts:
+    def _cells(self) -> Integers:
         """(cells,) number of pairs before the end of each cell."""
         from fastfair.kernels import parted_pairs as kernels
 
         counts = np.zeros((len(self._slices), 1 << (self._found.packing.span - self._dropped)), np.int64)
         self._in_threads(lambda k: kernels.count_cells(self._packed[self._slices[k]], self._bits[0], counts[k]))
-        return np.asarray(np.cumsum(counts.sum(axis=0)))
+        return np.cumsum(counts.sum(axis=0))
 
     def _parts(self, least: int) -> tuple[NDArray[np.int16], list[int]]:
         """Return the part of each cell, and the cell after each range, which has at least so many pairs."""
@@ -162,7 +163,7 @@ class PairParting:
         part[part == to_sort], part[part == left_out] = len(ends), len(ends) + 1
         return part, ends
 
-    def _half_widths(self) -> Counts:
+    def _half_widths(self) -> Integers:
         """(levels,) by how many pairs the number of errors at the threshold of the data may differ in replicates."""
         from fastfair.kernels import parted_pairs as kernels
 
@@ -175,15 +176,15 @@ class PairParting:
         # Errors that were not looked at add to the variance of those found, and weights of pairs to that of units.
         variance = self._units.spread(errors) - (step - 1) * errors.sum(axis=1)
         deviation = np.sqrt(1.5 * np.maximum(variance, 0) + 4 * self._positions)
-        return np.asarray(_DEVIATIONS * deviation + _LEAST_WIDTH, np.int64)
+        return (_DEVIATIONS * deviation + _LEAST_WIDTH).astype(np.int64)
 
-    def _parted(self, part: NDArray[np.int16], key: Counts) -> tuple[FoundPairs, Ranges]:
+    def _parted(self, part: NDArray[np.int16], key: Integers) -> tuple[FoundPairs, Ranges]:
         from fastfair.kernels import parted_pairs as kernels
         from fastfair.kernels.partners import Runs
 
         columns = self._bits, part, self._row, self._group
         counts = np.zeros((len(self._slices), self._units.n_rows - 1, key.size + 2, 1 + self._n_groups), np.int64)
-        kept: dict[int, Counts] = {}
+        kept: dict[int, Integers] = {}
 
         def count(k: int) -> None:
             own = self._packed[self._slices[k]]
@@ -217,7 +218,7 @@ class PairParting:
 
 
 OfBoth = tuple[Floats, Floats]  # of the mated lists, of the non-mated ones
-Scale = tuple[()] | tuple[NDArray[np.float64], NDArray[np.float64]]
+Scale = tuple[()] | tuple[Floats, Floats]
 
 
 @dataclass(frozen=True, eq=False)
@@ -246,9 +247,9 @@ class ErrorLists:
     """
 
     keys: score_keys.Keys
-    a: Rows
-    b: Rows
-    end: NDArray[np.int64]
+    a: Codes
+    b: Codes
+    end: Integers
     mated: bool
     source: PairSide
     complete: bool
@@ -256,12 +257,12 @@ class ErrorLists:
     ranges: Ranges | None = None
 
     @property
-    def start(self) -> NDArray[np.int64]:
+    def start(self) -> Integers:
         """(lists,) position of the first comparison of each list."""
         return np.concatenate(([0], self.end[:-1]))
 
     @property
-    def sizes(self) -> NDArray[np.int64]:
+    def sizes(self) -> Integers:
         """(lists,) number of comparisons in each list, including those that are not kept."""
         return self.source.sizes
 
@@ -269,11 +270,11 @@ class ErrorLists:
         """Return the keys of list k."""
         return self.keys[self.start[k] : self.end[k]]
 
-    def reach(self, limits: NDArray[np.int64]) -> bool:
+    def reach(self, limits: Integers) -> bool:
         """Tell whether all comparisons with keys below each limit are kept."""
         return self.complete or bool((limits <= self.keys[self.end[0] - 1]).all())
 
-    def side(self, weights: NDArray[np.uint8], totals: NDArray[np.int64], shrinkage: NDArray[np.float64]) -> Side:
+    def side(self, weights: Bytes, totals: Integers, shrinkage: Floats) -> Side:
         """Return the lists as kernels take them, with 1 as the largest weight.
 
         Parameters
@@ -289,11 +290,11 @@ class ErrorLists:
 
         return sweep.Side(self.keys, self.a, self.b, self.scale, self.end, self.sizes, weights, 1, totals, shrinkage)
 
-    def limits(self, thresholds: NDArray[np.int64]) -> NDArray[np.int64]:
+    def limits(self, thresholds: Integers) -> Integers:
         """Turn threshold keys into the keys below which comparisons are errors."""
         return thresholds if self.mated else -thresholds
 
-    def count_errors(self, thresholds: NDArray[np.int64]) -> NDArray[np.int64]:
+    def count_errors(self, thresholds: Integers) -> Integers:
         """Count the errors in the first lists, each at its own threshold key.
 
         thresholds: (..., n) ndarray for the first n lists. Returns (..., n).
@@ -305,7 +306,7 @@ class ErrorLists:
         kernels.count_below_in_lists(self.keys, self.start, self.end, limits, found)
         return found.reshape(thresholds.shape)
 
-    def errors_at(self, thresholds: NDArray[np.int64], own: Sequence[NDArray[np.int64]] = ()) -> NDArray[np.int64]:
+    def errors_at(self, thresholds: Integers, own: Sequence[Integers] = ()) -> Integers:
         """Count the errors in all lists at threshold keys, and in the first lists at keys of their own.
 
         thresholds: (points,); own: one or more (n,) ndarray. Returns (points + own, lists).
@@ -316,7 +317,7 @@ class ErrorLists:
             errors[row, : keys.size] = self.count_errors(keys)
         return errors
 
-    def variances(self, errors: NDArray[np.int64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def variances(self, errors: Integers) -> tuple[Floats, Floats]:
         """Compute the variances of each list's rate with so many errors, and sums over its pairs of units.
 
         errors: (points, lists) ndarray. Returns (points, lists, 3), the variances times n^2 and their degrees of
@@ -324,7 +325,7 @@ class ErrorLists:
         """
         return self.source.variances((self.a, self.b, self.start, self.start + errors))
 
-    def variance(self, k: int, n_errors: int, *, from_the_end: bool) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def variance(self, k: int, n_errors: int, *, from_the_end: bool) -> tuple[Floats, Floats]:
         """Compute what `variances` does for list k alone with so many errors: (3,) and (sums,).
 
         With `from_the_end` the last comparisons of the list are taken for errors.
@@ -351,7 +352,7 @@ class ErrorLists:
         return shrinkage_of(found)
 
 
-def number_pairs(a: Integers, b: Integers, n_units: int) -> tuple[Rows, Rows, Rows, Rows]:
+def number_pairs(a: AnyIntegers, b: AnyIntegers, n_units: int) -> tuple[Codes, Codes, Codes, Codes]:
     """Number the distinct pairs of units of comparisons, those with the same smaller unit together.
 
     Returns the pair of each comparison, (n,), and the smaller unit, the larger one and the number of comparisons of
@@ -366,7 +367,7 @@ def number_pairs(a: Integers, b: Integers, n_units: int) -> tuple[Rows, Rows, Ro
     return pair, first, second, repeats
 
 
-def shrinkage_of(variances: NDArray[np.float64]) -> NDArray[np.float64]:
+def shrinkage_of(variances: Floats) -> Floats:
     """Return what weights must be shrunk by so that product weights give the dyadic-robust variance.
 
     Parameters
@@ -461,7 +462,7 @@ class Shrinkage:
 
 
 def find_shrinkage(
-    y: ErrorLists, x: ErrorLists, thresholds: NDArray[np.int64], keys: Mapping[str, NDArray[np.int64]], *, dyadic: bool
+    y: ErrorLists, x: ErrorLists, thresholds: Integers, keys: Mapping[str, Integers], *, dyadic: bool
 ) -> Shrinkage:
     """Compute the shrinkage that gives replicates the dyadic-robust variance; see `fastfair.kernels.dyadic`.
 

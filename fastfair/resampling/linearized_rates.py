@@ -18,13 +18,12 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
+from fastfair._lib.arrays import Floats, Integers
 from fastfair.error_rates.operating_points import HeldThreshold
 
 from .engine import Resampler
 from .error_lists import ErrorLists
-from .pair_source import Floats, Integers
 
 _ROUNDING = 1e-12  # of a variance, relative to its parts
 
@@ -32,7 +31,7 @@ _ROUNDING = 1e-12  # of a variance, relative to its parts
 class _Rates:
     """The error rates of lists of comparisons at all operating points, and what units and their pairs add to them."""
 
-    def __init__(self, lists: ErrorLists, thresholds: NDArray[np.int64]) -> None:
+    def __init__(self, lists: ErrorLists, thresholds: Integers) -> None:
         self.lists, self.sizes = lists, np.maximum(lists.sizes, 1)
         self.errors = lists.errors_at(thresholds)
         self.rates = self.errors / self.sizes
@@ -62,7 +61,7 @@ class _Rates:
         errors = np.bincount(lists.a[wrong], minlength=n_rows) + np.bincount(lists.b[wrong], minlength=n_rows)
         added = (errors - self.rates[point, k] * comparisons) / self.sizes[k]
         mean = np.bincount(source.stratum, weights=added) / source.stratum_size
-        return np.asarray(added - mean[source.stratum])
+        return added - mean[source.stratum]
 
     def sums_of_units(self, point: int, of_units: Floats) -> Floats:
         """Sum, for each list, what units add to its rate times what they add to another."""
@@ -71,7 +70,7 @@ class _Rates:
         lists, errors = self.lists, np.empty(self.sizes.size)
         unit_sums.sum_errors(lists.a, lists.b, of_units, lists.start, self.errors[point], errors)
         comparisons = np.array([self.unit_counts(k) @ of_units for k in range(self.sizes.size)])
-        return np.asarray((errors - self.rates[point] * comparisons) / self.sizes)
+        return (errors - self.rates[point] * comparisons) / self.sizes
 
     def _errors_of_pairs(self, point: int, k: int) -> tuple[Integers, Integers]:
         """Return the pairs of units whose weights vary that have errors in a list, as codes, and how many each has."""

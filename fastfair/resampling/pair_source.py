@@ -28,6 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastfair._lib import memory
+from fastfair._lib.arrays import AnyIntegers, Bytes, Codes, Flags, Floats, Groups, Integers, RandomKey, Words
 from fastfair._lib.threads import count_threads, in_threads, slices
 from fastfair._lib.workers import Workers
 from fastfair.data import score_keys
@@ -37,25 +38,20 @@ from fastfair.data.sorted_scores import GroupedSide, SortedSide
 from fastfair.data.vector_pairs import PairsOfVectors, pairs_of_two_subjects
 from fastfair.error_rates.score_metrics import ExactCosts
 
-from .units import BLOCK, Rows, Units
+from .units import BLOCK, Units
 
 if TYPE_CHECKING:
     from fastfair.kernels.cost_sums import CostSums
     from fastfair.kernels.pair_walk import Sums
     from fastfair.kernels.partners import Runs
 
-Integers = NDArray[np.integer[Any]]
-Floats = NDArray[np.float64]
-Counts = NDArray[np.int64]
-Flags = NDArray[np.bool_]
 # The rows of both units of the comparisons of all lists, (n,), errors first; where each list begins, (lists,); and
 # where its errors end, (lists,) or (points, lists).
-Errors = tuple[Integers, Integers, Integers, Integers]
+Errors = tuple[AnyIntegers, AnyIntegers, AnyIntegers, AnyIntegers]
 _ROUNDING = 1e-14  # of a mean: a standard error below it is what rounding leaves of 0
 _BYTES_OF_A_UNIT = 48  # in a list: two sums, twice, and where its errors begin and end
 _LEAST_WALKED = 2**12  # comparisons of each list
 _PIECE = 2**18  # comparisons whose rows of weights are written at a time
-Groups = NDArray[np.uint16]
 
 
 class TooFewKeptError(Exception):
@@ -65,10 +61,10 @@ class TooFewKeptError(Exception):
 class Totals(Protocol):
     """Sums over all comparisons of each list in blocks of 64 replicates."""
 
-    def weigh(self, block: int, weights: NDArray[np.uint8], largest: int, totals: NDArray[np.int64]) -> None:
+    def weigh(self, block: int, weights: Bytes, largest: int, totals: Integers) -> None:
         """Write the total weights into `totals`, (lists, 64); weights: (rows, 64) of that block, up to `largest`."""
 
-    def cost(self, block: int, weights: NDArray[np.uint8], n_lists: int) -> Floats:
+    def cost(self, block: int, weights: Bytes, n_lists: int) -> Floats:
         """Return (n_lists, 64) sums of weight times cost in nats, of the first lists."""
 
 
@@ -96,14 +92,12 @@ class PairSide(ABC):
     in_passes, n_shared = False, 0
     total_type: type = np.int64
 
-    def __init__(
-        self, sizes: NDArray[np.int64], units: Units, n_threads: int | None, exact: ExactCosts | None = None
-    ) -> None:
+    def __init__(self, sizes: Integers, units: Units, n_threads: int | None, exact: ExactCosts | None = None) -> None:
         self.sizes, self.n_threads, self.exact = sizes, n_threads, exact
         self.stratum, self.stratum_size = units.stratum, units.stratum_size
 
     @cached_property
-    def varies(self) -> NDArray[np.bool_]:
+    def varies(self) -> Flags:
         """(rows,) whether the weights of a unit vary."""
         return self.stratum_size[self.stratum] > 1
 
@@ -117,11 +111,11 @@ class PairSide(ABC):
     def two_way(self) -> bool:
         """Whether any comparison has two units whose weights vary; without one, no weights are shrunk."""
 
-    def weigh(self, block: int, weights: NDArray[np.uint8], largest: int, totals: NDArray[np.int64]) -> None:
+    def weigh(self, block: int, weights: Bytes, largest: int, totals: Integers) -> None:
         """As in `Totals`, of a side that is its own; scans return others."""
         raise AssertionError("`totals` returns what weighs this side")
 
-    def unit_counts(self, k: int) -> NDArray[np.int64]:
+    def unit_counts(self, k: int) -> Integers:
         """Return the number of comparisons of each unit in list k, (rows,)."""
         raise NotImplementedError
 
@@ -145,7 +139,7 @@ class PairSide(ABC):
             in_threads(int(self.sizes[0]), compute, range(self.n_shared, self.sizes.size), self.n_threads)
         return found
 
-    def variance(self, k: int, rows: tuple[Integers, Integers], part: slice) -> tuple[Floats, Floats]:
+    def variance(self, k: int, rows: tuple[AnyIntegers, AnyIntegers], part: slice) -> tuple[Floats, Floats]:
         """Compute (3,) and (sums,) of the rate of list k alone, whose errors are that part of the rows."""
         variances, of_pairs = self._variances_of_list(k, (*rows, np.int64(part.start), np.array([part.stop])))
         return variances[0], of_pairs[0]
@@ -167,28 +161,26 @@ class PairSide(ABC):
         pair_walk.finish_list(sums, np.flatnonzero(sums.comparisons), (start, ascending, order), strata, *found)
         return found
 
-    def _sums_of_list(self, k: int, errors: tuple[Any, ...], stops: Integers) -> Sums:
+    def _sums_of_list(self, k: int, errors: tuple[Any, ...], stops: AnyIntegers) -> Sums:
         """Sum over the pairs of list k; errors: grouped as `kernels.pair_walk` does, up to ascending ends."""
         raise NotImplementedError
 
-    def totals(
-        self, units: Units, starts: range, key: NDArray[np.uint32], n_costs: int, told: Callable[[int], None]
-    ) -> Totals:
+    def totals(self, units: Units, starts: range, key: RandomKey, n_costs: int, told: Callable[[int], None]) -> Totals:
         """Return what weighs blocks that begin at some replicates; costs are asked of the first lists alone."""
         return self
 
-    def cost(self, block: int, weights: NDArray[np.uint8], n_lists: int) -> Floats:
+    def cost(self, block: int, weights: Bytes, n_lists: int) -> Floats:
         """As in `Totals`."""
         raise NotImplementedError
 
-    def cost_words(self, n_lists: int) -> NDArray[np.int64]:
+    def cost_words(self, n_lists: int) -> Integers:
         """Return the total costs of the first lists in words of 32 bits, (words, n_lists), carried."""
         raise NotImplementedError
 
     def mean_costs(self, n_lists: int) -> Floats:
         """Compute what comparisons of the first lists cost in Cllr in the mean, in nats."""
         assert self.exact is not None
-        return np.asarray(self.exact.nats(self.cost_words(n_lists)) / np.maximum(self.sizes[:n_lists], 1))
+        return self.exact.nats(self.cost_words(n_lists)) / np.maximum(self.sizes[:n_lists], 1)
 
     def variances_of_mean_costs(self, mean_costs: Floats) -> Floats:
         """Compute the (lists, 3) variances of the mean costs as `kernels.dyadic` does, on a scale of their own."""
@@ -225,15 +217,15 @@ class ListedComparisons:
         The list that comparisons of two groups are in besides list 0, or 0 for none; None where list 0 is alone.
     """
 
-    first: Integers
-    second: Integers
+    first: AnyIntegers
+    second: AnyIntegers
     keys: score_keys.Keys
-    rows_of: Callable[[Any, Any], tuple[Rows, Rows]]
+    rows_of: Callable[[Any, Any], tuple[Codes, Codes]]
     n_lists: int = 1
     groups_of: Callable[[slice], tuple[Groups, Groups]] | None = None
-    list_of_cell: NDArray[np.int32] | None = None
+    list_of_cell: Codes | None = None
 
-    def rows(self, part: slice) -> tuple[Rows, Rows]:
+    def rows(self, part: slice) -> tuple[Codes, Codes]:
         """Return the rows of the weights of both units of some comparisons."""
         return self.rows_of(self.first[part], self.second[part])
 
@@ -269,7 +261,7 @@ class SortedComparisons:
     comparisons: Comparisons
     mated: bool
     units: Units
-    list_of_cell: NDArray[np.int32] | None
+    list_of_cell: Codes | None
 
     @property
     def side(self) -> SortedSide:
@@ -285,7 +277,7 @@ class SortedComparisons:
         return len(self.side)
 
     @cached_property
-    def sizes(self) -> NDArray[np.int64]:
+    def sizes(self) -> Integers:
         """(lists,) number of comparisons in each list."""
         if self.list_of_cell is None:
             return np.array([len(self)])
@@ -349,7 +341,7 @@ class Walked:
     repeats_squared: Floats
     inside: Floats  # (lists, strata)
     of_pairs: Floats  # (lists, 1, sums)
-    repeats: list[NDArray[np.int32]]  # for each list the number of comparisons of each error's pair
+    repeats: list[Codes]  # for each list the number of comparisons of each error's pair
 
 
 class CountedSide(PairSide):
@@ -378,14 +370,14 @@ class CountedSide(PairSide):
             self._walked = self._walk((a, b, start, most))
         return super().variances(errors)
 
-    def unit_counts(self, k: int) -> NDArray[np.int64]:
+    def unit_counts(self, k: int) -> Integers:
         """As in `PairSide`."""
         if self._walked is None:
             none, zeros = np.empty(0, np.int32), np.zeros(self.sizes.size, np.int64)
             self._walked = self._walk((none, none, zeros, zeros))
         return self._walked.comparisons[k].astype(np.int64)
 
-    def _sums_of_list(self, k: int, errors: tuple[Any, ...], stops: Integers) -> Sums:
+    def _sums_of_list(self, k: int, errors: tuple[Any, ...], stops: AnyIntegers) -> Sums:
         """As in `PairSide`, of what was walked over, or in a walk for the errors of this list alone."""
         from fastfair.kernels import pair_walk
 
@@ -431,15 +423,15 @@ class Grouped:
     """
 
     runs: Runs
-    sizes: NDArray[np.int64]
-    words: NDArray[np.uint32]
+    sizes: Integers
+    words: Words
 
     @property
     def n_comparisons(self) -> int:
         """Number of comparisons that are grouped."""
         return int(self.runs.repeats.sum() or self.runs.partner.size)
 
-    def runs_of_list(self, k: int) -> Integers:
+    def runs_of_list(self, k: int) -> AnyIntegers:
         """Return the runs of a list, in the order of units."""
         if k == 0:
             return np.arange(self.runs.stop.size, dtype=np.int32)
@@ -447,7 +439,7 @@ class Grouped:
         return chosen[begin[k] : end[k]]
 
     @cached_property
-    def runs_of_lists(self) -> tuple[Integers, Integers, Integers]:
+    def runs_of_lists(self) -> tuple[AnyIntegers, AnyIntegers, AnyIntegers]:
         """The runs in the order of their lists, and where those of each list begin and end."""
         n = np.bincount(self.runs.list, minlength=self.sizes.size)
         end = np.cumsum(n)
@@ -476,7 +468,7 @@ class ListedSide(PairSide):
     def __init__(
         self,
         listed: ListedComparisons,
-        sizes: NDArray[np.int64],
+        sizes: Integers,
         units: Units,
         n_threads: int | None = None,
         exact: ExactCosts | None = None,
@@ -491,22 +483,22 @@ class ListedSide(PairSide):
 
         return bool(kernels.any_varies(self.grouped.runs, self.varies))
 
-    def weigh(self, block: int, weights: NDArray[np.uint8], largest: int, totals: NDArray[np.int64]) -> None:
+    def weigh(self, block: int, weights: Bytes, largest: int, totals: Integers) -> None:
         """As in `PairSide`."""
         from fastfair.kernels import row_sums
 
         row_sums.total_weights(self.grouped.runs, weights, largest, totals)
 
-    def cost(self, block: int, weights: NDArray[np.uint8], n_lists: int) -> Floats:
+    def cost(self, block: int, weights: Bytes, n_lists: int) -> Floats:
         """As in `PairSide`."""
         from fastfair.kernels import cost_sums
 
         assert self.exact is not None
         words = np.empty((n_lists, cost_sums.WORDS, BLOCK), np.int64)
         cost_sums.total_costs(self.grouped.runs, self.grouped.words, weights, words)
-        return np.asarray(self.exact.nats(words.swapaxes(0, 1)))
+        return self.exact.nats(words.swapaxes(0, 1))
 
-    def unit_counts(self, k: int) -> NDArray[np.int64]:
+    def unit_counts(self, k: int) -> Integers:
         """As in `PairSide`."""
         from fastfair.kernels import unit_sums
 
@@ -514,13 +506,13 @@ class ListedSide(PairSide):
         unit_sums.count_comparisons(self.grouped.runs, self.grouped.runs_of_list(k), counts)
         return counts
 
-    def _sums_of_list(self, k: int, errors: tuple[Any, ...], stops: Integers) -> Sums:
+    def _sums_of_list(self, k: int, errors: tuple[Any, ...], stops: AnyIntegers) -> Sums:
         """As in `PairSide`."""
         from fastfair.kernels import pair_walk
 
         runs, n_rows, of_errors = self.grouped.runs, self.stratum.size, (*errors, np.empty(errors[3].size, np.int32))
 
-        def add(chosen: Integers) -> Sums:
+        def add(chosen: AnyIntegers) -> Sums:
             sums, seen = pair_walk.new_sums(stops.size, n_rows, self.stratum_size.size), np.empty(n_rows, np.int64)
             pair_walk.add_runs(runs, chosen, of_errors, self.stratum, self.varies, sums, seen)
             if chosen.size:
@@ -540,7 +532,7 @@ class ListedSide(PairSide):
                 array += more
         return sums
 
-    def cost_words(self, n_lists: int) -> NDArray[np.int64]:
+    def cost_words(self, n_lists: int) -> Integers:
         """As in `PairSide`."""
         from fastfair.kernels import cost_sums
 
@@ -593,7 +585,7 @@ class VectorsWithThemselves(ListedSide):
         """As in `PairSide`."""
         return np.array([means.sum() for _, means in self._mean_of_members]) / np.maximum(self.sizes, 1)
 
-    def weigh(self, block: int, weights: NDArray[np.uint8], largest: int, totals: NDArray[Any]) -> None:
+    def weigh(self, block: int, weights: Bytes, largest: int, totals: NDArray[Any]) -> None:
         """As in `PairSide`, with the mean weights of pairs of subjects that are drawn so often."""
         of_subjects = self._units.subject_weights(weights)
         for k, (members, means) in enumerate(self._mean_of_members):
@@ -608,7 +600,7 @@ def _(pairs: SortedSide, kept: SortedComparisons, workers: Workers, exact: Exact
 
 
 def add_pair_costs(
-    grouped: Grouped, chosen: Integers, of_list: tuple[float, float], stratum: Integers, varies: NDArray[np.bool_],
+    grouped: Grouped, chosen: AnyIntegers, of_list: tuple[float, float], stratum: AnyIntegers, varies: Flags,
     sums: tuple[Sums, CostSums],
 ) -> None:  # fmt: skip
     """Add up the pairs of some runs of a list, and their costs, as `kernels.cost_sums` does."""
@@ -629,7 +621,7 @@ def pair_and_cost_sums(arrays: Sequence[Any]) -> tuple[Sums, CostSums]:
 
 
 def group_comparisons(
-    source: ListedComparisons, sizes: Counts, n_units: int, n_threads: int | None, exact: ExactCosts | None = None
+    source: ListedComparisons, sizes: Integers, n_units: int, n_threads: int | None, exact: ExactCosts | None = None
 ) -> Grouped:
     """Group comparisons by the smaller of their two units, and by list.
 
@@ -693,7 +685,7 @@ def group_comparisons(
     return Grouped(merged, sizes, words)
 
 
-def _merged(runs: Runs, words: NDArray[np.uint32], n_units: int) -> tuple[Runs, NDArray[np.uint32]]:
+def _merged(runs: Runs, words: Words, n_units: int) -> tuple[Runs, Words]:
     """Keep partners once, with the number and the costs of their comparisons, where they are repeated often."""
     from fastfair.kernels import cost_sums
     from fastfair.kernels import partners as kernels
@@ -735,7 +727,7 @@ class VectorSide(CountedSide):
         """As in `PairSide`."""
         return not self._pairs.mated and bool(self._pairs.of_subjects(self.varies[self._row][:-1]).any())
 
-    def weigh(self, block: int, weights: NDArray[np.uint8], largest: int, totals: NDArray[np.int64]) -> None:
+    def weigh(self, block: int, weights: Bytes, largest: int, totals: Integers) -> None:
         """As in `PairSide`."""
         from fastfair.kernels import vector_pairs as kernels
 
@@ -799,7 +791,9 @@ class VectorSide(CountedSide):
         by_rows = [np.take(sums, self.number, axis=1).astype(np.float64) for sums in (comparisons, squares)]
         return Walked(errors, by_rows[0], by_rows[1], inside, of_pairs, self._repeats(errors))
 
-    def _add_cells(self, varies: Flags, comparisons: Counts, squares: Counts, of_all: Counts, of_ends: Counts) -> None:
+    def _add_cells(
+        self, varies: Flags, comparisons: Integers, squares: Integers, of_all: Integers, of_ends: Integers
+    ) -> None:
         """Write the sums of the lists of two groups."""
         from fastfair.kernels import vector_pairs as kernels
 
@@ -826,7 +820,7 @@ class VectorSide(CountedSide):
 
         in_threads(pairs.subject.size * group.size, add, parts, self.n_threads)
 
-    def _repeats(self, errors: Errors) -> list[NDArray[np.int32]]:
+    def _repeats(self, errors: Errors) -> list[Codes]:
         """Count the pairs of each list that are of the same two subjects as each of its errors."""
         from fastfair.kernels import vector_pairs as kernels
 

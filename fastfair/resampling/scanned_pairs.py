@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fastfair._lib import memory, packing, whole_files
+from fastfair._lib.arrays import Bytes, Codes, Flags, Floats, Groups, Integers, RandomKey
 from fastfair._lib.label_codes import look_up
 from fastfair._lib.threads import count_threads, in_order, in_threads
 from fastfair._lib.workers import Arrays, Report, Workers, do_job
@@ -24,10 +24,7 @@ from fastfair.error_rates.score_metrics import ExactCosts
 from .pair_source import (
     CountedSide,
     Errors,
-    Floats,
     Grouped,
-    Groups,
-    Integers,
     ListedComparisons,
     SortedComparisons,
     Totals,
@@ -78,9 +75,9 @@ class _Grouping:
     """Reads and groups buckets, in this process or in others."""
 
     readers: Sequence[Reader]
-    group_of: NDArray[np.uint16]  # (subjects,)
-    list_of_cell: NDArray[np.int32] | None  # the list of comparisons of two groups, as in `ListedComparisons`
-    sizes: NDArray[np.int64]  # (lists,) number of comparisons in each
+    group_of: Groups  # (subjects,)
+    list_of_cell: Codes | None  # the list of comparisons of two groups, as in `ListedComparisons`
+    sizes: Integers  # (lists,) number of comparisons in each
     n_rows: int  # number of rows of weights
     exact: ExactCosts | None
 
@@ -89,7 +86,7 @@ class _Grouping:
 
         reference, probe, keys = self.readers[k]()
 
-        def rows_of(first: Integers, second: Integers) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        def rows_of(first: Integers, second: Integers) -> tuple[Codes, Codes]:
             a, b = np.empty((2, first.size), np.int32)
             kernels.rows_of_pairs(first, second, np.int32(self.n_rows - 1), a, b)
             return a, b
@@ -213,9 +210,7 @@ class ScannedSide(CountedSide):
         varies = self.varies[self._row]
         return any(kernels.any_varies(self._get(k).runs, varies) for k in range(len(self._grouping.readers)))
 
-    def totals(
-        self, units: Units, starts: range, key: NDArray[np.uint32], n_costs: int, told: Callable[[int], None]
-    ) -> Totals:
+    def totals(self, units: Units, starts: range, key: RandomKey, n_costs: int, told: Callable[[int], None]) -> Totals:
         """As in `PairSide`; each bucket is read once."""
         from fastfair.kernels import cost_sums
 
@@ -235,7 +230,7 @@ class ScannedSide(CountedSide):
             for words in block:
                 cost_sums.carry(words)
         assert self.exact is not None
-        return SummedBlocks(found["totals"], np.asarray(self.exact.nats(np.moveaxis(found["costs"], 2, 0))))
+        return SummedBlocks(found["totals"], self.exact.nats(np.moveaxis(found["costs"], 2, 0)))
 
     def _walk(self, errors: Errors) -> Walked:
         from fastfair.kernels import pair_walk
@@ -262,7 +257,7 @@ class ScannedSide(CountedSide):
         repeats = np.split(found["repeats"], np.cumsum(stops - start)[:-1])
         return Walked(errors, comparisons, squared, found["inside"], found["of_pairs"], repeats)
 
-    def cost_words(self, n_lists: int) -> NDArray[np.int64]:
+    def cost_words(self, n_lists: int) -> Integers:
         """As in `PairSide`."""
         from fastfair.kernels import cost_sums
 
@@ -298,21 +293,21 @@ class ScannedSide(CountedSide):
 class SummedBlocks:
     """`Totals` that were summed beforehand: (blocks, lists, 64) weights, and (blocks, lists, 64) costs in nats."""
 
-    weights: NDArray[np.int64]
+    weights: Integers
     costs: Floats | None
 
-    def weigh(self, block: int, weights: NDArray[np.uint8], largest: int, totals: NDArray[np.int64]) -> None:
+    def weigh(self, block: int, weights: Bytes, largest: int, totals: Integers) -> None:
         """As in `Totals`."""
         totals[:] = self.weights[block]
 
-    def cost(self, block: int, weights: NDArray[np.uint8], n_lists: int) -> Floats:
+    def cost(self, block: int, weights: Bytes, n_lists: int) -> Floats:
         """As in `Totals`."""
         assert self.costs is not None
         return self.costs[block]
 
 
 def _add_totals(
-    units: Units, starts: range, key: NDArray[np.uint32], row: Integers, n_threads: int | None
+    units: Units, starts: range, key: RandomKey, row: Integers, n_threads: int | None
 ) -> Add:  # fmt: skip
     """Draw weights, and sum those of all comparisons, and their weighted costs, in blocks of replicates.
 
@@ -320,7 +315,7 @@ def _add_totals(
     """
     from fastfair.kernels import cost_sums, row_sums
 
-    def draw(start: int) -> tuple[NDArray[np.uint8], int]:
+    def draw(start: int) -> tuple[Bytes, int]:
         drawn = units.new_weights()
         units.draw(start, key, drawn)
         return np.ascontiguousarray(drawn[row]), int(drawn.max(initial=1))
@@ -340,7 +335,7 @@ def _add_totals(
     return add
 
 
-def _add_pairs(errors: list[tuple[Any, ...]], stratum: Integers, varies: NDArray[np.bool_]) -> Add:
+def _add_pairs(errors: list[tuple[Any, ...]], stratum: Integers, varies: Flags) -> Add:
     """Sum over the pairs of units of each list, as `kernels.pair_walk` does.
 
     errors: those of each list, but for the numbers of comparisons of their pairs; stratum, varies: of each unit.
@@ -373,7 +368,7 @@ def _add_costs(n_lists: int) -> Add:
     return add
 
 
-def _add_pair_costs(means: Floats, scale: float, stratum: Integers, varies: NDArray[np.bool_]) -> Add:
+def _add_pair_costs(means: Floats, scale: float, stratum: Integers, varies: Flags) -> Add:
     """Sum the costs of the pairs of units of each list, as `kernels.cost_sums` does."""
 
     def add(grouped: Grouped, k: int, sums: Arrays, lock: threading.Lock) -> None:

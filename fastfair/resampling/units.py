@@ -8,6 +8,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from fastfair._lib.arrays import AnyIntegers, Bytes, Codes, Flags, Floats, Integers, RandomKey
 from fastfair._lib.seeds import Purpose
 from fastfair.data.comparisons import Comparisons
 from fastfair.data.embeddings import Embeddings
@@ -19,8 +20,6 @@ Unit = Literal["comparison", "subject", "sample", "subject+sample"]
 UNITS: tuple[Unit, ...] = get_args(Unit)
 VectorUnit = Literal["sample", "subject", "subject+sample"]
 VECTOR_UNITS: tuple[VectorUnit, ...] = get_args(VectorUnit)
-Rows = NDArray[np.int32]
-Floats = NDArray[np.float64]
 _ENOUGH_SUBJECTS = 10  # of a stratum inside another: replicates of n subjects vary by (n - 1) / n of what they should
 
 
@@ -39,11 +38,11 @@ class Draw:
     """
 
     purpose: Purpose
-    row: Rows
-    sizes: NDArray[np.int64]
+    row: Codes
+    sizes: Integers
 
     @classmethod
-    def of(cls, purpose: Purpose, stratum: NDArray[np.integer]) -> Draw:
+    def of(cls, purpose: Purpose, stratum: AnyIntegers) -> Draw:
         """Give units consecutive rows within their strata, which are numbered from 0; none is empty."""
         order = np.argsort(stratum, kind="stable")
         row = np.empty(stratum.size, np.int32)
@@ -56,11 +55,11 @@ class Draw:
         return self.row.size
 
     @property
-    def stratum(self) -> NDArray[np.int64]:
+    def stratum(self) -> Integers:
         """(units,) the stratum of each row."""
         return np.repeat(np.arange(self.sizes.size), self.sizes)
 
-    def fill(self, first_replicate: int, key: NDArray[np.uint32], weights: NDArray[np.uint8]) -> None:
+    def fill(self, first_replicate: int, key: RandomKey, weights: Bytes) -> None:
         """Draw the weights of 64 replicates into `weights`, (units, 64)."""
         from fastfair.kernels import weights as kernels
 
@@ -106,9 +105,9 @@ class Units:
     def __init__(
         self,
         unit: str,
-        stratum: NDArray[np.integer],
-        subject: NDArray[np.integer] | None = None,
-        part: NDArray[np.bool_] | None = None,
+        stratum: AnyIntegers,
+        subject: AnyIntegers | None = None,
+        part: Flags | None = None,
         *,
         pairs_itself: bool = False,
     ) -> None:
@@ -161,7 +160,7 @@ class Units:
         part = pairing.is_probe if pairing.two_sets else None
         return cls(unit, stratum, pairing.subject, part, pairs_itself=part is None)
 
-    def rows_of(self, mated: bool, first: Rows, second: Rows) -> tuple[Rows, Rows]:
+    def rows_of(self, mated: bool, first: Codes, second: Codes) -> tuple[Codes, Codes]:
         """Return the two rows whose product is the weight of each of some comparisons: (n,) each.
 
         first, second: (n,) numbers of the subjects, or samples, that are compared; of a comparison twice its own.
@@ -176,20 +175,20 @@ class Units:
             b[b != ones] += np.int32(self._owner.size)
         return a, b
 
-    def new_weights(self) -> NDArray[np.uint8]:
+    def new_weights(self) -> Bytes:
         """Allocate the weights of a block so that each row takes one line of the processor's cache."""
         room = np.ones((self.n_rows + 1) * BLOCK, np.uint8)
         start = -room.ctypes.data % BLOCK
         return room[start : start + self.n_rows * BLOCK].reshape(self.n_rows, BLOCK)
 
-    def draw(self, first_replicate: int, key: NDArray[np.uint32], weights: NDArray[np.uint8]) -> None:
+    def draw(self, first_replicate: int, key: RandomKey, weights: Bytes) -> None:
         """Draw the weights of 64 replicates; each replicate depends only on the key and on its number."""
         raw = self._raw(weights)
         for draw, rows in zip(self._draws, np.split(raw, [self._draws[0].size]), strict=False):
             draw.fill(first_replicate, key, rows)
         self._multiply(raw, weights)
 
-    def leave_one_out(self, first_unit: int, weights: NDArray[np.uint8]) -> None:
+    def leave_one_out(self, first_unit: int, weights: Bytes) -> None:
         """Write the weights of 64 jackknife replicates; those beyond the last unit leave no unit out."""
         from fastfair.kernels import weights as kernels
 
@@ -197,12 +196,12 @@ class Units:
         kernels.leave_one_out(first_unit, self.n_units, raw)
         self._multiply(raw, weights)
 
-    def _raw(self, weights: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    def _raw(self, weights: Bytes) -> Bytes:
         """Return where weights of units are written, (units, 64): ones for subjects and samples, else the rows."""
         n_units = sum(draw.size for draw in self._draws)
         return np.ones((n_units, BLOCK), np.uint8) if len(self._draws) > 1 else weights[:-1]
 
-    def _multiply(self, raw: NDArray[np.uint8], weights: NDArray[np.uint8]) -> None:
+    def _multiply(self, raw: Bytes, weights: Bytes) -> None:
         """Multiply the weights of samples by those of their subjects, if both were drawn."""
         from fastfair.kernels import weights as kernels
 
@@ -242,7 +241,7 @@ class Units:
         of_subjects: Floats = np.array([np.bincount(self._owner, of_level) for of_level in of_samples], np.float64)
         return _within(of_samples, self._owner) + _within(of_subjects, self._subjects.stratum)
 
-    def subject_weights(self, weights: NDArray[np.uint8]) -> NDArray[np.int64]:
+    def subject_weights(self, weights: Bytes) -> Integers:
         """(k, 64) number of times that each subject was drawn; (k, 1) where subjects are not drawn."""
         if self.unit == "sample":
             return np.ones((self._subjects.size, 1), np.int64)
@@ -251,14 +250,14 @@ class Units:
         n_samples = np.bincount(self._owner)  # as often as its samples are drawn in all
         start = np.cumsum(n_samples) - n_samples
         sums = np.add.reduceat(weights[: self._owner.size], start, axis=0, dtype=np.int64)
-        return np.asarray(sums // n_samples[:, None])
+        return sums // n_samples[:, None]
 
 
-def _within(parts: Floats, stratum: NDArray[np.integer[Any]]) -> Floats:
+def _within(parts: Floats, stratum: AnyIntegers) -> Floats:
     """Sum the squared deviations of parts from the means of their strata. parts: (levels, n). Returns (levels,)."""
     size = np.maximum(np.bincount(stratum), 1)
     sums = np.stack([np.bincount(stratum, of_level) for of_level in parts])
-    return np.asarray((parts**2).sum(axis=1) - (sums**2 / size).sum(axis=1))
+    return (parts**2).sum(axis=1) - (sums**2 / size).sum(axis=1)
 
 
 def require_units(comparisons: Comparisons, unit: str) -> None:
@@ -277,20 +276,20 @@ def require_units(comparisons: Comparisons, unit: str) -> None:
         )
 
 
-def strata_of_subjects(comparisons: Comparisons) -> NDArray[np.integer]:
+def strata_of_subjects(comparisons: Comparisons) -> AnyIntegers:
     """Number the strata in which subjects are drawn, (subjects,): the same whatever groups are looked at.
 
     Those who share the label of the first attribute make a stratum; inside, ten or more who share that of the next one
     do, and the others together. So an overall rate has one interval, not one for each attribute.
     """
     assert comparisons.subjects is not None
-    stratum: NDArray[np.integer] = np.zeros(comparisons.subjects.size, np.int64)
+    stratum: AnyIntegers = np.zeros(comparisons.subjects.size, np.int64)
     for k, name in enumerate(comparisons.attributes):
         stratum = _split(stratum, _labels_of_subjects(comparisons, name), _ENOUGH_SUBJECTS if k else 1)
     return stratum
 
 
-def _split(stratum: NDArray[np.integer], label: NDArray[np.integer], enough: int) -> NDArray[np.integer]:
+def _split(stratum: AnyIntegers, label: AnyIntegers, enough: int) -> AnyIntegers:
     """Split strata by labels, (subjects,), which fewer subjects than enough of a stratum do not share."""
     width = int(label.max()) + 1
     cells, cell, sizes = np.unique(stratum * width + label, return_inverse=True, return_counts=True)
@@ -306,7 +305,7 @@ def _split(stratum: NDArray[np.integer], label: NDArray[np.integer], enough: int
     return np.unique(cell, return_inverse=True)[1]
 
 
-def _labels_of_subjects(comparisons: Comparisons, name: str) -> NDArray[np.integer]:
+def _labels_of_subjects(comparisons: Comparisons, name: str) -> AnyIntegers:
     """Number the label of an attribute, or the range of labels, that each subject has, (subjects,)."""
     from fastfair.kernels import groups as kernels
 

@@ -9,6 +9,7 @@ from typing import Any, Literal, NamedTuple, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from fastfair._lib.arrays import Bytes, Floats, Groups, Integers
 from fastfair._lib.threads import count_threads
 from fastfair._lib.workers import Workers
 from fastfair.data import score_keys
@@ -21,7 +22,7 @@ from fastfair.errors import InputError
 
 from .engine import Engine, Replicates
 from .error_lists import ErrorLists, PairParting, Ranges, Scale, find_shrinkage, make_lists, number_pairs
-from .pair_source import Errors, Floats, Groups, ListedComparisons, PairSide
+from .pair_source import Errors, ListedComparisons, PairSide
 from .units import BLOCK, Units
 
 Weighting = Literal["identity", "comparison"]
@@ -90,7 +91,7 @@ class FoundSide(PairSide):
         self.total_type = np.float64 if self.scale else np.int64
         super().__init__(self._sums(np.ones((order.size, 1), np.int64))[:, 0], units, n_threads)
 
-    def _weights_in_rates(self, weighting: str) -> tuple[Scale, NDArray[np.int64]]:
+    def _weights_in_rates(self, weighting: str) -> tuple[Scale, Integers]:
         """Return `scale` and `of_subject`."""
         units, (references, probes) = self._units, self.vectors
         if not self._mated:
@@ -105,7 +106,7 @@ class FoundSide(PairSide):
         scale = rows[0], np.ones_like(rows[0]) if self._mated else rows[1]
         return scale, (of_subject > 0).astype(np.int64)
 
-    def _sums(self, subject_weights: NDArray[np.int64]) -> NDArray[Any]:
+    def _sums(self, subject_weights: Integers) -> NDArray[Any]:
         """Return the (lists, r) total weights of the pairs of each list, of subjects drawn (k, r) times."""
         weights = subject_weights * self.of_subject[..., None]
         lists = [weights[..., members, :] for members in self._members]
@@ -120,7 +121,7 @@ class FoundSide(PairSide):
         """As in `PairSide`."""
         return not self._mated
 
-    def weigh(self, block: int, weights: NDArray[np.uint8], largest: int, totals: NDArray[Any]) -> None:
+    def weigh(self, block: int, weights: Bytes, largest: int, totals: NDArray[Any]) -> None:
         """As in `PairSide`; floats with a scale."""
         totals[:] = self._sums(self._units.subject_weights(weights))
 
@@ -357,7 +358,7 @@ class PairResampler(Engine):
 
 def _running_sums(lists: ErrorLists, scale: tuple[Floats, Floats], part: slice) -> Floats:
     """Return the running sums of the pairs' weights, from the first pair on."""
-    return np.asarray(np.cumsum(scale[0][lists.a[part]] * scale[1][lists.b[part]]))
+    return np.cumsum(scale[0][lists.a[part]] * scale[1][lists.b[part]])
 
 
 def _shares_below(lists: ErrorLists, scale: Scale, limits: score_keys.Keys) -> Floats:
@@ -374,4 +375,4 @@ def _shares_below(lists: ErrorLists, scale: Scale, limits: score_keys.Keys) -> F
         else:
             shares[:, k] = counts
     with np.errstate(invalid="ignore"):  # a group may have no such pairs
-        return np.asarray(shares / lists.sizes)
+        return shares / lists.sizes
