@@ -120,4 +120,4 @@ def test_what_a_source_lacks_is_said_in_words():
         for need, reason in kept.lacks.items():
             with pytest.raises(ff.errors.InputError) as refused:
                 kept._require("nothing", need)
-            assert str(refused.value) == reason
+            assert refused.value.marked == reason
