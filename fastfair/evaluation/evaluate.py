@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, Literal, TypeVar
 
 import numpy as np
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from fastfair import intervals
 from fastfair._lib import seeds, validation
 from fastfair._lib.arguments import Resamples, Share, checked
+from fastfair._lib.arrays import RandomKey
 from fastfair._lib.threads import compile_ahead
 from fastfair._lib.warnings import held, warn
 from fastfair._lib.workers import Checkpoint, Executor, Workers
@@ -38,7 +39,16 @@ from fastfair.errors import DroppedWarning, EmptyGroupWarning, InputError, Narro
 from fastfair.intervals import MethodOfEvaluations
 from fastfair.measures._fairness import ZeroPolicy
 from fastfair.measures._registry import MEASURES, Measure, measure_name, measure_of, quantity_name
-from fastfair.resampling.engine import METRICS, NO_METRICS, Metric, Metrics, Resampler, Scheme, different_groups
+from fastfair.resampling.engine import (
+    METRICS,
+    NO_METRICS,
+    Metric,
+    Metrics,
+    Replicates,
+    Resampler,
+    Scheme,
+    different_groups,
+)
 from fastfair.resampling.linearized_rates import LinearizedRates
 from fastfair.resampling.units import Unit, require_units
 from fastfair.uncertainty.few_errors import (
@@ -125,7 +135,7 @@ Floats = NDArray[np.float64]
 @checked
 @dataclass(frozen=True)
 class EvaluationSettings:
-    """What an evaluation is rarely asked to do in another way: how intervals are made, and quantities defined.
+    """Settings of `evaluate` that are rarely changed: how intervals are made, and quantities defined.
 
     Attributes
     ----------
@@ -460,90 +470,203 @@ def on_comparisons(
     return compute(listed)
 
 
+@dataclass(frozen=True, eq=False)
+class _Estimates:
+    """What is estimated of comparisons: every number that is reported, before it has an interval.
+
+    Attributes
+    ----------
+    comparisons, request
+        Those of the evaluation, checked.
+    rates : list of Rates
+        At each operating point that is asked for.
+    at_mean : list of Rates
+        At the mean of the groups' EER thresholds, where a measure needs it; else empty.
+    selection : Selection
+        Which entries there are.
+    base : Replicates
+        The estimates, without an axis of replicates.
+    """
+
+    comparisons: Comparisons
+    request: Request
+    rates: list[Rates]
+    at_mean: list[Rates]
+    selection: Selection
+    base: Replicates
+
+    @classmethod
+    def of(cls, comparisons: Comparisons, request: Request) -> _Estimates:
+        """Compute the estimates."""
+        rates = [_rates_at(comparisons, point, request.measured) for point in request.points]
+        metrics = _metrics(comparisons, request)
+        at_mean = []
+        with_own_threshold = any(MEASURES[name].own_threshold for name in request.measures)
+        if with_own_threshold and _have_eer_thresholds(comparisons, request.measured):
+            at_mean = [_rates_at(comparisons, at_mean_group_eer(), request.measured)]
+        cells = different_groups(comparisons) if comparisons.groups else ()
+        selection = _selection(comparisons, request, with_mean_group_eer=bool(at_mean), with_matrix=bool(cells))
+        return cls(comparisons, request, rates, at_mean, selection, estimates([*rates, *at_mean], metrics, cells))
+
+    @cached_property
+    def entries(self) -> list[Entry]:
+        """All numbers in the order in which they are reported."""
+        return list(entries(self.base, self.selection))
+
+    @cached_property
+    def quantities(self) -> tuple[Quantity, ...]:
+        """The same, with what is known of each."""
+        shares = concentrations(self.comparisons, self.rates)
+        return tuple(described(entry, self.rates, shares) for entry in self.entries)
+
+    @cached_property
+    def failures(self) -> Failures | None:
+        """Rates of failure and those with failures, where they are reported."""
+        failed = self.comparisons.failed
+        return Failures(self.comparisons, self.rates) if failed and failed.reported else None
+
+    @property
+    def all_quantities(self) -> tuple[Quantity, ...]:
+        """The quantities, and those of failures."""
+        return self.quantities if self.failures is None else (*self.quantities, *self.failures.quantities)
+
+    def interval_maker(self, key: RandomKey | None, workers: Workers) -> IntervalMaker | None:
+        """Return what makes intervals, of replicates from a random stream or in closed form; None without either."""
+        if key is not None:
+            return self._of_replicates(key, workers)
+        return self._in_closed_form(workers) if self.request.is_in_closed_form(self.comparisons) else None
+
+    def _in_closed_form(self, workers: Workers) -> IntervalMaker:
+        request = self.request
+        resampler = Resampler(
+            self.comparisons,
+            request.points,
+            unit=request.unit,
+            scheme="dyadic",
+            metrics=NO_METRICS,
+            measured=request.measured,
+            workers=workers,
+        )
+        quantities, errors = self.quantities, _standard_errors(self.entries, resampler)
+        sizes = SampleSizes.of(self.entries, resampler)
+        if self.failures is not None:
+            self.failures.prepare(request.unit, request.scheme, workers)
+            quantities, sizes, errors = self.failures.with_closed_form(quantities, self.entries, sizes, errors)
+        return IntervalMaker(quantities, standard_errors=errors, sizes=sizes)
+
+    def _of_replicates(self, key: RandomKey, workers: Workers) -> IntervalMaker:
+        request, failures, n_threads = self.request, self.failures, workers.n_threads
+        resampler = Resampler(
+            self.comparisons,
+            [*request.points, *(rates.at for rates in self.at_mean)],
+            unit=request.unit,
+            scheme=request.scheme,
+            metrics=Metrics(tuple(request.metrics), request.eer_method, request.costs),
+            measured=request.measured,
+            workers=workers,
+        )
+        sizes = SampleSizes.of(self.entries, resampler)
+        if failures is not None:
+            failures.prepare(request.unit, request.scheme, workers)
+        drawn = resampler.replicate(request.n_resamples, key, workers)
+        # Zeros are refused in the data, and kept in replicates.
+        zero_policy = "keep" if request.zero_policy == "raise" else request.zero_policy
+        selection = replace(self.selection, zero_policy=zero_policy)
+        replicates = np.array([entry.value for entry in entries(drawn, selection)])
+        quantities = noted_few_subjects(self.quantities, self.rates, replicates, resampler, sizes)
+        if failures is not None:
+            of_failures = failures.replicates(request.n_resamples, key, workers, drawn)
+            quantities, replicates = (*quantities, *failures.quantities), np.concatenate([replicates, of_failures])
+            sizes = failures.with_sizes(self.entries, sizes)
+        inversion = MeasureInversion(
+            {entry.key: row for row, entry in enumerate(self.entries)},
+            partial(MovedSystems, self.base, drawn, selection, n_threads),
+            partial(
+                CountedSystems.where_needed,
+                self.base,
+                selection,
+                resampler.count_models,
+                [point.rate or "" for point in request.points],
+                request.n_resamples,
+                key,
+                n_threads,
+            ),
+        )
+        return IntervalMaker(
+            quantities,
+            replicates,
+            sizes=sizes,
+            costs=request.costs,
+            n_threads=n_threads,
+            jackknife=partial(_jackknife, resampler, selection, n_threads, failures),
+            inversion=inversion if selection.measures else None,
+        )
+
+
+def _selection(
+    comparisons: Comparisons, request: Request, *, with_mean_group_eer: bool, with_matrix: bool
+) -> Selection:
+    """Say which entries there are, and what is needed to compute them."""
+    mated, nonmated = sizes_of_groups(comparisons)
+    pairs = np.argwhere(comparisons.nonmated_by_group.cells).tolist() if with_matrix else ()
+    return Selection(
+        groups=comparisons.groups,
+        measured=request.measured,
+        group_mated=mated,
+        group_nonmated=nonmated,
+        n_points=len(request.points),
+        with_mean_group_eer=with_mean_group_eer,
+        metrics=tuple(request.metrics),
+        measures=tuple(request.measures),
+        alpha=request.alpha,
+        zero_policy=request.zero_policy,
+        matrix=tuple((reference, probe) for reference, probe in pairs),
+    )
+
+
 def evaluated(
     whole: Comparisons | ScannedComparisons, request: Request, workers: Workers, rng: seeds.Seed
 ) -> Evaluation:
     """Evaluate comparisons, or those that a scan has kept."""
     comparisons = whole.kept if isinstance(whole, ScannedComparisons) else whole
-    request, n_threads, unit, method = request.checked(comparisons), workers.n_threads, request.unit, request.method
+    request = request.checked(comparisons)
     if request.n_resamples:
         sides = comparisons.mated, comparisons.nonmated
-        compile_ahead(n_threads, narrow=sides[0].keys.itemsize == 4, n_comparisons=max(map(len, sides)))
-    at_points = [_rates_at(comparisons, point, request.measured) for point in request.points]
-    found = _metrics(comparisons, request)
-    own = []
-    with_own = any(MEASURES[name].own_threshold for name in request.measures)
-    if with_own and _have_eer_thresholds(comparisons, request.measured):
-        own = [_rates_at(comparisons, at_mean_group_eer(), request.measured)]
-    cells = different_groups(comparisons) if comparisons.groups else ()
-    mated, nonmated = sizes_of_groups(comparisons)
-    selection = Selection(
-        groups=comparisons.groups, measured=request.measured, group_mated=mated, group_nonmated=nonmated,
-        n_points=len(request.points), with_mean_group_eer=bool(own), metrics=tuple(request.metrics),
-        measures=tuple(request.measures), alpha=request.alpha, zero_policy=request.zero_policy,
-        matrix=tuple((i, j) for i, j in np.argwhere(comparisons.nonmated_by_group.cells).tolist()) if cells else (),
-    )  # fmt: skip
-    base = estimates([*at_points, *own], found, cells)
-    listed = list(entries(base, selection))
-    shares = concentrations(comparisons, at_points)
-    quantities = tuple(described(entry, at_points, shares) for entry in listed)
+        compile_ahead(workers.n_threads, narrow=sides[0].keys.itemsize == 4, n_comparisons=max(map(len, sides)))
+    made = _Estimates.of(comparisons, request)
     key, seed = seeds.stream(rng) if request.n_resamples else (None, None)
-    settings = request.settings(comparisons, [result.threshold for result in at_points], seed)
+    maker = made.interval_maker(key, workers)
+    quantities = made.all_quantities
     measured = tuple(comparisons.groups[k] for k in request.measured)
-    points, n_subjects = request.points, None if comparisons.subjects is None else comparisons.subjects.size
-    failures = Failures(comparisons, at_points) if comparisons.failed and comparisons.failed.reported else None
-    uncertainty: IntervalMaker | None = None
-    in_closed_form = request.is_in_closed_form(comparisons)
-    if in_closed_form or key is not None:
-        metrics = Metrics(tuple(request.metrics), request.eer_method, request.costs)
-        resampler = Resampler(
-            comparisons, points if in_closed_form else [*points, *(result.at for result in own)], unit=unit,
-            scheme="dyadic" if in_closed_form else request.scheme, metrics=NO_METRICS if in_closed_form else metrics,
-            measured=request.measured, workers=workers,
-        )  # fmt: skip
-        sizes = SampleSizes.of(listed, resampler)
-        if failures is not None:
-            failures.prepare(unit, request.scheme, workers)
-    if in_closed_form:
-        errors = _standard_errors(listed, resampler)
-        if failures is not None:
-            quantities, sizes, errors = failures.with_closed_form(quantities, listed, sizes, errors)
-        uncertainty = IntervalMaker(quantities, standard_errors=errors, sizes=sizes)
-    elif key is not None:
-        drawn = resampler.replicate(request.n_resamples, key, workers)
-        if request.zero_policy == "raise":
-            selection = replace(selection, zero_policy="keep")
-        replicates = np.array([entry.value for entry in entries(drawn, selection)])
-        quantities = noted_few_subjects(quantities, at_points, replicates, resampler, sizes)
-        if failures is not None:
-            more = failures.replicates(request.n_resamples, key, workers, drawn)
-            quantities, replicates = (*quantities, *failures.quantities), np.concatenate([replicates, more])
-            sizes = failures.with_sizes(listed, sizes)
-        counted = partial(
-            CountedSystems.where_needed, base, selection, resampler.count_models,
-            [point.rate or "" for point in points], request.n_resamples, key, n_threads,
-        )  # fmt: skip
-        rows = {entry.key: k for k, entry in enumerate(listed)}
-        inversion = MeasureInversion(rows, partial(MovedSystems, base, drawn, selection, n_threads), counted)
-        uncertainty = IntervalMaker(
-            quantities, replicates, sizes=sizes, costs=request.costs, n_threads=n_threads,
-            jackknife=partial(_jackknife, resampler, selection, n_threads, failures),
-            inversion=inversion if selection.measures else None,
-        )  # fmt: skip
-    elif failures is not None:
-        quantities = (*quantities, *failures.quantities)
-    if uncertainty is not None:
-        if repeats_subjects(comparisons, unit):
-            of = f"{len(comparisons.mated) + len(comparisons.nonmated)} comparisons of {n_subjects} subjects"
-            told = f'⟦unit="comparison"⟧ treats {of} as independent; use ⟦unit="subject"⟧'
-            warn(f"intervals are too narrow: {told}", NarrowIntervalsWarning)
-        how = request.confidence_level, method, request.alternative, request.simultaneous
-        quantities = uncertainty.with_intervals(*how)
-        warn_of_narrow_intervals(quantities, at_points, measured if request.measures and method != "auto" else ())
+    if maker is not None:
+        _warn_of_repeated_subjects(comparisons, request.unit)
+        quantities = maker.with_intervals(
+            request.confidence_level, request.method, request.alternative, request.simultaneous
+        )
+        are_by_rules = request.measures and request.method == "auto"
+        warn_of_narrow_intervals(quantities, made.rates, measured if are_by_rules else ())
     return Evaluation(
-        quantities, tuple(at_points), comparisons.groups, measured, settings, repr(whole), uncertainty,
-        None if isinstance(whole, ScannedComparisons) else comparisons, n_subjects, left_out=comparisons.left_out,
-    )  # fmt: skip
+        quantities,
+        tuple(made.rates),
+        comparisons.groups,
+        measured,
+        request.settings(comparisons, [rates.threshold for rates in made.rates], seed),
+        repr(whole),
+        maker,
+        None if isinstance(whole, ScannedComparisons) else comparisons,
+        None if comparisons.subjects is None else comparisons.subjects.size,
+        left_out=comparisons.left_out,
+    )
+
+
+def _warn_of_repeated_subjects(comparisons: Comparisons, unit: str) -> None:
+    """Warn where comparisons are drawn as if each had subjects of its own, although subjects repeat."""
+    if comparisons.subjects is None or not repeats_subjects(comparisons, unit):
+        return
+    n = len(comparisons.mated) + len(comparisons.nonmated)
+    treated = f"{n} comparisons of {comparisons.subjects.size} subjects as independent"
+    proposed = f'⟦unit="comparison"⟧ treats {treated}; use ⟦unit="subject"⟧'
+    warn(f"intervals are too narrow: {proposed}", NarrowIntervalsWarning)
 
 
 def _rates_at(comparisons: Comparisons, point: OperatingPoint, measured: Sequence[int]) -> Rates:
