@@ -89,9 +89,13 @@ def _with_quality(comparisons: Comparisons, quality: list[Floats]) -> Comparison
     keep = [~np.isnan([of_side[one.rows] for of_side in quality]).any(axis=0) for one in sides]
     with gathering() as left_out:
         leave_out(
-            np.concatenate(keep), "comparisons", "failed", "as they have no quality", 'failures="exclude"',
+            np.concatenate(keep),
+            "comparisons",
+            "failed",
+            "as they have no quality",
+            'failures="exclude"',
             mated=np.repeat([True, False], [one.size for one in keep]),
-        )  # fmt: skip
+        )
     if not left_out:
         return comparisons
     if not all(one.any() for one in keep):
@@ -460,9 +464,16 @@ def discard_curve(
         areas.append(_area(group, limit, found, quantities, evaluations, level))
     _warn(rates)
     return DiscardCurve(
-        rate, at, threshold, shares, comparisons.groups, tuple(rates), tuple(areas), level,
+        rate,
+        at,
+        threshold,
+        shares,
+        comparisons.groups,
+        tuple(rates),
+        tuple(areas),
+        level,
         left_out=comparisons.left_out,
-    )  # fmt: skip
+    )
 
 
 def _shares_of(fractions: ArrayLike) -> Floats:
@@ -493,9 +504,13 @@ def _discarded_share(below: Evaluation, rate: str, group: str, cut: float) -> tu
 
 
 def _area(
-    group: str | None, limit: float, found: tuple[float, float, float], quantities: Sequence[Quantity | None],
-    evaluations: Sequence[Evaluation | None], level: float,
-) -> DiscardArea:  # fmt: skip
+    group: str | None,
+    limit: float,
+    found: tuple[float, float, float],
+    quantities: Sequence[Quantity | None],
+    evaluations: Sequence[Evaluation | None],
+    level: float,
+) -> DiscardArea:
     """Return the row of an area, given with its standard error and what one more error adds to it at most."""
     (area, error, most), last = found, quantities[-1]
     if math.isnan(area) or last is None:

@@ -187,10 +187,11 @@ class ShrunkenRates(Result):
         bars = [
             Bar(row + shift, value, low, high, color, marker, label=label)
             for rates, shift, color, marker, label in (
-                (raw, -0.15, "0.55", "o", "the group's own"), (shrunken, 0.15, USUAL, "D", "shrunken"),
+                (raw, -0.15, "0.55", "o", "the group's own"),
+                (shrunken, 0.15, USUAL, "D", "shrunken"),
             )
             for row, (value, low, high) in enumerate(zip(*rates, strict=True))
-        ]  # fmt: skip
+        ]
         return draw_rows(ax, self.groups, bars, xlabel=METRICS[self.rate].long_title)
 
 
@@ -276,12 +277,23 @@ def shrunken_rates(evaluation: Evaluation, rate: ErrorRate = "fnmr", at: Operati
     low, high = (laws.quantiles(raw * n, n, share) for share in ((1 - level) / 2, (1 + level) / 2))
     assert found[0].at is not None
     return ShrunkenRates(
-        rate=rate, at=found[0].at, groups=tuple(str(q.group) for q in found),
-        n_comparisons=np.array([q.n_comparisons for q in found]), n_errors=np.array([q.n_errors for q in found]),
-        n_effective=n, raw=raw, raw_low=np.array([q.low for q in found], np.float64),
-        raw_high=np.array([q.high for q in found], np.float64), shrunken=laws.rates(raw * n, n), low=low, high=high,
-        borrowed=laws.shares(n), between=laws.between, confidence_level=level, left_out=evaluation.left_out,
-    )  # fmt: skip
+        rate=rate,
+        at=found[0].at,
+        groups=tuple(str(q.group) for q in found),
+        n_comparisons=np.array([q.n_comparisons for q in found]),
+        n_errors=np.array([q.n_errors for q in found]),
+        n_effective=n,
+        raw=raw,
+        raw_low=np.array([q.low for q in found], np.float64),
+        raw_high=np.array([q.high for q in found], np.float64),
+        shrunken=laws.rates(raw * n, n),
+        low=low,
+        high=high,
+        borrowed=laws.shares(n),
+        between=laws.between,
+        confidence_level=level,
+        left_out=evaluation.left_out,
+    )
 
 
 def _effective_sizes(evaluation: Evaluation, sizes: SampleSizes, rows: list[int]) -> Floats:

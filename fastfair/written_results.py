@@ -18,12 +18,23 @@ from fastfair.results.result import Result, read
 _BEFORE, _AFTER = '<script type="application/json" id="numbers">', "</script>"  # the numbers in a page
 # Where classes of results are.
 _HOMES = (
-    "bands.curve", "calibration.calibrate", "calibration.evaluate_calibration", "claims",
-    "error_models.error_model", "evaluation.result", "evaluation.system_comparison",
-    "evaluation.worst_comparisons", "group_tests.equal_rates",
-    "identification.compare_searches", "identification.identify",
-    "planning.fmr", "planning.fnmr", "quality", "small_groups", "thresholds",
-)  # fmt: skip
+    "bands.curve",
+    "calibration.calibrate",
+    "calibration.evaluate_calibration",
+    "claims",
+    "error_models.error_model",
+    "evaluation.result",
+    "evaluation.system_comparison",
+    "evaluation.worst_comparisons",
+    "group_tests.equal_rates",
+    "identification.compare_searches",
+    "identification.identify",
+    "planning.fmr",
+    "planning.fnmr",
+    "quality",
+    "small_groups",
+    "thresholds",
+)
 
 
 @checked

@@ -328,10 +328,13 @@ class CalibratedScores(Result):
             trained += f"{settings['n_folds']} folds of subjects."
         return [
             f"Log-likelihood ratios by {method}{at}.",
-            *(f"{group}: {line.slope:.4g} * {score} {line.offset:+.4g}." for group, line in lines
-              if isinstance(line, LogisticTransform)),
+            *(
+                f"{group}: {line.slope:.4g} * {score} {line.offset:+.4g}."
+                for group, line in lines
+                if isinstance(line, LogisticTransform)
+            ),
             trained,
-        ]  # fmt: skip
+        ]
 
     def _columns(self) -> dict[str, list[Any]]:
         columns = super()._columns()
@@ -452,8 +455,11 @@ def calibrate(
     how = method, p_target, group_wise
     everything = np.ones(len(source.mated), np.bool_), np.ones(len(source.nonmated), np.bool_)
     settings = {
-        "method": method, "p_target": p_target, "group_wise": group_wise, "score_kind": comparisons.score_kind,
-    }  # fmt: skip
+        "method": method,
+        "p_target": p_target,
+        "group_wise": group_wise,
+        "score_kind": comparisons.score_kind,
+    }
     parts: list[tuple[str, Masks, Masks]] = []
     if development is None:
         seed = seeds.fixed(rng)

@@ -311,9 +311,12 @@ def draw_tippetts(curves: Mapping[str, Tippett], ax: Axes | None) -> Axes:
 
 
 def _draw_pairs(
-    curves: Mapping[str, tuple[Floats, Floats, Floats]], ax: Axes | None, names: tuple[str, str],
-    more: Sequence[tuple[str, Any]] = (), **style: Any,
-) -> Axes:  # fmt: skip
+    curves: Mapping[str, tuple[Floats, Floats, Floats]],
+    ax: Axes | None,
+    names: tuple[str, str],
+    more: Sequence[tuple[str, Any]] = (),
+    **style: Any,
+) -> Axes:
     """Draw a line and a dashed line over the same places for each group, in its colour, and explain them below."""
     ax, several = axes_or_new(ax), len(curves) > 1
     colors: dict[str, dict[str, Any]] = {name: {"color": COLORS[k % len(COLORS)]} for k, name in enumerate(curves)}
@@ -621,9 +624,11 @@ class Calibration(Result):
 
     def _figures(self) -> Mapping[str, Axes | Figure]:
         return {
-            "costs": self.plot(), "bayes_error": self.plot_bayes_error(), "tippett": self.plot_tippett(),
+            "costs": self.plot(),
+            "bayes_error": self.plot_bayes_error(),
+            "tippett": self.plot_tippett(),
             "normalized_bayes_error": self.plot_bayes_error(normalize=True),
-        }  # fmt: skip
+        }
 
     @checked
     def plot(self, ax: Axes | None = None, application: Costs | None = None) -> Axes:
@@ -697,15 +702,24 @@ class Calibration(Result):
         few = len(self.differences) <= 2 * _MOST_DIFFERENCES * len(self.applications)
         level = f"{100 * self.confidence_level:g} % intervals"
         listed: tuple[tuple[str, Sequence[Any], str], ...] = (
-            (f"Detection costs with {level} in brackets", self.costs, "application group actual minimum miscalibration "
-             "pvalue_adjusted verdict fnmr fmr n_false_nonmatches n_false_matches"),
-            (f"Differences between groups; {level} that hold for all pairs together",
-             [one for one in self.differences if few or one.verdict == DIFFERENT],
-             "application name first second difference verdict"),
-            (f"Fairness measures with {level}", [one for one in self.measures if one.group is None],
-             "application name estimate"),
+            (
+                f"Detection costs with {level} in brackets",
+                self.costs,
+                "application group actual minimum miscalibration "
+                "pvalue_adjusted verdict fnmr fmr n_false_nonmatches n_false_matches",
+            ),
+            (
+                f"Differences between groups; {level} that hold for all pairs together",
+                [one for one in self.differences if few or one.verdict == DIFFERENT],
+                "application name first second difference verdict",
+            ),
+            (
+                f"Fairness measures with {level}",
+                [one for one in self.measures if one.group is None],
+                "application name estimate",
+            ),
             (f"Cllr in bits, with {level}", self.ratio_costs, "group cllr minimum loss loss_high"),
-        )  # fmt: skip
+        )
         tables = [(title, *printed(_columns_of(rows), names.split())[1:]) for title, rows, names in listed if rows]
         notes = [note for rows in (self.costs, self.measures) for row in rows for note in row.notes]
         kinds = Counter(filter(None, (note.on_page for note in notes)))
@@ -800,9 +814,15 @@ class ReplicatedCosts:
 
 
 def replicate_costs(
-    comparisons: Comparisons, application: Costs, normalize: bool, measured: tuple[int, ...], unit: Unit,
-    n_resamples: int, key: NDArray[np.uint32], workers: Workers,
-) -> ReplicatedCosts:  # fmt: skip
+    comparisons: Comparisons,
+    application: Costs,
+    normalize: bool,
+    measured: tuple[int, ...],
+    unit: Unit,
+    n_resamples: int,
+    key: NDArray[np.uint32],
+    workers: Workers,
+) -> ReplicatedCosts:
     """Compute costs in the data and in replicates; measured: the groups with comparisons of both classes."""
     costs, prior = replace(application, normalize=normalize), application.effective_prior
     points = [at_threshold(costs.threshold + float(shift)) for shift in (0.0, *SHIFTS)]
@@ -811,10 +831,11 @@ def replicate_costs(
     resampler = Resampler(comparisons, points, unit=unit, metrics=metrics, measured=measured, workers=workers)
     lists = [keys_of(comparisons), *(keys_of(comparisons, k) for k in range(len(comparisons.groups)))]
     of_lists = [
-        (least_cost(costs, keys)[0], log_likelihood_ratio_cost(keys, p_target=prior)) if all(keys.sizes)
+        (least_cost(costs, keys)[0], log_likelihood_ratio_cost(keys, p_target=prior))
+        if all(keys.sizes)
         else (np.nan, np.nan)
         for keys in lists
-    ]  # fmt: skip
+    ]
     cells = different_groups(comparisons) if comparisons.groups else ()
     base = estimates(at_points, dict(zip(("min_dcf", "cllr"), np.array(of_lists).T, strict=True)), cells)
     both = base, resampler.replicate(n_resamples, key, workers)
@@ -832,10 +853,16 @@ def replicate_costs(
     error = _error_of_savings(drawn_saved, weights, errors, at_points[0])
     compared = [1 + k for k in measured]
     return ReplicatedCosts(
-        application, at_points[0], weights, base, drawn, saved, error,
+        application,
+        at_points[0],
+        weights,
+        base,
+        drawn,
+        saved,
+        error,
         min((int(one[0, compared].min()) for one in errors if compared), default=0),
         _interval_maker(comparisons, measured, (base, drawn), at_points[0], resampler, costs, workers.n_threads),
-    )  # fmt: skip
+    )
 
 
 def _error_of_savings(
@@ -860,9 +887,14 @@ def _error_of_savings(
 
 
 def _interval_maker(
-    comparisons: Comparisons, measured: tuple[int, ...], both: tuple[Replicates, Replicates], at_bayes: Rates,
-    resampler: Resampler, costs: Costs, n_threads: int | None,
-) -> IntervalMaker:  # fmt: skip
+    comparisons: Comparisons,
+    measured: tuple[int, ...],
+    both: tuple[Replicates, Replicates],
+    at_bayes: Rates,
+    resampler: Resampler,
+    costs: Costs,
+    n_threads: int | None,
+) -> IntervalMaker:
     of_costs = Selection(comparisons.groups, measured, *sizes_of_groups(comparisons), n_points=1, metrics=_METRICS)
     measures = tuple(name for name, one in MEASURES.items() if "act_dcf" in one.of and len(measured) > 1)
     of_measures = replace(of_costs, n_points=0, measures=measures)
@@ -1017,10 +1049,18 @@ def evaluate_calibration(
     key, seed = seeds.stream(fixed)
     workers = Workers(n_threads, progress).checked(rng)
     evaluation = evaluate(
-        comparisons, (), [], metrics=("cllr", "min_cllr"), unit=unit, n_resamples=n_resamples, confidence_level=level,
-        rng=fixed, n_threads=workers.n_threads, progress=workers.progress,
+        comparisons,
+        (),
+        [],
+        metrics=("cllr", "min_cllr"),
+        unit=unit,
+        n_resamples=n_resamples,
+        confidence_level=level,
+        rng=fixed,
+        n_threads=workers.n_threads,
+        progress=workers.progress,
         settings=EvaluationSettings(incomplete_groups="drop"),
-    )  # fmt: skip
+    )
     measured = tuple(map(comparisons.groups.index, evaluation.measured_groups))
     costs: list[ApplicationCost] = []
     differences: list[CostDifference] = []
@@ -1035,17 +1075,26 @@ def evaluate_calibration(
     keys = [keys_of(comparisons), *(keys_of(comparisons, k) for k in measured)]
     sizes = len(comparisons.mated), len(comparisons.nonmated)
     settings = {
-        "applications": [str(one) for one in asked], "normalize": normalize, "grouping": list(comparisons.grouping),
-        "unit": unit, "n_resamples": n_resamples, "confidence_level": level, "rng": seed,
+        "applications": [str(one) for one in asked],
+        "normalize": normalize,
+        "grouping": list(comparisons.grouping),
+        "unit": unit,
+        "n_resamples": n_resamples,
+        "confidence_level": level,
+        "rng": seed,
         "hint": _hint_on_base(keys[0]),
-    }  # fmt: skip
+    }
     return Calibration(
-        tuple(costs), _ratio_costs(evaluation), tuple(differences), tuple(measures),
+        tuple(costs),
+        _ratio_costs(evaluation),
+        tuple(differences),
+        tuple(measures),
         {group: bayes_error_of(one, comparisons.score_dtype) for group, one in zip(groups, keys, strict=True)},
         {group: tippett_of(one) for group, one in zip(groups, keys, strict=True)},
-        sizes_in_words(*sizes, evaluation.n_subjects, len(comparisons.groups)), settings,
+        sizes_in_words(*sizes, evaluation.n_subjects, len(comparisons.groups)),
+        settings,
         left_out=comparisons.left_out,
-    )  # fmt: skip
+    )
 
 
 def _ratio_costs(evaluation: Evaluation) -> tuple[RatioCost, ...]:
@@ -1078,15 +1127,22 @@ def _rows(
         ends = {field: end for name, values in limits.items() for field, end in _named(name, values[:, k]).items()}
         rows.append(
             ApplicationCost(
-                costs.application, group, costs.at_bayes.threshold, **ends,
-                pvalue=float(pvalues[k]), pvalue_adjusted=float(adjusted[k]),
+                costs.application,
+                group,
+                costs.at_bayes.threshold,
+                **ends,
+                pvalue=float(pvalues[k]),
+                pvalue_adjusted=float(adjusted[k]),
                 verdict="" if math.isnan(adjusted[k]) else verdict,
-                fnmr=mated.estimate, fmr=nonmated.estimate, n_mated=mated.n_comparisons or 0,
-                n_nonmated=nonmated.n_comparisons or 0, n_false_nonmatches=mated.n_errors or 0,
+                fnmr=mated.estimate,
+                fmr=nonmated.estimate,
+                n_mated=mated.n_comparisons or 0,
+                n_nonmated=nonmated.n_comparisons or 0,
+                n_false_nonmatches=mated.n_errors or 0,
                 n_false_matches=nonmated.n_errors or 0,
                 notes=notes_about(mated, nonmated, least),
             )
-        )  # fmt: skip
+        )
     return rows
 
 
@@ -1113,11 +1169,20 @@ def _differences(
         difference = limits[name][0, first] - limits[name][0, second]
         for n, (a, b) in enumerate(pairs):
             low, high = (float(end[n]) for end in at_once)
-            made.append(CostDifference(
-                costs.application, quantity, str(costs.groups[a]), str(costs.groups[b]), float(difference[n]),
-                float(alone[0][n]), float(alone[1][n]), low, high,
-                "" if math.isnan(low) else DIFFERENT if low > 0 or high < 0 else UNDECIDED,
-            ))  # fmt: skip
+            made.append(
+                CostDifference(
+                    costs.application,
+                    quantity,
+                    str(costs.groups[a]),
+                    str(costs.groups[b]),
+                    float(difference[n]),
+                    float(alone[0][n]),
+                    float(alone[1][n]),
+                    low,
+                    high,
+                    "" if math.isnan(low) else DIFFERENT if low > 0 or high < 0 else UNDECIDED,
+                )
+            )
     return made
 
 

@@ -221,11 +221,20 @@ class Stratification:
         ratios = [one.exponential for one in both]
         apart = not ends[1][0] <= ratios[0] <= ends[1][1] and not math.isnan(ratios[0] + ratios[1])
         return StratifiedDifference(
-            self.by, self.strata, self.values[v], self.values[w],
-            ratios[0], *ends[0], pvalues[0], ratios[1], *ends[1], pvalues[1],
-            tuple(self.names[s] for s in shared if order[s] > 0), tuple(self.names[s] for s in shared if order[s] < 0),
+            self.by,
+            self.strata,
+            self.values[v],
+            self.values[w],
+            ratios[0],
+            *ends[0],
+            pvalues[0],
+            ratios[1],
+            *ends[1],
+            pvalues[1],
+            tuple(self.names[s] for s in shared if order[s] > 0),
+            tuple(self.names[s] for s in shared if order[s] < 0),
             bool(apart and (reversed_in_all or verdicts[0] != verdicts[1])),
-        )  # fmt: skip
+        )
 
     @cached_property
     def _fits(self) -> tuple[Fit, Fit]:
@@ -301,9 +310,17 @@ def stratify(cells: Cells, attributes: Sequence[str], by: str, strata: Sequence[
     weights = np.where(shared, n.sum(axis=0), 0).astype(np.float64)
     total = weights.sum()
     return Stratification(
-        by, INTERSECTION.join(strata), cells, tuple(cells.labels[a][k] for k in used), names,
-        value, stratum, n, errors, weights / total if total else weights,
-    )  # fmt: skip
+        by,
+        INTERSECTION.join(strata),
+        cells,
+        tuple(cells.labels[a][k] for k in used),
+        names,
+        value,
+        stratum,
+        n,
+        errors,
+        weights / total if total else weights,
+    )
 
 
 def _log_ratio(fitted: Fit, one: tuple[float, Floats], other: tuple[float, Floats]) -> StudentEstimate:
@@ -495,14 +512,27 @@ def stratified_rates(
     warn_of_contradictions(differences, rate)
     shares = tuple(zip(found.names, found.mix.tolist(), strict=True))
     settings = {
-        "by": by, "strata": others, "at": str(at), "rate": rate, "unit": unit,
+        "by": by,
+        "strata": others,
+        "at": str(at),
+        "rate": rate,
+        "unit": unit,
         "confidence_level": confidence_level,
-    }  # fmt: skip
+    }
     return StratifiedRates(
-        rate, at, comparisons.to_threshold(key), by, found.strata, shares, tuple(found.rates(confidence_level)),
-        tuple(differences), confidence_level, found.cells.n_subjects, settings,
+        rate,
+        at,
+        comparisons.to_threshold(key),
+        by,
+        found.strata,
+        shares,
+        tuple(found.rates(confidence_level)),
+        tuple(differences),
+        confidence_level,
+        found.cells.n_subjects,
+        settings,
         left_out=(*comparisons.left_out, *between),
-    )  # fmt: skip
+    )
 
 
 @dataclass(frozen=True)
@@ -777,14 +807,28 @@ def error_model(
     contradictions = _contradictions(cells, names, confidence_level)
     warn_of_contradictions(contradictions, rate)
     settings = {
-        "attributes": list(names), "at": str(at), "rate": rate, "baseline": bases, "unit": unit,
+        "attributes": list(names),
+        "at": str(at),
+        "rate": rate,
+        "baseline": bases,
+        "unit": unit,
         "confidence_level": confidence_level,
-    }  # fmt: skip
+    }
     return ErrorModel(
-        rate, at, comparisons.to_threshold(key), bases, effects, tuple(_tests(fitted, terms, names)),
-        contradictions, confidence_level, int(cells.n.sum()), int(cells.errors.sum()), cells.n_subjects, settings,
+        rate,
+        at,
+        comparisons.to_threshold(key),
+        bases,
+        effects,
+        tuple(_tests(fitted, terms, names)),
+        contradictions,
+        confidence_level,
+        int(cells.n.sum()),
+        int(cells.errors.sum()),
+        cells.n_subjects,
+        settings,
         left_out=(*comparisons.left_out, *between),
-    )  # fmt: skip
+    )
 
 
 def _require_distinct(design: np.ndarray, terms: list[Term], names: tuple[str, ...]) -> None:
@@ -812,10 +856,20 @@ def _effect(fitted: Fit, term: Term, level: float) -> Effect:
         pvalue, low, high = fitting.separated_ratio(cells, fitted.design, term.contrast, level)
         ends = low, high
     return Effect(
-        term.attribute, term.value, term.baseline, ratio.exponential, *ends,
-        ratio.standard_error, ratio.degrees_of_freedom, pvalue, change.value, *change.interval(level), n, errors,
+        term.attribute,
+        term.value,
+        term.baseline,
+        ratio.exponential,
+        *ends,
+        ratio.standard_error,
+        ratio.degrees_of_freedom,
+        pvalue,
+        change.value,
+        *change.interval(level),
+        n,
+        errors,
         _notes(math.isnan(ratio.value), n, errors),
-    )  # fmt: skip
+    )
 
 
 def _notes(is_lost: bool, n: int, errors: int) -> tuple[Note, ...]:

@@ -171,9 +171,14 @@ def _values_of_groups(by_group: GroupedSide, attributes: Sequence[str]) -> Integ
 
 
 def _count(
-    by_group: GroupedSide, cell: Integers, edge: int, n_subjects: int | None, rate: str,
-    labels: tuple[tuple[str, ...], ...], values: tuple[Integers, Integers],
-) -> Cells:  # fmt: skip
+    by_group: GroupedSide,
+    cell: Integers,
+    edge: int,
+    n_subjects: int | None,
+    rate: str,
+    labels: tuple[tuple[str, ...], ...],
+    values: tuple[Integers, Integers],
+) -> Cells:
     """Count what is in cells, where errors begin, or end, at a position; values: those of either side of each cell."""
     from fastfair.kernels import cell_scores as kernels
     from fastfair.kernels import groups
@@ -422,9 +427,17 @@ def fit_without(cells: Cells, design: Floats, tested: Sequence[int], offset: Flo
     covariance = (axes * np.maximum(values_of, spread)) @ axes.T
     coordinates = (vectors[:, known] * np.sqrt(values[known])).T
     return Fit(
-        cells, design[:, tested], null.kept, null.chances, rows, coordinates, rows.T @ (errors - n * p), covariance,
-        scores, squares,
-    )  # fmt: skip
+        cells,
+        design[:, tested],
+        null.kept,
+        null.chances,
+        rows,
+        coordinates,
+        rows.T @ (errors - n * p),
+        covariance,
+        scores,
+        squares,
+    )
 
 
 def _expit(log_odds: Floats) -> Floats:

@@ -395,9 +395,14 @@ class ComparedSystem:
         points = [rates.at for rates in self.evaluation.rates]
         measured = [self.evaluation.groups.index(group) for group in self.evaluation.measured_groups]
         resampler = Resampler(
-            self.comparisons, points, unit=self.trials.unit, scheme="product", metrics=NO_METRICS, measured=measured,
+            self.comparisons,
+            points,
+            unit=self.trials.unit,
+            scheme="product",
+            metrics=NO_METRICS,
+            measured=measured,
             workers=Workers(self.n_threads),
-        )  # fmt: skip
+        )
         return LinearizedRates(resampler)
 
     def is_held_by_few(self, at: OperatingPoint | None) -> bool:
@@ -643,12 +648,26 @@ def contrasts_of(
             verdict = "first" if (difference < 0) != is_fairer_above(one.name) else "second"
         contrasts.append(
             Contrast(
-                *pair, one.name, one.group, one.at, one.estimate, other.estimate,
-                difference=difference, low=low, high=high, pvalue=test.pvalue, pvalue_adjusted=pvalue,
-                ratio=ratio, ratio_low=ratio_low, ratio_high=ratio_high, not_computable=not_computable, verdict=verdict,
-                notes=joined(one.notes, other.notes, [Note(code) for code in codes]), probe_group=one.probe_group,
+                *pair,
+                one.name,
+                one.group,
+                one.at,
+                one.estimate,
+                other.estimate,
+                difference=difference,
+                low=low,
+                high=high,
+                pvalue=test.pvalue,
+                pvalue_adjusted=pvalue,
+                ratio=ratio,
+                ratio_low=ratio_low,
+                ratio_high=ratio_high,
+                not_computable=not_computable,
+                verdict=verdict,
+                notes=joined(one.notes, other.notes, [Note(code) for code in codes]),
+                probe_group=one.probe_group,
             )
-        )  # fmt: skip
+        )
     return tuple(contrasts)
 
 

@@ -83,8 +83,16 @@ USUAL_METRICS = METRICS_OF_SCANS[:-1]  # of any scores, and of vectors without a
 
 
 _SETTINGS = (
-    "alpha", "eer_method", "p_target", "c_miss", "c_fa", "normalize", "zero_policy", "incomplete_groups", "n_resamples",
-)  # fmt: skip
+    "alpha",
+    "eer_method",
+    "p_target",
+    "c_miss",
+    "c_fa",
+    "normalize",
+    "zero_policy",
+    "incomplete_groups",
+    "n_resamples",
+)
 
 
 _OF_INTERVALS = ("unit", "confidence_level", "method", "alternative", "simultaneous")
@@ -443,9 +451,16 @@ def evaluate(
     (0.5, 0.5)
     """
     request = Request(
-        at=at, measures=measures, metrics=metrics, costs=costs, unit=unit, n_resamples=n_resamples,
-        confidence_level=confidence_level, alternative=alternative, **vars(settings),
-    )  # fmt: skip
+        at=at,
+        measures=measures,
+        metrics=metrics,
+        costs=costs,
+        unit=unit,
+        n_resamples=n_resamples,
+        confidence_level=confidence_level,
+        alternative=alternative,
+        **vars(settings),
+    )
     workers = Workers(n_threads, progress, executor).checked(rng)
     seed = seeds.fixed(rng) if isinstance(comparisons, Embeddings) else rng  # the same one with more pairs kept
     return on_comparisons([comparisons], request, workers, lambda given: evaluated(given[0], request, workers, seed))
@@ -682,10 +697,11 @@ def _metrics(comparisons: Comparisons, request: Request) -> dict[str, Floats]:
     }
     lists = [keys_of(comparisons), *(keys_of(comparisons, k) for k in range(len(comparisons.groups)))]
     found = {
-        name: ratio_costs_of_groups(comparisons) if name == "cllr"
+        name: ratio_costs_of_groups(comparisons)
+        if name == "cllr"
         else np.array([compute[name](keys) if all(keys.sizes) else math.nan for keys in lists], np.float64)
         for name in request.metrics
-    }  # fmt: skip
+    }
     if "eer" in found and found["eer"][0] > 0.5:
         warn(
             f"the EER is {100 * found['eer'][0]:.3g} %, as mated comparisons score lower than non-mated ones: if the "
@@ -721,21 +737,28 @@ def evaluate_at_thresholds(comparisons: Comparisons, thresholds: Sequence[float]
     """
     with held():
         return evaluate(
-            comparisons, [at_threshold(threshold) for threshold in thresholds], [], metrics=[], n_resamples=0,
-            confidence_level=level, settings=EvaluationSettings(incomplete_groups="nan"),
+            comparisons,
+            [at_threshold(threshold) for threshold in thresholds],
+            [],
+            metrics=[],
+            n_resamples=0,
+            confidence_level=level,
+            settings=EvaluationSettings(incomplete_groups="nan"),
             unit="comparison" if comparisons.subjects is None else "subject",
-        )  # fmt: skip
+        )
 
 
 def _standard_errors(listed: Sequence[Entry], resampler: Resampler) -> Floats:
     """Compute the standard errors of rates in closed form; NaN for all else."""
     rates = LinearizedRates(resampler)
-    return np.array([
-        rates.standard_error(entry.name == "fnmr", entry.point, entry.cell)
-        if entry.name in RATES and entry.point is not None
-        else math.nan
-        for entry in listed
-    ])  # fmt: skip
+    return np.array(
+        [
+            rates.standard_error(entry.name == "fnmr", entry.point, entry.cell)
+            if entry.name in RATES and entry.point is not None
+            else math.nan
+            for entry in listed
+        ]
+    )
 
 
 def concentrations(comparisons: Comparisons, at_points: Sequence[Rates]) -> list[dict[bool, tuple[float, Floats]]]:
@@ -767,9 +790,17 @@ def described(entry: Entry, at_points: Sequence[Rates], shares: Sequence[dict[bo
         codes.append(Code.HELD)
     notes = tuple(map(Note, codes if size else [Code.NO_COMPARISONS]))
     return Quantity(
-        entry.name, entry.group, point, value, n_comparisons=size, n_errors=errors, n_subjects=subjects,
-        notes=notes, probe_group=entry.probe_group, concentration=concentrated,
-    )  # fmt: skip
+        entry.name,
+        entry.group,
+        point,
+        value,
+        n_comparisons=size,
+        n_errors=errors,
+        n_subjects=subjects,
+        notes=notes,
+        probe_group=entry.probe_group,
+        concentration=concentrated,
+    )
 
 
 def _not_computable(value: float) -> tuple[Note, ...]:
@@ -779,9 +810,12 @@ def _not_computable(value: float) -> tuple[Note, ...]:
 
 
 def noted_few_subjects(
-    quantities: Sequence[Quantity], at_points: Sequence[Rates], replicates: Floats, resampler: Resampler,
+    quantities: Sequence[Quantity],
+    at_points: Sequence[Rates],
+    replicates: Floats,
+    resampler: Resampler,
     sizes: SampleSizes,
-) -> tuple[Quantity, ...]:  # fmt: skip
+) -> tuple[Quantity, ...]:
     """Note at which FNMRs few subjects cause most of the false matches that hold the threshold.
 
     Parameters

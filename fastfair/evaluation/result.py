@@ -210,9 +210,11 @@ class Evaluation(Evaluated, Result):
         (0.0, 0.5)
         """
         asked = {
-            "confidence_level": confidence_level, "method": method, "alternative": alternative,
+            "confidence_level": confidence_level,
+            "method": method,
+            "alternative": alternative,
             "simultaneous": simultaneous,
-        }  # fmt: skip
+        }
         maker = self.maker
         settings = self.settings | {name: value for name, value in asked.items() if value is not None}
         settings["confidence_level"] = intervals.level(settings["confidence_level"])
@@ -391,9 +393,13 @@ class Evaluation(Evaluated, Result):
             ax.plot([x, x], ndtri([found.low, found.high]), color=color, linewidth=1)
         ax.plot(x, y, "o", color=color, markersize=6, markerfacecolor="white", zorder=5)
         ax.annotate(
-            f"{at.rate.upper()} {per_cent(at.value)}" if at.rate else str(at), (x, y), (5, 5),
-            textcoords="offset points", fontsize="small", zorder=6,
-        )  # fmt: skip
+            f"{at.rate.upper()} {per_cent(at.value)}" if at.rate else str(at),
+            (x, y),
+            (5, 5),
+            textcoords="offset points",
+            fontsize="small",
+            zorder=6,
+        )
 
     @checked
     def plot(
@@ -429,15 +435,24 @@ class Evaluation(Evaluated, Result):
         none = "no errors: the estimate is 0, left of the axis"
         bars = [
             plots.Bar(
-                y, one.estimate, *ends_of(one), is_light=light, instead="no comparisons",
+                y,
+                one.estimate,
+                *ends_of(one),
+                is_light=light,
+                instead="no comparisons",
                 label=none if logarithmic and one.estimate == 0 else of_few if light else about,
             )
             for y, (one, light) in enumerate(zip(found, few, strict=True))
-        ]  # fmt: skip
+        ]
         ax = plots.draw_rows(
-            ax, [group or "all" for group in groups], bars, [plots.Line(found[0].estimate, "all comparisons")],
-            xlabel=f"{METRICS[rate].long_title} at {at}", logarithmic=logarithmic, **kwargs,
-        )  # fmt: skip
+            ax,
+            [group or "all" for group in groups],
+            bars,
+            [plots.Line(found[0].estimate, "all comparisons")],
+            xlabel=f"{METRICS[rate].long_title} at {at}",
+            logarithmic=logarithmic,
+            **kwargs,
+        )
         if self.groups:
             ax.axhline(0.5, color="0.7", linewidth=0.8)
         return ax

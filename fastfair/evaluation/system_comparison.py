@@ -44,9 +44,15 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _LINES = (
-    "blue", "orange, dashed", "purple, dotted", "green, dash-dotted", "grey", "brown, dashed", "red, dotted",
+    "blue",
+    "orange, dashed",
+    "purple, dotted",
+    "green, dash-dotted",
+    "grey",
+    "brown, dashed",
+    "red, dotted",
     "black, dash-dotted",
-)  # fmt: skip
+)
 _MOST_CURVES = 8  # of systems; more cannot be told apart
 _OF_TWO = ({"color": USUAL}, {"color": STANDS_OUT, "linestyle": "--"})
 _SIDE = 380  # of a large panel, in pixels
@@ -228,16 +234,24 @@ class SystemComparison(Result):
                 i, j = self.systems.index(one.first_system), self.systems.index(one.second_system)
                 pvalues[i, j] = pvalues[j, i] = one.pvalue_adjusted
         ranks = ranks_of(
-            [one.estimate for one in each], pvalues, 1 - self.settings["confidence_level"],
+            [one.estimate for one in each],
+            pvalues,
+            1 - self.settings["confidence_level"],
             higher_is_better=is_fairer_above(quantity.name),
-        )  # fmt: skip
+        )
         rows = [
             RankedSystem(
-                one.name, one.group, one.at, system, one.estimate, *ends_of(one), *of_system,
+                one.name,
+                one.group,
+                one.at,
+                system,
+                one.estimate,
+                *ends_of(one),
+                *of_system,
                 probe_group=one.probe_group,
             )
             for system, one, of_system in zip(self.systems, each, ranks, strict=True)
-        ]  # fmt: skip
+        ]
         return tuple(sorted(rows, key=lambda row: row.rank))
 
     def _systems(self) -> dict[str, Evaluation]:
@@ -330,10 +344,14 @@ class SystemComparison(Result):
             usual = f"rank, and those possible at {level} together"
             best = f"{usual}; may be the best"
         bars = [
-            _bar(y, (one.rank, one.best_rank, one.worst_rank) if ranks else (one.estimate, one.low, one.high),
-                 best if one.best_rank == 1 else usual, stands_out=one.best_rank == 1)
+            _bar(
+                y,
+                (one.rank, one.best_rank, one.worst_rank) if ranks else (one.estimate, one.low, one.high),
+                best if one.best_rank == 1 else usual,
+                stands_out=one.best_rank == 1,
+            )
             for y, one in enumerate(ranking)
-        ]  # fmt: skip
+        ]
         label = f"rank by {title}" if ranks else title + (" (%)" if is_rate else "")
         ax = draw_rows(ax, [one.system for one in ranking], bars, xlabel=label, per_cent=False)
         if ranks:
@@ -485,10 +503,12 @@ def _rankings_at(found: SystemComparison, rankings: Rankings, point: OperatingPo
     for name in dict.fromkeys(ranking[0].name for ranking in of_groups):
         each = [{one.system: one for one in ranking} for ranking in of_groups if ranking[0].name == name]
         cells: list[Row] = [
-            [visible(next(iter(of.values())).group or ""),
-             *(Cell(in_words(of[s]), f"rank {possible_ranks(of[s])}") for s in found.systems)]
+            [
+                visible(next(iter(of.values())).group or ""),
+                *(Cell(in_words(of[s]), f"rank {possible_ranks(of[s])}") for s in found.systems),
+            ]
             for of in each
-        ]  # fmt: skip
+        ]
         caption = f"{_at_point(name, point)} of each group, and the ranks that are possible in it"
         tables.append(Table(caption, ["Group", *map(visible, found.systems)], cells))
     return tables
@@ -536,19 +556,27 @@ def _differences(contrasts: Sequence[Contrast], settings: Mapping[str, Any]) -> 
         look = "" if one.verdict in ("first", "second") else "few"
         largest = max(own, default=1.0) if of_measures else farthest
         what = printed_name(one.name) if of_measures else visible(one.group or "all")
-        rows.append([
-            f"{visible(one.first_system)} – {visible(one.second_system)}" if several else what, *values,
-            Cell(drawing=difference(one.difference, one.low, one.high, largest, look=look)),
-            Cell(text, ends, one.notes), p_value(one.pvalue_adjusted), visible(better),
-        ])  # fmt: skip
+        rows.append(
+            [
+                f"{visible(one.first_system)} – {visible(one.second_system)}" if several else what,
+                *values,
+                Cell(drawing=difference(one.difference, one.low, one.high, largest, look=look)),
+                Cell(text, ends, one.notes),
+                p_value(one.pvalue_adjusted),
+                visible(better),
+            ]
+        )
     unit, points = (", %", ", points") if is_rate else ("", "")
     (minuend, subtrahend) = ("first", "second") if several else next(iter(pairs))
     columns: list[str | Column] = [
-        "Systems" if several else "Measure" if of_measures else "Group", f"{minuend}{unit}", f"{subtrahend}{unit}",
+        "Systems" if several else "Measure" if of_measures else "Group",
+        f"{minuend}{unit}",
+        f"{subtrahend}{unit}",
         Column("0 in the middle", "drawing"),
-        f"Difference{points} [{100 * settings['confidence_level']:g} %]", "Adjusted p",
+        f"Difference{points} [{100 * settings['confidence_level']:g} %]",
+        "Adjusted p",
         Column("Better or fairer", "text"),
-    ]  # fmt: skip
+    ]
     of = _at_point("Fairness measures" if len(names) > 1 else contrasts[0].name, contrasts[0].at)
     explanation = OWN_SCALES if of_measures else ""
     caption = f"{of}: {minuend} minus {subtrahend}"
@@ -559,11 +587,14 @@ def _ranking_table(ranking: Sequence[RankedSystem]) -> Table:
     scale = Scale(0.0, float(len(ranking)))
     rows: list[Row] = [
         [
-            visible(one.system), in_words(one), cell(one.rank), possible_ranks(one),
+            visible(one.system),
+            in_words(one),
+            cell(one.rank),
+            possible_ranks(one),
             Cell(drawing=interval(scale, one.rank, one.best_rank, one.worst_rank, look="plain")),
         ]
         for one in ranking
-    ]  # fmt: skip
+    ]
     columns: list[str | Column] = ["System", "Value", "Rank", "Possible ranks"]
     columns.append(Column("From 1, at the left", "drawing"))
     return Table(f"Ranks by {ranking[0].title}", columns, rows, look="measures")
@@ -605,9 +636,10 @@ def _on_differences(contrasts: Sequence[Contrast]) -> list[str]:
         better = visible(one.second_system if one.verdict == "second" else one.first_system)
         if one.group is None and one.name in _SAID:
             told = {
-                "first": f"better: {better}", "second": f"better: {better}",
+                "first": f"better: {better}",
+                "second": f"better: {better}",
                 "undecided": "which system is better is undecided",
-            }.get(one.verdict, "no test is made")  # fmt: skip
+            }.get(one.verdict, "no test is made")
             text, ends = value_and_interval(one.difference, one.low, one.high, is_rate=True)
             said.append(
                 f"{one.title}: {per_cent(one.first)} and {per_cent(one.second)}, a difference of "
@@ -627,10 +659,11 @@ def _on_ranking(ranking: Sequence[RankedSystem]) -> list[str]:
     best = [visible(one.system) for one in ranking if one.best_rank == 1]
     of = ranking[0].title
     told = (
-        f"{best[0]} has the lowest {of}." if len(best) == 1
+        f"{best[0]} has the lowest {of}."
+        if len(best) == 1
         else f"Which of {len(best)} systems has the lowest {of} is undecided: {', '.join(best[:_MOST_SAID])}"
         + (", and others." if len(best) > _MOST_SAID else ".")
-    )  # fmt: skip
+    )
     return [f"{of}, from the lowest: {'; '.join(places)}{more}.", told]
 
 

@@ -127,9 +127,12 @@ class WorstComparisons(Result):
 
     def _columns(self) -> dict[str, list[Any]]:
         columns: dict[str, Sequence[Any]] = {
-            "error": self.error, "score": self.score.tolist(), "distance": self.distance.tolist(),
-            **({} if self.row is None else {"row": self.row}), **self.labels,
-        }  # fmt: skip
+            "error": self.error,
+            "score": self.score.tolist(),
+            "distance": self.distance.tolist(),
+            **({} if self.row is None else {"row": self.row}),
+            **self.labels,
+        }
         return {name: list(column) for name, column in columns.items()}
 
 

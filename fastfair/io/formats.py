@@ -525,8 +525,14 @@ def choose(table: tables.Table, how: HowToRead, kind: Format) -> ScoreTable:
             raise InputError(f"{table.place}: column {name!r} holds the scores, so it cannot be that of {role} as well")
     frame = table.columns([*roles.values()], numbers=[*([] if score is None else [score]), *(quality or ())])
     return ScoreTable(
-        table.place, frame, **chosen, attributes=attributes, quality=quality, lines=table.lines, first=table.first,
-    )  # fmt: skip
+        table.place,
+        frame,
+        **chosen,
+        attributes=attributes,
+        quality=quality,
+        lines=table.lines,
+        first=table.first,
+    )
 
 
 def _read_named(file: ScoreFile, how: HowToRead) -> ScoreTable:
@@ -573,9 +579,16 @@ def read_rows(file: ScoreFile, how: HowToRead) -> ScoreTable:
         frame = _with_scores(text, frame, trials.path)
     samples = kind.samples if kind.samples and _have_one_subject(frame, kind) else None
     return ScoreTable(
-        listing.path, frame, "score" if how.vectors is None else None, label, *kind.sides, kind.subject_pattern,
-        samples=samples, lines=lines, names_samples=kind.of_trials,
-    )  # fmt: skip
+        listing.path,
+        frame,
+        "score" if how.vectors is None else None,
+        label,
+        *kind.sides,
+        kind.subject_pattern,
+        samples=samples,
+        lines=lines,
+        names_samples=kind.of_trials,
+    )
 
 
 def _have_one_subject(frame: pl.DataFrame, kind: Format) -> bool:
@@ -788,44 +801,70 @@ FORMATS: dict[str, Format] = {
         Format("tsv", "named columns", "its header, with tabs", _read_named),
         Format("parquet", "named columns", "`.parquet`", _read_named, suffixes=(".parquet",), is_text=False),
         Format(
-            "bob-csv", "bob's metadata columns and `score`", "columns `bio_ref_…` and `probe_…`", _read_named,
+            "bob-csv",
+            "bob's metadata columns and `score`",
+            "columns `bio_ref_…` and `probe_…`",
+            _read_named,
             columns=(("bio_ref_subject_id", "probe_subject_id"), ("bio_ref_reference_id", "probe_reference_id")),
             attacks=("probe_attack_type", "attack_type"),
         ),
         Format(
-            "bob-4", "claimed identity, real identity, test file, score", f"four {_SCORE_LAST}", read_rows,
-            fields="claimed real test score", sides=("claimed", "real"),
+            "bob-4",
+            "claimed identity, real identity, test file, score",
+            f"four {_SCORE_LAST}",
+            read_rows,
+            fields="claimed real test score",
+            sides=("claimed", "real"),
         ),
         Format(
-            "bob-5", "claimed identity, model, real identity, test file, score", f"five {_SCORE_LAST}", read_rows,
-            fields="claimed model real test score", sides=("claimed", "real"), samples=("model", "test"),
+            "bob-5",
+            "claimed identity, model, real identity, test file, score",
+            f"five {_SCORE_LAST}",
+            read_rows,
+            fields="claimed model real test score",
+            sides=("claimed", "real"),
+            samples=("model", "test"),
         ),
         Format(
-            "voxceleb", "label, enrolment file, test file, in `trials=` or with a score",
-            "the trial list, or the labels", read_rows,
-            fields="label enrol test score", listed="label enrol test", subject_pattern=VOXCELEB_SUBJECT,
+            "voxceleb",
+            "label, enrolment file, test file, in `trials=` or with a score",
+            "the trial list, or the labels",
+            read_rows,
+            fields="label enrol test score",
+            listed="label enrol test",
+            subject_pattern=VOXCELEB_SUBJECT,
         ),
+        Format("enrol-test-score-label", _WHAT_IT_SAYS, "the labels", read_rows, fields="enrol test score label"),
+        Format("enrol-test-label-score", _WHAT_IT_SAYS, "the labels", read_rows, fields="enrol test label score"),
         Format(
-            "enrol-test-score-label", _WHAT_IT_SAYS, "the labels", read_rows, fields="enrol test score label"
-        ),
-        Format(
-            "enrol-test-label-score", _WHAT_IT_SAYS, "the labels", read_rows, fields="enrol test label score"
-        ),
-        Format(
-            "enrol-test-score", f"{_WHAT_IT_SAYS}, with a `subject_pattern`", f"three {_SCORE_LAST}", read_rows,
+            "enrol-test-score",
+            f"{_WHAT_IT_SAYS}, with a `subject_pattern`",
+            f"three {_SCORE_LAST}",
+            read_rows,
             fields="enrol test score",
         ),
         Format(
-            "kaldi", "enrolment, test, `target` or `nontarget`, in `trials=`", "the trial list", read_rows,
+            "kaldi",
+            "enrolment, test, `target` or `nontarget`, in `trials=`",
+            "the trial list",
+            read_rows,
             listed="enrol test target",
         ),
         Format(
-            "matrix", "a row of scores", "`.npy`; `.npz` of two dimensions; text by `format=` alone", _read_matrix,
-            suffixes=(".npy", ".npz"), fits=_is_matrix,
+            "matrix",
+            "a row of scores",
+            "`.npy`; `.npz` of two dimensions; text by `format=` alone",
+            _read_matrix,
+            suffixes=(".npy", ".npz"),
+            fits=_is_matrix,
         ),
         Format(
-            "arrays", "one array for each column", "`.npz` of one dimension", _read_named, suffixes=(".npz",),
+            "arrays",
+            "one array for each column",
+            "`.npz` of one dimension",
+            _read_named,
+            suffixes=(".npz",),
             is_text=False,
         ),
     )
-}  # fmt: skip
+}

@@ -141,9 +141,7 @@ def scan_comparisons(
     ScannedComparisons(2 mated, 2 non-mated, similarity, 3 subjects)
     """
     with files.unchanged():
-        how = HowToRead(
-            score, mated, reference, probe, subject_pattern, metadata, groups, score_kind, layout, policies
-        )  # fmt: skip
+        how = HowToRead(score, mated, reference, probe, subject_pattern, metadata, groups, score_kind, layout, policies)
     if policies.failures != "error" or policies.failure_score is not None:
         raise InputError("a scan takes no comparisons that failed: leave ⟦failures=⟧ out, or use read_comparisons")
     for name, given in (("quality", layout.quality), ("keep", how.keep), ("impostor", layout.impostor)):

@@ -163,10 +163,15 @@ def log_ratio(x: BaseMetric, average: ArrayLike) -> Floats:
 
 
 @measure(
-    of=BOTH_RATES, range=(0, 1), fair_value=1, title="FDR", long_title="Fairness discrepancy rate",
-    families="maximum disparity", source="papers 1 (15), 2 (1-3), 3 (1)",
+    of=BOTH_RATES,
+    range=(0, 1),
+    fair_value=1,
+    title="FDR",
+    long_title="Fairness discrepancy rate",
+    families="maximum disparity",
+    source="papers 1 (15), 2 (1-3), 3 (1)",
     question="How far apart are the two groups with the most different FMRs, and FNMRs?",
-)  # fmt: skip
+)
 @checked
 def fdr(fmr: ArrayLike, fnmr: ArrayLike, alpha: Share = 0.5) -> Floats:
     """Compute the Fairness Discrepancy Rate.
@@ -198,10 +203,15 @@ def fdr(fmr: ArrayLike, fnmr: ArrayLike, alpha: Share = 0.5) -> Floats:
 
 
 @measure(
-    of=BOTH_RATES, range=(1, INF), fair_value=1, title="IR", long_title="Inequity rate",
-    families="maximum disparity", source="papers 1 (12-14), 2 (4-6)",
+    of=BOTH_RATES,
+    range=(1, INF),
+    fair_value=1,
+    title="IR",
+    long_title="Inequity rate",
+    families="maximum disparity",
+    source="papers 1 (12-14), 2 (4-6)",
     question="By which factor does the worst group exceed the best, in FMR and FNMR?",
-)  # fmt: skip
+)
 @checked
 def inequity_rate(fmr: ArrayLike, fnmr: ArrayLike, alpha: Share = 0.5) -> Floats:
     """Compute the Inequity Rate.
@@ -233,10 +243,16 @@ def inequity_rate(fmr: ArrayLike, fnmr: ArrayLike, alpha: Share = 0.5) -> Floats
 
 
 @measure(
-    of=_RATES, range=(0, 1), fair_value=0, title="Gini", long_title="Gini coefficient",
-    aliases="Gini index", families="aggregation", source="papers 1 (16), 2 (7-8), 5 A.1",
+    of=_RATES,
+    range=(0, 1),
+    fair_value=0,
+    title="Gini",
+    long_title="Gini coefficient",
+    aliases="Gini index",
+    families="aggregation",
+    source="papers 1 (16), 2 (7-8), 5 A.1",
     question="How unequally is the rate spread over groups?",
-)  # fmt: skip
+)
 @checked
 def gini(x: ArrayLike) -> Floats:
     """Compute the Gini coefficient, scaled so that it is 1 where one group has all the errors.
@@ -267,11 +283,15 @@ def gini(x: ArrayLike) -> Floats:
 
 
 @measure(
-    of=BOTH_RATES, range=(0, 1), fair_value=0, title="GARBE",
+    of=BOTH_RATES,
+    range=(0, 1),
+    fair_value=0,
+    title="GARBE",
     long_title="Gini aggregation rate for biometric equitability",
-    families="aggregation", source="papers 1 (17-18), 2 (9-10)",
+    families="aggregation",
+    source="papers 1 (17-18), 2 (9-10)",
     question="How unequally are FMR and FNMR spread over groups?",
-)  # fmt: skip
+)
 @checked
 def garbe(fmr: ArrayLike, fnmr: ArrayLike, alpha: Share = 0.5) -> Floats:
     """Compute the Gini Aggregation Rate for Biometric Equitability.
@@ -303,10 +323,15 @@ def garbe(fmr: ArrayLike, fnmr: ArrayLike, alpha: Share = 0.5) -> Floats:
 
 
 @measure(
-    of=("fmr", "fnmr", "tmr", "eer"), range=(0, 0.5), fair_value=0, title="STD", long_title="Standard deviation",
-    families="standard deviation", source="paper 1 (21), table I",
+    of=("fmr", "fnmr", "tmr", "eer"),
+    range=(0, 0.5),
+    fair_value=0,
+    title="STD",
+    long_title="Standard deviation",
+    families="standard deviation",
+    source="paper 1 (21), table I",
     question="How much does the rate scatter about the mean of the groups?",
-)  # fmt: skip
+)
 @checked
 def std(x: ArrayLike) -> Floats:
     """Compute the population standard deviation over groups.
@@ -336,10 +361,15 @@ def std(x: ArrayLike) -> Floats:
 
 
 @measure(
-    of="fmr", range=(1, INF), fair_value=1, title="SER", long_title="Skewed error ratio",
-    families="maximum disparity", source="paper 1 section II-B",
+    of="fmr",
+    range=(1, INF),
+    fair_value=1,
+    title="SER",
+    long_title="Skewed error ratio",
+    families="maximum disparity",
+    source="paper 1 section II-B",
     question="By which factor does the worst group exceed the best?",
-)  # fmt: skip
+)
 @checked
 def skewed_error_ratio(fmr: ArrayLike) -> Floats:
     """Compute the Skewed Error Ratio.
@@ -369,10 +399,15 @@ def skewed_error_ratio(fmr: ArrayLike) -> Floats:
 
 
 @measure(
-    of="fmr", range=(0, INF), fair_value=0, title="MAPE", long_title="Mean absolute percentage error",
-    families="aggregation", source="paper 1 section II-B",
+    of="fmr",
+    range=(0, INF),
+    fair_value=0,
+    title="MAPE",
+    long_title="Mean absolute percentage error",
+    families="aggregation",
+    source="paper 1 section II-B",
     question="How far are groups from the rate of all comparisons, relative to it?",
-)  # fmt: skip
+)
 @checked
 def mape(fmr: ArrayLike, fmr_global: ArrayLike) -> Floats:
     """Compute the mean absolute percentage error of groups' FMRs from the global FMR, as a fraction.
@@ -405,10 +440,17 @@ def mape(fmr: ArrayLike, fmr_global: ArrayLike) -> Floats:
 
 
 @measure(
-    of=BOTH_RATES, range=(0, INF), fair_value=0, title="SED", long_title="Sum of group error differences",
-    aliases="SEDG", families=("standard deviation", "aggregation"), source="paper 1 (8-11)", own_threshold=True,
+    of=BOTH_RATES,
+    range=(0, INF),
+    fair_value=0,
+    title="SED",
+    long_title="Sum of group error differences",
+    aliases="SEDG",
+    families=("standard deviation", "aggregation"),
+    source="paper 1 (8-11)",
+    own_threshold=True,
     question="How far are groups from the overall rates, at the mean of the groups' EER thresholds?",
-)  # fmt: skip
+)
 @checked
 def sed(fmr: ArrayLike, fnmr: ArrayLike, fmr_global: ArrayLike, fnmr_global: ArrayLike) -> Floats:
     """Compute the Sum of Error Differences of each group; its mean and standard deviation over groups are reported.
@@ -442,10 +484,16 @@ def sed(fmr: ArrayLike, fnmr: ArrayLike, fmr_global: ArrayLike, fnmr_global: Arr
 
 
 @measure(
-    of=_BASE, range=(0, INF), fair_value=0, title="group-to-min difference", long_title="Group-to-minimum difference",
-    aliases="G2min difference", families="maximum disparity", source="paper 3 table 1",
+    of=_BASE,
+    range=(0, INF),
+    fair_value=0,
+    title="group-to-min difference",
+    long_title="Group-to-minimum difference",
+    aliases="G2min difference",
+    families="maximum disparity",
+    source="paper 3 table 1",
     question="How far is each group from the best one?",
-)  # fmt: skip
+)
 @checked
 def group_to_min_difference(x: ArrayLike) -> Floats:
     """Compute the difference between each group and the best group.
@@ -476,10 +524,16 @@ def group_to_min_difference(x: ArrayLike) -> Floats:
 
 
 @measure(
-    of=_BASE, range=(0, INF), fair_value=1, title="group-to-average ratio", long_title="Group-to-average ratio",
-    aliases="G2avg ratio", families="aggregation", source="paper 3 table 1",
+    of=_BASE,
+    range=(0, INF),
+    fair_value=1,
+    title="group-to-average ratio",
+    long_title="Group-to-average ratio",
+    aliases="G2avg ratio",
+    families="aggregation",
+    source="paper 3 table 1",
     question="How many times the performance of all comparisons is that of each group?",
-)  # fmt: skip
+)
 @checked
 def group_to_average_ratio(x: ArrayLike, average: ArrayLike) -> Floats:
     """Compute each group's ratio to the average.
@@ -511,11 +565,16 @@ def group_to_average_ratio(x: ArrayLike, average: ArrayLike) -> Floats:
 
 
 @measure(
-    of=_BASE, range=(-INF, INF), fair_value=0, title="group-to-average log ratio",
+    of=_BASE,
+    range=(-INF, INF),
+    fair_value=0,
+    title="group-to-average log ratio",
     long_title="Group-to-average log ratio",
-    aliases="G2avg log ratio", families="aggregation", source="paper 3 table 1",
+    aliases="G2avg log ratio",
+    families="aggregation",
+    source="paper 3 table 1",
     question="How far is each group from the performance of all comparisons, on a logarithmic scale?",
-)  # fmt: skip
+)
 @checked
 def group_to_average_log_ratio(x: ArrayLike, average: ArrayLike) -> Floats:
     """Compute the negative natural logarithm of each group's ratio to the average.
@@ -546,10 +605,16 @@ def group_to_average_log_ratio(x: ArrayLike, average: ArrayLike) -> Floats:
 
 
 @measure(
-    of=_BASE, range=(0, INF), fair_value=0, title="NRB", long_title="Normalised reliability bias",
-    aliases="normalized reliability bias", families="aggregation", source="paper 3 (2)",
+    of=_BASE,
+    range=(0, INF),
+    fair_value=0,
+    title="NRB",
+    long_title="Normalised reliability bias",
+    aliases="normalized reliability bias",
+    families="aggregation",
+    source="paper 3 (2)",
     question="How far are groups from the performance of all comparisons, on average?",
-)  # fmt: skip
+)
 @checked
 def nrb(x: ArrayLike, average: ArrayLike) -> Floats:
     """Compute the Normalised Reliability Bias.
@@ -580,10 +645,15 @@ def nrb(x: ArrayLike, average: ArrayLike) -> Floats:
 
 
 @measure(
-    of=_RATES, range=(1, INF), fair_value=1, title="max-min ratio", long_title="Maximum-minimum ratio",
-    families="maximum disparity", source="paper 5 A.1, NIST FRTE part 8",
+    of=_RATES,
+    range=(1, INF),
+    fair_value=1,
+    title="max-min ratio",
+    long_title="Maximum-minimum ratio",
+    families="maximum disparity",
+    source="paper 5 A.1, NIST FRTE part 8",
     question="By which factor does the worst group exceed the best?",
-)  # fmt: skip
+)
 @checked
 def max_min_ratio(x: ArrayLike) -> Floats:
     """Compute the ratio of the worst group to the best.
@@ -613,10 +683,15 @@ def max_min_ratio(x: ArrayLike) -> Floats:
 
 
 @measure(
-    of=_RATES, range=(1, INF), fair_value=1, title="max-geomean ratio", long_title="Maximum-geometric mean ratio",
-    families="maximum disparity", source="paper 5 A.1, NIST FRTE part 8",
+    of=_RATES,
+    range=(1, INF),
+    fair_value=1,
+    title="max-geomean ratio",
+    long_title="Maximum-geometric mean ratio",
+    families="maximum disparity",
+    source="paper 5 A.1, NIST FRTE part 8",
     question="By which factor does the worst group exceed the geometric mean?",
-)  # fmt: skip
+)
 @checked
 def max_geomean_ratio(x: ArrayLike) -> Floats:
     """Compute the ratio of the worst group to the geometric mean.
@@ -646,10 +721,15 @@ def max_geomean_ratio(x: ArrayLike) -> Floats:
 
 
 @measure(
-    of=_RATES, range=(0, INF), fair_value=0, title="log-geomean sum", long_title="Sum of log-geomean ratios",
-    families="aggregation", source="paper 5 A.1",
+    of=_RATES,
+    range=(0, INF),
+    fair_value=0,
+    title="log-geomean sum",
+    long_title="Sum of log-geomean ratios",
+    families="aggregation",
+    source="paper 5 A.1",
     question="How far are groups from their geometric mean, on a logarithmic scale?",
-)  # fmt: skip
+)
 @checked
 def log_geomean_sum(x: ArrayLike) -> Floats:
     """Sum the groups' distances from their geometric mean, in powers of ten.
@@ -773,10 +853,11 @@ def value_of(measure: Estimand, metric: str, known: Metrics, alpha: float, zero_
         metrics = [known[name] for name in (_RATES if metric == BOTH_RATES else (metric,))]
     if measure.ratio and zero_policy != "keep":
         metrics = [
-            one if one.comparisons is None
+            one
+            if one.comparisons is None
             else replace(one, groups=replace_zeros(one.groups, zero_policy, one.comparisons))
             for one in metrics
-        ]  # fmt: skip
+        ]
     # Functions of this file share what a metric has computed; those of users take arrays.
     given = metrics if measure.function.__module__ == __name__ else [one.groups for one in metrics]
     return compute(measure, given, [one.overall for one in metrics], alpha)

@@ -104,11 +104,13 @@ def _page(results: Sequence[Any], title: str, digests: dict[str, str]) -> str:
     placed = [test for each in evaluations for test in beside.tests_of(each.groups)]
     unseen = [*placed, *(checks if evaluations else ())]  # their plots are not on the page
     chapters = [
-        result._chapter_beside(beside) if result in evaluations
-        else result._chapter_with(()) if result in unseen
+        result._chapter_beside(beside)
+        if result in evaluations
+        else result._chapter_with(())
+        if result in unseen
         else result._chapter()
         for result in results
-    ]  # fmt: skip
+    ]
     main_point = str(evaluations[0].rates[0].at) if evaluations and evaluations[0].rates else None
     cards = [card for check in checks for card in cards_of(check, main_point)]
     pairs = list(zip(results, chapters, strict=True))
@@ -175,9 +177,7 @@ def limits_table(check: Any) -> Table:
         write = per_cent if row.name in IN_PER_CENT else number_with_interval
         verdict = Cell(row.verdict.capitalize(), look=row.verdict)
         numbers = write(row.estimate), write(row.limit)
-        rows.append([
-            visible(row.title), f"{row.relation} {write(row.bound)}", *numbers, verdict, visible(row.reason)
-        ])  # fmt: skip
+        rows.append([visible(row.title), f"{row.relation} {write(row.bound)}", *numbers, verdict, visible(row.reason)])
     columns: list[str | Column] = ["Quantity", "Required", "Estimate", "Limit"]
     columns += [Column("Verdict", "text"), Column("Why", "text")]
     return Table(f"Limits at {100 * check.confidence_level:g} % confidence", columns, rows, look="limits")
@@ -207,10 +207,15 @@ def _card(rows: Sequence[Any], verdict: str, main_point: str | None) -> Card:
     about = f"{'highest' if is_upper else 'lowest'}: {visible(row.group)}" if len(rows) > 1 else "measured"
     written = per_cent(bound) if is_rate else number_with_interval(bound)
     return Card(
-        verdict, _title(rows, main_point), value + unit if value != NONE else NONE, about,
-        _REQUIRED[row.relation].format(written), f"{side} {end}{unit}" if end else "not known", groups,
+        verdict,
+        _title(rows, main_point),
+        value + unit if value != NONE else NONE,
+        about,
+        _REQUIRED[row.relation].format(written),
+        f"{side} {end}{unit}" if end else "not known",
+        groups,
         _drawing(estimate, opposite if shows_opposite else limit, bound),
-    )  # fmt: skip
+    )
 
 
 def _title(rows: Sequence[Any], main_point: str | None) -> str:
@@ -234,9 +239,13 @@ def _drawing(estimate: float, end: float, bound: float) -> str:
 
 
 def render(
-    title: str, chapters: Sequence[Chapter], cards: Sequence[Card], files: Mapping[str, str],
-    numbers: Sequence[Chapter], excluded: Sequence[str],
-) -> str:  # fmt: skip
+    title: str,
+    chapters: Sequence[Chapter],
+    cards: Sequence[Card],
+    files: Mapping[str, str],
+    numbers: Sequence[Chapter],
+    excluded: Sequence[str],
+) -> str:
     """Return the text of a page.
 
     Parameters
@@ -272,9 +281,7 @@ def render(
         "title": visible(title),
         "first": _first_screen(chapters, excluded),
         "cards": cards,
-        "verdicts": " · ".join(
-            f"{n} {one}" for one in VERDICTS if (n := sum(card.verdict == one for card in cards))
-        ),
+        "verdicts": " · ".join(f"{n} {one}" for one in VERDICTS if (n := sum(card.verdict == one for card in cards))),
         "chapters": chapters,
         "notes": notes.listed,
         "method": METHOD,
@@ -283,7 +290,7 @@ def render(
         "settings": _settings(numbers),
         "version": __version__,
         "numbers": _embedded(numbers, files),
-    }  # fmt: skip
+    }
     return str(template.render(content))
 
 
@@ -294,9 +301,10 @@ def _first_screen(chapters: Sequence[Chapter], excluded: Sequence[str]) -> First
     of_groups = [said for one in firsts if one is not largest or len(firsts) < 3 for said in one.groups]
     others = [
         (chapter.title if k == 0 else "", sentence)
-        for chapter in chapters if chapter.first is None
+        for chapter in chapters
+        if chapter.first is None
         for k, sentence in enumerate(chapter.summary)
-    ]  # fmt: skip
+    ]
     facts = [*largest.facts, *(("" if k else "Left out", said) for k, said in enumerate(excluded))]
     return replace(largest, facts=facts, overall=[*largest.overall, *of_groups, *largest.limits, *others])
 
@@ -314,11 +322,13 @@ def _laid_out(table: Table, notes: Notes) -> dict[str, Any]:
         given = [one if isinstance(one, Cell) else Cell(one) for one in row]
         return [
             {
-                "cell": one, "column": column, "letters": notes.letters(one.notes, given[0].text) if one.notes else [],
+                "cell": one,
+                "column": column,
+                "letters": notes.letters(one.notes, given[0].text) if one.notes else [],
                 "look": f"{column.kind} s{column.side} {one.look.replace('not met', 'not-met')}".rstrip(),
             }
             for one, column in zip(given, columns, strict=True)
-        ]  # fmt: skip
+        ]
 
     foot = cells(table.foot) if table.foot else []
     return {"columns": columns, "rows": [cells(row) for row in table.rows], "foot": foot}
@@ -335,9 +345,10 @@ def _settings(chapters: Sequence[Chapter]) -> list[tuple[str, list[tuple[str, st
     ]
     with_settings = [one for one in written if one]
     shared = {
-        name: value for name, value in (with_settings[0].items() if len(with_settings) > 1 else ())
+        name: value
+        for name, value in (with_settings[0].items() if len(with_settings) > 1 else ())
         if all(one.get(name) == value for one in with_settings)
-    }  # fmt: skip
+    }
     listed = [("all results", list(shared.items()))] if shared else []
     for chapter, one in zip(chapters, written, strict=True):
         own = [(name, value) for name, value in one.items() if name not in shared]
@@ -377,11 +388,12 @@ class Notes:
         """Return the letter, the sentence and the rows of each kind."""
         return [
             (
-                letter(k), kind,
+                letter(k),
+                kind,
                 ", ".join(map(visible, rows)) if len(rows) <= _MOST_NAMED else f"{len(rows)} rows, marked {letter(k)}",
             )
             for k, (kind, rows) in enumerate(self._rows.items())
-        ]  # fmt: skip
+        ]
 
 
 def letter(k: int) -> str:

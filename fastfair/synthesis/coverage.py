@@ -90,10 +90,14 @@ class CoverageExperiment:
         """
         m, c, k = (axis.ravel() for axis in np.indices(self.coverage.shape))
         columns: dict[str, Any] = {
-            "method": np.array(self.methods, object)[m], "confidence_level": self.confidence_level[c],
-            "fmr": self.fmr[k], "coverage": self.coverage.ravel(), "standard_error": self.standard_error.ravel(),
-            "width": self.width.ravel(), "truth": self.truth[k],
-        }  # fmt: skip
+            "method": np.array(self.methods, object)[m],
+            "confidence_level": self.confidence_level[c],
+            "fmr": self.fmr[k],
+            "coverage": self.coverage.ravel(),
+            "standard_error": self.standard_error.ravel(),
+            "width": self.width.ravel(),
+            "truth": self.truth[k],
+        }
         return frames.build(columns, backend)
 
     @checked
@@ -239,10 +243,17 @@ def coverage_experiment(
     low, high = np.moveaxis(low, 0, 2), np.moveaxis(high, 0, 2)
     coverage = ((low <= truth) & (truth <= high)).mean(axis=2)
     return CoverageExperiment(
-        methods=names, confidence_level=nominal, fmr=levels, coverage=coverage,
+        methods=names,
+        confidence_level=nominal,
+        fmr=levels,
+        coverage=coverage,
         standard_error=np.sqrt(np.maximum(coverage * (1 - coverage), 0.25 / n_datasets) / n_datasets),
-        width=(high - low).mean(axis=2), truth=truth, threshold=threshold, estimates=estimates, v_statistics=expected,
-    )  # fmt: skip
+        width=(high - low).mean(axis=2),
+        truth=truth,
+        threshold=threshold,
+        estimates=estimates,
+        v_statistics=expected,
+    )
 
 
 class _Ranked(NamedTuple):

@@ -303,10 +303,18 @@ def synthesize_each(
             last = np.partition(scores[free:], held - n_right)[held - n_right]
             threshold = float(np.nextafter(last, -np.inf))
         made[k] = Synthesis(
-            distances=read_only(scores), mated=read_only(np.arange(scores.size) < n_mated),
-            threshold=threshold, fmr=rates[0], fnmr=rates[1], n_steps=n_made, n_accepted=n_accepted,
-            history=read_only(history + abs(n_right / held - held_at)), kind=kind, target=wanted[k], at=held_at,
-        )  # fmt: skip
+            distances=read_only(scores),
+            mated=read_only(np.arange(scores.size) < n_mated),
+            threshold=threshold,
+            fmr=rates[0],
+            fnmr=rates[1],
+            n_steps=n_made,
+            n_accepted=n_accepted,
+            history=read_only(history + abs(n_right / held - held_at)),
+            kind=kind,
+            target=wanted[k],
+            at=held_at,
+        )
 
     with reporting(progress, f"{len(wanted):,} sets") as report:
         run_blocks(make, range(len(wanted)), len(wanted), 1, n_threads, report)
@@ -539,13 +547,25 @@ def biased_system(
     numbers = _factors(written)
     factors = sorted(set(numbers))
     made = synthesize_each(
-        n_mated, n_nonmated, kind, [factor * rate for factor in factors], at=at, n_steps=n_steps,
-        rng=seeds.child(seed, KINDS.index(kind)), n_threads=n_threads, progress=progress,
-    )  # fmt: skip
-    overall = synthesize_each(
-        overall_mated, overall_nonmated, "fmr", [overall_fmr], n_steps=n_steps, rng=seeds.child(seed, len(KINDS)),
+        n_mated,
+        n_nonmated,
+        kind,
+        [factor * rate for factor in factors],
+        at=at,
+        n_steps=n_steps,
+        rng=seeds.child(seed, KINDS.index(kind)),
         n_threads=n_threads,
-    )[0]  # fmt: skip
+        progress=progress,
+    )
+    overall = synthesize_each(
+        overall_mated,
+        overall_nonmated,
+        "fmr",
+        [overall_fmr],
+        n_steps=n_steps,
+        rng=seeds.child(seed, len(KINDS)),
+        n_threads=n_threads,
+    )[0]
     sets = tuple(made[factors.index(number)] for number in numbers)
     return BiasedSystem(written, kind, sets, overall.comparisons())
 
