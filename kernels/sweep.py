@@ -319,13 +319,14 @@ def shares_at(side, summed, limits, order, shares):
     """Find the share of errors of each list at each replicate's own thresholds, in one pass.
 
     side: a `Side`, with a shrinkage for each point; summed: `Summed`, inside of whose ranges no limit lies; limits:
-    (points, 64) int64: the keys below are errors; order: (points * 64,) int64 that sorts them; shares: (points, lists,
-    64) float64, out, NaN where there is no limit or no weight
+    (points, 64) int64: the keys below are errors; order: (points * 64,) int64 that sorts them; shares: (points, k, 64)
+    float64, out, of the last k lists, NaN where there is no limit or no weight
     """
     keys, a, b, scale, end, sizes = side.keys, side.a, side.b, side.scale, side.end, side.sizes
     weights, largest, totals, shrinkage = side.weights, side.largest, side.totals, side.shrinkage
-    start = np.int64(0)
-    for k in range(end.size):
+    first_list = end.size - shares.shape[1]
+    start = end[first_list - 1] if first_list > 0 else np.int64(0)
+    for k in range(first_list, end.size):
         running = _sums(scale)
         count = running[0]
         position, n_passed = start, np.int64(0)
@@ -333,7 +334,7 @@ def shares_at(side, summed, limits, order, shares):
             point, r = event // BLOCK, event % BLOCK
             limit = limits[point, r]
             if limit == NO_LIMIT or totals[k, r] == 0:
-                shares[point, k, r] = np.nan
+                shares[point, k - first_list, r] = np.nan
                 continue
             while n_passed < summed.key.size and summed.key[n_passed] <= limit:
                 count += summed.counts[k, n_passed]
@@ -345,5 +346,5 @@ def shares_at(side, summed, limits, order, shares):
                 _add(a, b, scale, weights, largest, position, stop, running)
                 count = _count(a, b, scale, position, stop, count)
                 position = stop
-            shares[point, k, r] = _share(count, sizes[k], running[r], totals[k, r], shrinkage[k, point])
+            shares[point, k - first_list, r] = _share(count, sizes[k], running[r], totals[k, r], shrinkage[k, point])
         start = end[k]

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
 import numpy as np
 
 from fastfair._lib import memory
-from fastfair._lib.arrays import AnyIntegers, Floats, Indices, Integers, RandomKey
+from fastfair._lib.arrays import AnyIntegers, Flags, Floats, Indices, Integers, RandomKey
 from fastfair._lib.threads import run_blocks
 from fastfair._lib.workers import Arrays, Report, Workers, do_job, reporting
 from fastfair.data import score_keys
@@ -29,14 +29,14 @@ from fastfair.error_rates.operating_points import OperatingPoint, threshold_key
 from fastfair.error_rates.score_metrics import exact_costs, ratio_cost
 from fastfair.errors import InputError
 
-from . import scanned_pairs  # noqa: F401 - registers its kind of source
+from . import scanned_pairs, vector_sides  # noqa: F401 - register their kinds of source
 from .dependence import ENOUGH_PAIRS, CountModel, count_models, effective_size
 from .error_lists import ErrorLists, Shrinkage, find_shrinkage, make_lists, shrinkage_of
-from .pair_source import SortedComparisons, TooFewKeptError, Totals, side_of
+from .pair_source import Classes, SortedComparisons, TooFewKeptError, Totals, side_of
 from .units import BLOCK, Units
 
 if TYPE_CHECKING:
-    from fastfair.kernels.sweep import Side, Summed
+    from fastfair.kernels.sweep import Side
 
 _UNFINISHED = "unfinished"  # the name of a further array: which replicates need more than was at hand
 _EER_METHODS = {"nearest": 0, "nearest-max": 1, "interpolated": 2, "convex-hull": 0}  # whose hull is another kernel's
@@ -79,7 +79,7 @@ class BlockSweep:
 
     Parameters
     ----------
-    resampler : Engine
+    engine : Engine
         What replicates are drawn of.
 
     Attributes
@@ -88,156 +88,142 @@ class BlockSweep:
         The weights of units, to be written before each block.
     """
 
-    def __init__(self, resampler: Any) -> None:
-        self._resampler = resampler
-        x, y = resampler.x, resampler.y
-        n_points, n_metrics = len(resampler.points), 1 + resampler.n_groups
-        self.weights = resampler.units.new_weights()
+    def __init__(self, engine: Any) -> None:
+        self._engine, self.weights = engine, engine.units.new_weights()
+        n_metrics = 1 + engine.n_groups
+        self._eer, self._eer_keys = np.full((n_metrics, BLOCK), np.nan), np.empty((n_metrics, BLOCK), np.int64)
         self._take_lists()
-        self._eer = np.full((n_metrics, BLOCK), np.nan)
-        self._eer_keys = np.empty((n_metrics, BLOCK), np.int64)
-        self._costs = np.empty((n_metrics, BLOCK))
-        self._of_hull = np.empty((n_metrics, BLOCK))
-        self._rates = np.empty((n_points, y.end.size, BLOCK)), np.empty((n_points, x.end.size, BLOCK))
-        self._first_lists = 0, resampler.first_fmr
 
     def _take_lists(self) -> None:
         """Take the lists as they are now."""
-        resampler = self._resampler
-        self._lists = y, x = resampler.y, resampler.x
-        self._x, self._y = (
-            lists.side(self.weights, np.zeros((lists.end.size, BLOCK), lists.source.total_type), shrinkage)
-            for lists, shrinkage in ((x, resampler.shrinkage.nonmated), (y, resampler.shrinkage.mated))
-        )
-        chunks = int(np.diff(x.end, prepend=0).max()) // BLOCK + 1 if resampler.need_eer else 0
-        self._x_sums = np.empty((chunks, BLOCK), np.int64)
-        self._y_sums = np.empty((chunks, BLOCK), np.int64)
+        engine = self._engine
+        self._lists: Classes[ErrorLists] = engine.error_lists
+        shrinkage = engine.shrinkage.mated, engine.shrinkage.nonmated
+        self._sides = Classes(*map(self._side_of, self._lists, shrinkage))
+        chunks = int(np.diff(self._lists.nonmated.end, prepend=0).max()) // BLOCK + 1 if engine.need_eer else 0
+        self._sums = np.empty((2, chunks, BLOCK), np.int64)
 
-    def compute(self, out: dict[str, Floats], totals: tuple[Totals, Totals], number: int = 0) -> None:
+    def _side_of(self, lists: ErrorLists, shrinkage: Floats) -> Side:
+        totals = np.zeros((lists.end.size, BLOCK), lists.source.total_type)
+        return lists.side(self.weights, totals, shrinkage)
+
+    def compute(self, out: dict[str, Floats], totals: Classes[Totals], number: int = 0) -> None:
         """Compute a block from the weights.
 
         Parameters
         ----------
         out : dict of (..., 64) ndarray
-            The arrays of `Resampler.shapes` by name, to be filled.
-        totals : tuple of Totals
-            What weighs all mated, and all non-mated, comparisons.
+            The arrays of `Engine.shapes` by name, to be filled.
+        totals : Classes of Totals
+            What weighs all comparisons.
         number : int
             The number of the block by which these know it.
         """
         while not self._sweep(out, totals, number):
-            self._resampler.keep_more(self._lists)
+            self._engine.keep_more(self._lists)
             self._take_lists()
 
-    def _sweep(self, out: dict[str, Floats], totals: tuple[Totals, Totals], number: int) -> bool:
-        """Compute a block of 64 replicates from their weights, and tell whether lists reach far enough."""
-        from fastfair.kernels import sweep
-
-        weights = self.weights
-        largest = int(weights.max(initial=1))
-        x, y = self._x, self._y = tuple(side._replace(largest=largest) for side in (self._x, self._y))
-        for of_class, side in zip(totals, (y, x), strict=True):
-            of_class.weigh(number, weights, largest, side.totals)
-        self._summed = tuple(
-            sweep.NONE_SUMMED if lists.ranges is None else lists.ranges.in_replicates(weights, largest)
-            for lists in self._lists
-        )
+    def _sweep(self, out: dict[str, Floats], totals: Classes[Totals], number: int) -> bool:
+        """Compute a block of 64 replicates from their weights, and return whether lists reach far enough."""
+        largest = int(self.weights.max(initial=1))
+        self._sides = Classes(*(side._replace(largest=largest) for side in self._sides))
+        for of_class, side in zip(totals, self._sides, strict=True):
+            of_class.weigh(number, self.weights, largest, side.totals)
+        self._summed = Classes(*(lists.summed(self.weights, largest) for lists in self._lists))
         self._has_equal_errors = False
         # Rates come first: in a first run, another process compiles the kernels of EERs and costs meanwhile.
         return self._find_rates(out) and self._find_metrics(out, totals, number)
 
     def _find_equal_errors(self) -> bool:
-        """Find the EERs of the block and their keys, once; tell whether lists reach far enough."""
+        """Find the EERs of the block and their keys, once; return whether lists reach far enough."""
         from fastfair.kernels import replicated_eer
 
-        resampler = self._resampler
+        engine = self._engine
         self._has_equal_errors = self._has_equal_errors or bool(
             replicated_eer.equal_error_rates(
-                *self._shrunk("eer"), resampler.guesses, _EER_METHODS[resampler.eer_method],
-                self._x_sums, self._y_sums, self._eer, self._eer_keys,
+                *self._shrunk("eer"), engine.guesses, _EER_METHODS[engine.metrics.eer_method], *self._sums,
+                self._eer, self._eer_keys,
             )
         )  # fmt: skip
         return self._has_equal_errors
 
-    def _find_metrics(self, out: dict[str, Floats], totals: tuple[Totals, Totals], number: int) -> bool:
-        """Compute what has no operating point, and tell whether lists reach far enough."""
+    def _find_metrics(self, out: dict[str, Floats], totals: Classes[Totals], number: int) -> bool:
+        """Compute what has no operating point, and return whether lists reach far enough."""
         from fastfair.kernels import replicated_cost
 
-        resampler = self._resampler
-        if resampler.need_eer and not self._find_equal_errors():
+        engine, costs = self._engine, self._engine.metrics.costs
+        if engine.need_eer and not self._find_equal_errors():
             return False
-        if resampler.hull_eer:
-            self._read_hull("eer", out["eer"])
-        elif "eer" in out:
-            out["eer"][:] = self._eer
+        if "eer" in out:
+            out["eer"][:] = self._read_hull("eer") if engine.hull_eer else self._eer
         if "min_cllr" in out:
-            self._read_hull("min_cllr", out["min_cllr"])
+            out["min_cllr"][:] = self._read_hull("min_cllr")
         if "cllr" in out:
             out["cllr"][:] = self._cllr(totals, number)
         if "min_dcf" in out:
-            costs = resampler.costs
+            least, of_data = np.empty_like(self._eer), engine.least_costs * costs.unit
             if not replicated_cost.least_costs(
-                *self._shrunk("min_dcf"), costs.miss, costs.false_match, resampler.least_costs * costs.unit, self._costs
-            ):
+                *self._shrunk("min_dcf"), costs.miss, costs.false_match, of_data, least
+            ):  # fmt: skip
                 return False
-            out["min_dcf"][:] = self._costs / costs.unit
+            out["min_dcf"][:] = least / costs.unit
         return True
 
     def _find_rates(self, out: dict[str, Floats]) -> bool:
-        """Compute thresholds, and rates at them, and tell whether lists reach far enough."""
+        """Compute thresholds, and rates at them, and return whether lists reach far enough."""
         from fastfair.kernels import sweep
 
-        if not self._resampler.points:
+        engine = self._engine
+        if not engine.points:
             return True
-        x, y = self._x, self._y
         thresholds = self._find_thresholds()
         if thresholds is None:
             return False
         missing = thresholds == sweep.NO_LIMIT
-        found = score_keys.decode(np.where(missing, 0, thresholds).astype(x.keys.dtype)).astype(np.float64)
-        sign = -1 if self._resampler.score_kind == "distance" else 1
-        out["threshold"][:] = np.where(missing, np.nan, 0.0 + sign * found)
-        of_classes = zip(
-            self._lists, (y, x), self._summed, self._first_lists, self._rates, ("fnmr", "fmr"), strict=True
-        )
-        for lists, side, summed, first, shares, name in of_classes:
+        scores = self._decode(thresholds, missing)
+        out["threshold"][:] = np.where(missing, np.nan, 0.0 + (-scores if engine.score_kind == "distance" else scores))
+        of_classes = zip(self._lists, self._sides, self._summed, (0, engine.first_fmr), ("fnmr", "fmr"), strict=True)
+        for lists, side, summed, first_list, name in of_classes:
             limits = np.where(missing, thresholds, lists.limits(thresholds))
             if not lists.reach(limits):
                 return False
-            if first == lists.end.size:
-                continue
-            order = np.argsort(limits, axis=None, kind="stable")
-            if first > 0:
-                side, summed, shares = _without_first(side, summed, shares)
-            sweep.shares_at(side, summed, limits, order, shares)
-            out[name][:, first:] = shares
+            if first_list < lists.end.size:
+                shares = np.empty((limits.shape[0], lists.end.size - first_list, BLOCK))
+                sweep.shares_at(side, summed, limits, np.argsort(limits, axis=None, kind="stable"), shares)
+                out[name][:, first_list:] = shares
         return True
 
+    def _decode(self, keys: Integers, missing: Flags) -> Floats:
+        """Return the scores of keys, and anything for those that are missing."""
+        of_scores = np.where(missing, 0, keys).astype(self._lists.nonmated.keys.dtype)
+        return score_keys.decode(of_scores).astype(np.float64)
+
     def _shrunk(self, name: str) -> tuple[Side, Side]:
-        """Return the non-mated and the mated side with weights shrunk for a metric."""
-        mated, nonmated = self._resampler.shrinkage.metrics[name]
-        return self._x._replace(shrinkage=nonmated), self._y._replace(shrinkage=mated)
+        """Return the non-mated and the mated side, as kernels take them, with weights shrunk for a metric."""
+        of_classes = zip(self._sides, self._engine.shrinkage.metrics[name], strict=True)
+        mated, nonmated = (side._replace(shrinkage=shrinkage) for side, shrinkage in of_classes)
+        return nonmated, mated
 
     def _find_thresholds(self) -> Integers | None:
         """Find the (points, 64) threshold keys of a block; None where lists do not reach far enough."""
         from fastfair.kernels import sweep
 
-        points, lowest = self._resampler.points, self._resampler.lowest_key
+        points, lowest = self._engine.points, self._engine.lowest_key
         thresholds = np.empty((len(points), BLOCK), np.int64)
         for rule in dict.fromkeys(point.rule for point in points):
-            places = np.array([k for k, point in enumerate(points) if point.rule is rule])
-            found = rule.keys_in_block(self, places)
-            if found is None:
+            of_rule = np.array([k for k, point in enumerate(points) if point.rule is rule])
+            keys = rule.keys_in_block(self, of_rule)
+            if keys is None:
                 return None
-            thresholds[places] = found
+            thresholds[of_rule] = keys
         if lowest is not None:  # no threshold accepts comparisons that failed
             given = np.array([point.is_given for point in points])[:, None]
             return np.where((thresholds == sweep.NO_LIMIT) | given, thresholds, np.maximum(thresholds, lowest))
         return thresholds
 
-    def given(self, places: Indices) -> Integers:
+    def given(self, points: Indices) -> Integers:
         """Return the (points, 1) keys of thresholds in the data."""
-        return self._resampler.thresholds[places, None]
+        return self._engine.thresholds[points, None]
 
     def at_equal_error(self) -> Integers | None:
         """Return the (64,) keys of the EER; None where lists do not reach far enough."""
@@ -249,85 +235,82 @@ class BlockSweep:
 
         if not self._find_equal_errors():
             return None
-        keys, of_lists = self._eer_keys[1 + self._resampler.measured], self._resampler.x.keys
+        keys, of_lists = self._eer_keys[1 + self._engine.measured], self._lists.nonmated.keys
         missing = (keys <= score_keys.failed_key(of_lists)).any(axis=0)  # or there are no comparisons
-        similarities = score_keys.decode(np.where(missing, 0, keys).astype(of_lists.dtype)).astype(np.float64)
-        means = score_keys.first_keys_at_least(similarities.mean(axis=0), of_lists).astype(np.int64)
+        means = score_keys.first_keys_at_least(self._decode(keys, missing).mean(axis=0), of_lists).astype(np.int64)
         return np.where(missing, sweep.NO_LIMIT, means)
 
-    def at_rates(self, mated: bool, places: Indices) -> Integers | None:
+    def at_rates(self, mated: bool, points: Indices) -> Integers | None:
         """Find the (points, 64) keys at which FNMRs, or FMRs, are held; None where lists do not reach far enough."""
         from fastfair.kernels import sweep
 
-        k, rates = 0 if mated else 1, self._resampler.rates[places]
-        side, lists, summed = (self._y, self._x)[k], self._lists[k], self._summed[k]
+        rates, lists = self._engine.rates[points], self._lists.of(mated)
         ascending = np.argsort(rates, kind="stable")
-        errors = side.first(places[ascending])
-        positions = np.empty((places.size, BLOCK), np.int64)
-        sweep.first_beyond(errors, summed, rates[ascending], positions)
+        errors = self._sides.of(mated).first(points[ascending])
+        positions = np.empty((points.size, BLOCK), np.int64)
+        sweep.first_beyond(errors, self._summed.of(mated), rates[ascending], positions)
         too_short = not lists.complete and (positions == errors.keys.size).any()
         if too_short or (positions == sweep.INSIDE_RANGE).any():
             return None
-        at = np.minimum(positions, errors.keys.size - 1)  # at the end where shares round
-        keys = errors.keys[at].astype(np.int64)
-        found = np.empty_like(keys)
-        # The non-mated score there is the first that must be rejected: the threshold is the next float above it.
-        found[ascending] = np.where(positions < 0, sweep.NO_LIMIT, keys if mated else -keys)
-        return found
+        # At the end where shares round. The non-mated score there is the first that must be rejected: the threshold is
+        # the next float above it.
+        keys = errors.keys[np.minimum(positions, errors.keys.size - 1)].astype(np.int64)
+        thresholds = np.empty_like(keys)
+        thresholds[ascending] = np.where(positions < 0, sweep.NO_LIMIT, keys if mated else -keys)
+        return thresholds
 
-    def _read_hull(self, name: str, values: Floats) -> None:
+    def _read_hull(self, name: str) -> Floats:
         from fastfair.kernels import replicated_hull
 
         what = replicated_hull.EQUAL_ERROR if name == "eer" else replicated_hull.MIN_CLLR
-        replicated_hull.hull_figures(*self._shrunk(name), *self._resampler.blocks, what, self._of_hull)
-        values[:] = self._of_hull
+        values = np.empty_like(self._eer)
+        replicated_hull.hull_figures(*self._shrunk(name), *self._engine.blocks, what, values)
+        return values
 
-    def _cllr(self, totals: tuple[Totals, Totals], number: int) -> Floats:
-        resampler, means = self._resampler, []
-        shrinkages = resampler.shrinkage.metrics["cllr"]
-        for of_class, side, mean, shrinkage in zip(
-            totals, (self._y, self._x), resampler.mean_costs, shrinkages, strict=True
-        ):
-            of_lists = of_class.cost(number, self.weights, shrinkage.size)
+    def _cllr(self, totals: Classes[Totals], number: int) -> Floats:
+        engine, means = self._engine, []
+        of_classes = zip(totals, self._sides, engine.mean_costs, engine.shrinkage.metrics["cllr"], strict=True)
+        for of_class, side, mean, shrinkage in of_classes:
+            costs = of_class.cost(number, self.weights, shrinkage.size)
             with np.errstate(invalid="ignore"):
-                weighted = of_lists / side.totals[: shrinkage.size]
+                weighted = costs / side.totals[: shrinkage.size]
             means.append(((1 - shrinkage) * mean)[:, None] + shrinkage[:, None] * weighted)
-        return ratio_cost(resampler.p_target, *means)
-
-
-def _without_first(side: Side, summed: Summed, shares: Floats) -> tuple[Side, Summed, Floats]:
-    """Return all lists but the first, and room for their shares."""
-    start = side.end[0]
-    keys, a, b = side.keys[start:], side.a[start:], side.b[start:]
-    side = side._replace(
-        keys=keys, a=a, b=b, end=side.end[1:] - start, sizes=side.sizes[1:], totals=side.totals[1:],
-        shrinkage=side.shrinkage[1:],
-    )  # fmt: skip
-    if summed.key.size:
-        summed = summed._replace(counts=summed.counts[1:], weights=summed.weights[1:])
-    return side, summed, np.empty((shares.shape[0], shares.shape[1] - 1, BLOCK))
+        return ratio_cost(engine.metrics.p_target, *means)
 
 
 class Engine(ABC):
-    """Draws replicates of comparisons whose lists, thresholds and shrinkage a subclass has found."""
+    """Draws replicates of comparisons whose lists, thresholds and shrinkage a subclass has found.
+
+    Attributes
+    ----------
+    units : Units
+        The units that are drawn.
+    error_lists : Classes of ErrorLists
+        The mated and the non-mated comparisons near the errors.
+    metrics : Metrics
+        What to compute besides the rates at the operating points.
+    """
 
     units: Units
-    y: ErrorLists
-    x: ErrorLists
+    error_lists: Classes[ErrorLists]
     points: Sequence[OperatingPoint]
-    metrics: tuple[str, ...]
+    metrics: Metrics
     cells: tuple[tuple[int, int], ...]
     n_groups: int
-    _own: ClassVar[tuple[str, ...]]  # attributes that others do not need to draw replicates, unless lists are too short
+    _not_sent: ClassVar[tuple[str, ...]]  # attributes that others need only where lists are too short
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in vars(self).items() if name not in self._own}
+        return {name: value for name, value in vars(self).items() if name not in self._not_sent}
 
     @abstractmethod
     def _keep_more(self) -> None:
         """Make lists of more comparisons than these."""
 
-    def keep_more(self, lists: tuple[ErrorLists, ErrorLists]) -> None:
+    def lists(self, mated: bool) -> ErrorLists:
+        """Return the mated, or the non-mated, lists."""
+        return self.error_lists.of(mated)
+
+    def keep_more(self, lists: Classes[ErrorLists]) -> None:
         """Keep more comparisons than these lists do, which a replicate found too short.
 
         Raises
@@ -335,10 +318,10 @@ class Engine(ABC):
         TooFewKeptError
             In workers that were given the lists alone.
         """
-        if self._own[0] not in vars(self):
+        if self._not_sent[0] not in vars(self):
             raise TooFewKeptError
         with _lock:
-            if self.y is lists[0] and self.x is lists[1]:
+            if self.error_lists is lists:
                 self._keep_more()
 
     def replicate(
@@ -369,45 +352,41 @@ class Engine(ABC):
         totals = self._totals(range(first, first + n_resamples), key, workers)
         return self._run(n_resamples, _Blocks(self, totals, key, first), workers)
 
-    def _totals(self, replicates: range, key: RandomKey, workers: Workers) -> tuple[Totals, Totals]:
-        """Return what weighs all mated, and all non-mated, comparisons in blocks of some replicates."""
-        y, x = self.y.source, self.x.source
+    def _totals(self, replicates: range, key: RandomKey, workers: Workers) -> Classes[Totals]:
+        """Return what weighs all comparisons in blocks of some replicates."""
+        sides = [lists.source for lists in self.error_lists]
         starts = range(replicates.start, replicates.stop, BLOCK)
-        n_costs = 1 + self.n_groups if "cllr" in self.metrics else 0
-        done, n = 0, int(y.sizes[0] + x.sizes[0])
-        with reporting(workers.progress, "total weights") if y.in_passes else nullcontext() as report:
+        n_costs = 1 + self.n_groups if "cllr" in self.metrics.names else 0
+        done, n = 0, int(sum(side.sizes[0] for side in sides))
+        with reporting(workers.progress, "total weights") if sides[0].in_passes else nullcontext() as report:
 
-            def told(n_more: int) -> None:
+            def report_more(n_more: int) -> None:
                 nonlocal done
                 done += n_more
                 if report is not None:
                     report(done, n)
 
-            of_mated, of_nonmated = (side.totals(self.units, starts, key, n_costs, told) for side in (y, x))
-        return of_mated, of_nonmated
+            return Classes(*(side.totals(self.units, starts, key, n_costs, report_more) for side in sides))
 
     @property
     def shapes(self) -> dict[str, tuple[int, ...]]:
         """Names of the arrays in which replicates are computed, with the shape that each has in one replicate."""
-        n_points, n_metrics = len(self.points), 1 + self.n_groups
-        return {
-            "threshold": (n_points,),
-            "fmr": (n_points, self.x.end.size),
-            "fnmr": (n_points, self.y.end.size),
-        } | dict.fromkeys(self.metrics, (n_metrics,))
+        n_points, (mated, nonmated) = len(self.points), self.error_lists
+        rates = {"threshold": (n_points,), "fmr": (n_points, nonmated.end.size), "fnmr": (n_points, mated.end.size)}
+        return rates | dict.fromkeys(self.metrics.names, (1 + self.n_groups,))
 
     def _run(self, n: int, job: _Blocks, workers: Workers) -> Replicates:
         """Compute n replicates block by block, with several blocks at a time."""
         size = 8 * _padded(n) * sum(int(np.prod(shape)) for shape in self.shapes.values())
         would_do = "use fewer resamples, operating points or groups (pairs of groups count, too)"
         memory.require(2 * size, f"{n:,} replicates of all rates", would_do)  # what is made of them is as large
-        found = {name: np.empty((*shape, n)) for name, shape in self.shapes.items()}
+        replicates = {name: np.empty((*shape, n)) for name, shape in self.shapes.items()}
         unfinished: list[int] = []
 
         def take(steps: range, arrays: Arrays) -> None:
             unfinished.extend(steps[k] for k in np.flatnonzero(arrays.pop(_UNFINISHED)[::BLOCK]) * BLOCK)
             for name, array in arrays.items():
-                found[name][..., steps.start : steps.stop] = array
+                replicates[name][..., steps.start : steps.stop] = array
 
         def finish(start: int) -> None:
             steps = range(start, min(start + BLOCK, n))
@@ -415,8 +394,8 @@ class Engine(ABC):
 
         do_job(job, n, BLOCK, workers, f"{n:,} replicates", take)
         run_blocks(finish, tuple(unfinished), n, BLOCK, workers.n_threads, None)  # here, where all data are
-        metrics = {name: found[name] for name in self.metrics}
-        return Replicates(found["threshold"], found["fmr"], found["fnmr"], metrics, self.cells)
+        threshold, fmr, fnmr = (replicates.pop(name) for name in ("threshold", "fmr", "fnmr"))
+        return Replicates(threshold, fmr, fnmr, replicates, self.cells)
 
 
 @dataclass(frozen=True, eq=False)
@@ -427,38 +406,38 @@ class _Blocks:
 
     Attributes
     ----------
-    resampler : Engine
+    engine : Engine
         What to compute.
-    totals : tuple of Totals
-        What weighs all mated, and all non-mated, comparisons.
+    totals : Classes of Totals
+        What weighs all comparisons.
     key : (2,) ndarray of uint32, or None
         Key of the random stream that draws units; None to leave each unit out in its turn.
     first : int
         Number of the first replicate drawn.
     """
 
-    resampler: Engine
-    totals: tuple[Totals, Totals]
+    engine: Engine
+    totals: Classes[Totals]
     key: RandomKey | None = None
     first: int = 0
     _free: list[BlockSweep] = field(default_factory=list)  # working memory, which the next thread or part uses again
 
     def __reduce__(self) -> tuple[type, tuple[Any, ...]]:
-        return _Blocks, (self.resampler, self.totals, self.key, self.first)
+        return _Blocks, (self.engine, self.totals, self.key, self.first)
 
     def run(self, steps: range, n_threads: int | None, told: Report | None) -> Arrays:
         """Compute replicates from a block on, and mark those that need comparisons that were not sent along."""
         n = len(steps)
-        out = {name: np.full((*shape, _padded(n)), np.nan) for name, shape in self.resampler.shapes.items()}
+        out = {name: np.full((*shape, _padded(n)), np.nan) for name, shape in self.engine.shapes.items()}
         unfinished = np.zeros(n, np.bool_)
 
         def block(start: int) -> None:
             try:
                 sweep = self._free.pop()
             except IndexError:
-                sweep = BlockSweep(self.resampler)
+                sweep = BlockSweep(self.engine)
             parts = {name: array[..., start : start + BLOCK] for name, array in out.items()}
-            first, units = steps.start + start, self.resampler.units
+            first, units = steps.start + start, self.engine.units
             if self.key is None:
                 units.leave_one_out(first, sweep.weights)
             else:
@@ -473,11 +452,16 @@ class _Blocks:
         return {name: array[..., :n] for name, array in out.items()} | {_UNFINISHED: unfinished}
 
 
-# Of memory, at the peak: for a comparison, for a run of those of one unit in one list, for a comparison that a list
-# keeps, for its cost in Cllr, and for that in min Cllr.
-_BYTES, _BYTES_OF_A_RUN, _BYTES_KEPT, _BYTES_OF_A_COST, _BYTES_OF_COSTS = 8, 16, 12, 8, 48
-# Times as many comparisons are kept as the estimates need, as many standard deviations more, and as many at least.
-_SPARE, _SPARE_DEVIATIONS, _LEAST_KEPT = 1.5, 8, 2**13
+# Bytes of memory, at the peak:
+_BYTES = 8  # for a comparison,
+_BYTES_OF_A_RUN = 16  # for a run of those of one unit in one list,
+_BYTES_KEPT = 12  # for a comparison that a list keeps,
+_BYTES_OF_A_COST = 8  # for its cost in Cllr,
+_BYTES_OF_COSTS = 48  # and for that in min Cllr
+# Keep 1.5 times the need of the estimates, plus 8 standard deviations, at least 8,192.
+_SPARE = 1.5
+_SPARE_DEVIATIONS = 8
+_LEAST_KEPT = 2**13
 Metric = Literal["eer", "min_dcf", "cllr", "min_cllr"]
 METRICS: tuple[Metric, ...] = get_args(Metric)
 
@@ -537,7 +521,7 @@ class Resampler(Engine):
         The units that are drawn.
     cells : tuple of tuple of int
         Pairs of different groups that have non-mated comparisons.
-    y, x : ErrorLists
+    error_lists : Classes of ErrorLists
         Mated and non-mated comparisons: of all, of each group, and the non-mated ones of each of `cells`.
     thresholds : (points,) ndarray of int64
         Threshold key of each operating point in the data.
@@ -557,7 +541,7 @@ class Resampler(Engine):
     """
 
     first_fmr = 0
-    _own = "comparisons", "_sources", "_sides", "_complete"
+    _not_sent = "comparisons", "_kept", "_sides", "_complete"
 
     def __init__(
         self,
@@ -571,47 +555,51 @@ class Resampler(Engine):
         with_groups: bool = True,
         workers: Workers = Workers(),  # noqa: B008 - frozen
     ) -> None:
-        self.comparisons = comparisons
+        self.comparisons, self.score_kind = comparisons, comparisons.score_kind
         # Kept, as other processes get what was drawn without the comparisons.
         self.no_unit_left_out = comparisons.lacks.get("units left out", "")
-        self.points = tuple(points)
+        self.points, self.metrics, self.measured = tuple(points), metrics, np.asarray(measured, np.intp)
         self.rates = np.array([point.value for point in points], np.float64)
-        self.metrics, self.eer_method, self.costs = metrics.names, metrics.eer_method, metrics.costs
-        self.p_target = metrics.p_target
-        self.measured = np.asarray(measured, np.intp)
-        n_groups = len(comparisons.groups) if with_groups else 0
-        self.score_kind = comparisons.score_kind
+        self.n_groups = len(comparisons.groups) if with_groups else 0
         self.units = Units.of_comparisons(comparisons, unit)
-        self.n_groups = n_groups
-        self.cells = different_groups(comparisons) if n_groups else ()
-        self._sources = self._sorted(True), self._sorted(False)
-        whose = {point.rule.eers for point in points} | {"groups" if "eer" in metrics.names else ""}
-        self.need_eer = whose != {""}
-        self.eer_lists = 1 + n_groups if "groups" in whose else 1
+        self.cells = different_groups(comparisons) if self.n_groups else ()
+        self._kept = Classes(self._sorted(True), self._sorted(False))
+        of_eers = {point.rule.eers for point in points} | {"groups" if "eer" in metrics.names else ""}
+        self.need_eer = of_eers != {""}
+        self.eer_lists = 1 + self.n_groups if "groups" in of_eers else 1
+        self.hull_eer = "eer" in metrics.names and metrics.eer_method == "convex-hull"
         self.thresholds = np.array([threshold_key(comparisons, point, measured) for point in points], np.int64)
         self.lowest_key = keys_of(comparisons).lowest
-        self.hull_eer = "eer" in metrics.names and metrics.eer_method == "convex-hull"
         with_eer = self._find_estimates()
-        all_kept = self.hull_eer or "min_cllr" in metrics.names
-        of_all = keys_of(comparisons)
-        if all_kept:
-            of_all.require_all(" and ".join(metrics.names))
-        exact: Any = (None, None)
-        if "cllr" in metrics.names:
-            comparisons._require("costs")
-            exact = exact_costs(of_all, score_metrics.prior_log_odds(self.p_target))
-        n_kept = (of_all.mated.size, of_all.nonmated.size) if all_kept else self._numbers_to_keep(with_eer)
-        self._require_memory(sum(n_kept))
-        of_classes = zip(comparisons.pairs, self._sources, exact, strict=True)
-        self._sides = [side_of(pairs, kept, workers, costs) for pairs, kept, costs in of_classes]
-        self._complete: dict[bool, ErrorLists] = {}
-        self.y, self.x = self._lists(*n_kept)
-        self.guesses = self.x.count_errors(self.eer_keys[: self.eer_lists])
-        if all_kept:
+        self._make_sides(with_eer, workers)
+        self.guesses = self.error_lists.nonmated.count_errors(self.eer_keys[: self.eer_lists])
+        if self._needs_all:
             self._find_blocks()
         if "cllr" in metrics.names:
-            self.mean_costs = [side.mean_costs(1 + n_groups) for side in self._sides]
+            self.mean_costs = [side.mean_costs(1 + self.n_groups) for side in self._sides]
         self.shrinkage = self._find_shrinkage(scheme)
+
+    @property
+    def _needs_all(self) -> bool:
+        """Whether metrics need all comparisons, and not only those near the errors."""
+        return self.hull_eer or "min_cllr" in self.metrics.names
+
+    def _make_sides(self, with_eer: list[int], workers: Workers) -> None:
+        """Group the comparisons of each class by unit, and list those near the errors."""
+        of_all, names = keys_of(self.comparisons), self.metrics.names
+        if self._needs_all:
+            of_all.require_all(" and ".join(names))
+        exact: Any = (None, None)
+        if "cllr" in names:
+            self.comparisons._require("costs")
+            exact = exact_costs(of_all, score_metrics.prior_log_odds(self.metrics.p_target))
+        n_kept = (of_all.mated.size, of_all.nonmated.size) if self._needs_all else self._numbers_to_keep(with_eer)
+        self._require_memory(sum(n_kept))
+        of_classes = zip(self.comparisons.pairs, self._kept, exact, strict=True)
+        sides = (side_of(pairs, kept, workers, costs) for pairs, kept, costs in of_classes)
+        self._sides: Classes[Any] = Classes(*sides)
+        self._complete: dict[bool, ErrorLists] = {}
+        self.error_lists = self._make_lists(*n_kept)
 
     def _sorted(self, mated: bool) -> SortedComparisons:
         """Return the comparisons of a class with the list of each."""
@@ -625,34 +613,33 @@ class Resampler(Engine):
 
     def _require_memory(self, n_kept: int) -> None:
         """Refuse more comparisons than can be grouped by unit, and divided into lists, in the memory there is."""
-        costs = sorted({"cllr", "min_cllr"} & set(self.metrics))
+        costs = sorted({"cllr", "min_cllr"} & set(self.metrics.names))
         would_do = "use fewer comparisons" + (" or no groups, which take up to half of it" if self.n_groups else "")
         if costs:
             would_do += f", or leave out {' and '.join(costs)}"
         each = _BYTES + _BYTES_OF_A_COST * ("cllr" in costs)
         n_bytes = sum(  # a scan has more than it keeps, and looks after that memory itself
-            each * len(source) + _BYTES_OF_A_RUN * min(len(source), self.units.n_rows * source.sizes.size)
-            for source in self._sources
+            each * len(of_class) + _BYTES_OF_A_RUN * min(len(of_class), self.units.n_rows * of_class.sizes.size)
+            for of_class in self._kept
         )
         kept = _BYTES_KEPT + self.comparisons.nonmated.keys.itemsize - 4 + _BYTES_OF_COSTS * ("min_cllr" in costs)
         # Lists of groups hold each comparison once more.
         n_bytes += kept * n_kept * (2 if self.n_groups else 1)
         memory.require(n_bytes, "comparisons prepared for resampling", would_do)
 
-    def _lists(self, *n_kept: int) -> tuple[ErrorLists, ErrorLists]:
-        """Make the mated and the non-mated lists with so many comparisons kept of each class."""
-        of_classes = zip(self._sources, self._sides, (True, False), n_kept, strict=True)
-        y, x = (make_lists(kept.listed, side, mated, n) for kept, side, mated, n in of_classes)
-        return y, x
+    def _make_lists(self, *n_kept: int) -> Classes[ErrorLists]:
+        """List so many comparisons of each class."""
+        of_classes = zip(self._kept, self._sides, (True, False), n_kept, strict=True)
+        return Classes(*(make_lists(kept.listed, side, mated, n) for kept, side, mated, n in of_classes))
 
     def _numbers_to_keep(self, with_eer: list[int]) -> tuple[int, int]:
         """Return how many mated and non-mated comparisons replicates are expected to need, from the first error on."""
         of_all = keys_of(self.comparisons)
         mated, nonmated = of_all.mated, of_all.nonmated
         keys = np.append(self.thresholds, self.eer_keys[with_eer])
-        needed = np.searchsorted(mated, keys), nonmated.size - np.searchsorted(nonmated, keys)
+        errors = np.stack((np.searchsorted(mated, keys), nonmated.size - np.searchsorted(nonmated, keys)), axis=1)
         at_costs = [self._needed_for_cost(k) for k in np.flatnonzero(np.isfinite(self.least_costs)).tolist()]
-        most = [max(int(of_keys.max(initial=0)), *more, 0) for of_keys, *more in zip(needed, *at_costs, strict=True)]
+        most = np.concatenate((errors, np.reshape(at_costs, (-1, 2)))).max(axis=0, initial=0).astype(np.int64).tolist()
         return _with_spare(most[0], mated.size), _with_spare(most[1], nonmated.size)
 
     def _needed_for_cost(self, k: int) -> tuple[int, int]:
@@ -661,13 +648,10 @@ class Resampler(Engine):
         These are errors at the thresholds where errors of their class alone cost as much.
         """
         of_all, keys = keys_of(self.comparisons), keys_of(self.comparisons, k - 1 if k else None)
-        cost = float(self.least_costs[k]) * self.costs.unit
-        of_mated, of_nonmated = (
-            min(of_class.size - 1, int(cost / of_error * n))
-            for of_class, of_error, n in zip(
-                (keys.mated, keys.nonmated), (self.costs.miss, self.costs.false_match), keys.sizes, strict=True
-            )
-        )
+        costs = self.metrics.costs
+        cost = float(self.least_costs[k]) * costs.unit
+        of_classes = zip((keys.mated, keys.nonmated), (costs.miss, costs.false_match), keys.sizes, strict=True)
+        of_mated, of_nonmated = (min(kept.size - 1, int(cost / of_error * n)) for kept, of_error, n in of_classes)
         last_mated, last_nonmated = keys.mated[of_mated], keys.nonmated[keys.nonmated.size - 1 - of_nonmated]
         return (
             int(np.searchsorted(of_all.mated, last_mated, side="right")),
@@ -676,18 +660,18 @@ class Resampler(Engine):
 
     def _keep_more(self) -> None:
         """Keep about twice as many comparisons."""
-        y, x = self.y, self.x
-        self.y, self.x = self._lists(*(2 * int(of_class.end[0]) + 1 for of_class in (y, x)))
-        if y.end[0] == self.y.end[0] and x.end[0] == self.x.end[0]:
+        n_kept = [int(lists.end[0]) for lists in self.error_lists]
+        self.error_lists = self._make_lists(*(2 * n + 1 for n in n_kept))
+        if n_kept == [lists.end[0] for lists in self.error_lists]:
             raise not_kept("a replicate", keys_of(self.comparisons))
 
     def complete(self, mated: bool) -> ErrorLists:
         """Return the lists of a class with all of its comparisons, or with all that a scan has kept."""
-        lists, k = self.lists(mated), 0 if mated else 1
+        lists = self.lists(mated)
         if lists.complete:
             return lists
         if mated not in self._complete:
-            self._complete[mated] = make_lists(self._sources[k].listed, self._sides[k], mated)
+            self._complete[mated] = make_lists(self._kept.of(mated).listed, self._sides.of(mated), mated)
         return self._complete[mated]
 
     def _find_estimates(self) -> list[int]:
@@ -703,55 +687,56 @@ class Resampler(Engine):
             if self.need_eer and k < self.eer_lists:
                 self.eer_keys[k] = score_metrics.nearest_equal_error(keys).key
                 with_eer.append(k)
-            if "min_dcf" in self.metrics:
-                self.least_costs[k], self.cost_keys[k] = score_metrics.least_cost(self.costs, keys)
+            if "min_dcf" in self.metrics.names:
+                self.least_costs[k], self.cost_keys[k] = score_metrics.least_cost(self.metrics.costs, keys)
         return with_eer
 
     def _find_blocks(self) -> None:
         """Find the blocks of comparisons from which the ROC convex hulls of all replicates are made."""
         from fastfair.kernels import replicated_hull
 
-        lists = range(1 + self.n_groups)
-        found = [replicated_hull.find_blocks(self.y.keys_of(k), self.x.keys_of(k)) for k in lists]
-        first, above = map(np.concatenate, zip(*found, strict=True))
-        self.blocks = first, above, np.cumsum([first.size for first, _ in found])
+        (mated, nonmated), lists = self.error_lists, range(1 + self.n_groups)
+        of_lists = [replicated_hull.find_blocks(mated.keys_of(k), nonmated.keys_of(k)) for k in lists]
+        first, above = map(np.concatenate, zip(*of_lists, strict=True))
+        self.blocks = first, above, np.cumsum([first.size for first, _ in of_lists])
 
     def _find_shrinkage(self, scheme: str) -> Shrinkage:
-        dyadic = scheme == "dyadic" and self.units.unit == "subject"
+        names, both = self.metrics.names, self.error_lists
+        dyadic, n_lists = scheme == "dyadic" and self.units.unit == "subject", 1 + self.n_groups
         keys = {"eer": self.eer_keys} if self.need_eer else {}
-        keys |= {"min_dcf": self.cost_keys} if "min_dcf" in self.metrics else {}
-        found, both = find_shrinkage(self.y, self.x, self.thresholds, keys, dyadic=dyadic), (self.y, self.x)
-        ones = np.ones(1 + self.n_groups)
-        found.metrics.update({name: (ones, ones) for name in ("cllr", "min_cllr") if name in self.metrics})
-        if dyadic and "cllr" in self.metrics:
-            mated, nonmated = (
-                shrinkage_of(lists.source.variances_of_mean_costs(means)) if lists.source.two_way else ones
-                for lists, means in zip(both, self.mean_costs, strict=True)
-            )
-            found.metrics["cllr"] = mated, nonmated
-        if dyadic and "min_cllr" in self.metrics:
-            of_listed = zip(both, self._calibrated_costs(), strict=True)
-            mated, nonmated = (lists.shrinkage_of_costs(costs, ones.size) for lists, costs in of_listed)
-            found.metrics["min_cllr"] = mated, nonmated
-        mean = self.y.source.mean_weight
-        found.mated[:] *= mean[:, None]
-        for mated, _ in found.metrics.values():
+        keys |= {"min_dcf": self.cost_keys} if "min_dcf" in names else {}
+        shrinkage = find_shrinkage(both, self.thresholds, keys, dyadic=dyadic)
+        for name in {"cllr", "min_cllr"} & set(names):
+            shrinkage.metrics[name] = Classes(np.ones(n_lists), np.ones(n_lists))
+        if dyadic and "cllr" in names:
+            for side, means, factors in zip(self._sides, self.mean_costs, shrinkage.metrics["cllr"], strict=True):
+                if side.two_way:
+                    factors[:] = shrinkage_of(side.variances_of_mean_costs(means))
+        if dyadic and "min_cllr" in names:
+            for lists, costs, factors in zip(
+                both, self._calibrated_costs(), shrinkage.metrics["min_cllr"], strict=True
+            ):
+                factors[:] = lists.shrinkage_of_costs(costs, n_lists)
+        mean = both.mated.source.mean_weight  # below 1 where mated pairs of a sample with itself take the rest
+        shrinkage.mated[:] *= mean[:, None]
+        for mated, _ in shrinkage.metrics.values():
             mated *= mean[: mated.size]
-        return found
+        return shrinkage
 
-    def _calibrated_costs(self) -> tuple[Floats, Floats]:
+    def _calibrated_costs(self) -> Classes[Floats]:
         """Compute what each comparison listed costs after the best calibration of the data.
 
         Replicates have other calibrations, which change the mean cost only in the second order.
         """
-        y_costs, x_costs = np.zeros(self.y.keys.size), np.zeros(self.x.keys.size)
+        mated, nonmated = self.error_lists
+        costs = Classes(np.zeros(mated.keys.size), np.zeros(nonmated.keys.size))
         for k in range(1 + self.n_groups):
-            mated, nonmated = self.y.keys_of(k), self.x.keys_of(k)
-            if mated.size and nonmated.size:
-                of_mated, of_nonmated = score_metrics.calibrated_costs(read_only(mated), read_only(~nonmated[::-1]))
-                y_costs[self.y.start[k] : self.y.end[k]] = np.repeat(*of_mated)
-                x_costs[self.x.start[k] : self.x.end[k]] = np.repeat(*of_nonmated)[::-1]
-        return y_costs, x_costs
+            of_mated, of_nonmated = mated.keys_of(k), nonmated.keys_of(k)
+            if of_mated.size and of_nonmated.size:
+                each = score_metrics.calibrated_costs(read_only(of_mated), read_only(~of_nonmated[::-1]))
+                costs.mated[mated.start[k] : mated.end[k]] = np.repeat(*each[0])
+                costs.nonmated[nonmated.start[k] : nonmated.end[k]] = np.repeat(*each[1])[::-1]
+        return costs
 
     def position(self, cell: tuple[int, int] | None) -> int:
         """Return the list of a pair of groups, or of all comparisons."""
@@ -791,13 +776,12 @@ class Resampler(Engine):
         n, k = self.n_comparisons(mated, cell), self.position(cell)
         if self.units.unit != "subject":
             return float(n)
-        lists = self.complete(mated) if nothing_but_errors else self.lists(mated)
-        keys, *units = _of_list(lists, k, backwards=nothing_but_errors)
-        n_errors = kernels.errors_of_pairs(keys, *units, ENOUGH_PAIRS)
-        if n_errors == keys.size < n and not nothing_but_errors:  # more comparisons are needed than are kept
-            lists = self.complete(mated)
-            keys, *units = _of_list(lists, k, backwards=False)
+        for find_lists in (self.complete,) if nothing_but_errors else (self.lists, self.complete):
+            lists = find_lists(mated)
+            keys, *units = _of_list(lists, k, backwards=nothing_but_errors)
             n_errors = kernels.errors_of_pairs(keys, *units, ENOUGH_PAIRS)
+            if n_errors < keys.size or keys.size == n:
+                break  # else more comparisons are needed than are kept
         if keys.size < n and (n_errors == keys.size or nothing_but_errors):
             if self.comparisons.may_keep_more:
                 raise not_kept("the limit of a rate without errors", keys_of(self.comparisons))
@@ -812,10 +796,6 @@ class Resampler(Engine):
     def n_comparisons(self, mated: bool, cell: tuple[int, int] | None = None) -> int:
         """Return the number of mated or non-mated comparisons, of all or of a cell of groups."""
         return int(self.lists(mated).sizes[self.position(cell)])
-
-    def lists(self, mated: bool) -> ErrorLists:
-        """Return the mated, or the non-mated, lists."""
-        return self.y if mated else self.x
 
     def freedom(self, point: int, cell: tuple[int, int] | None = None) -> float:
         """Return the degrees of freedom of the dyadic-robust variance of an FMR.
@@ -844,8 +824,8 @@ class Resampler(Engine):
         """
         if "sample" in self.units.unit:
             return []
-        of_points = [count_models(lists, self.thresholds, self.n_groups) for lists in (self.x, self.y)]
-        return [{"fmr": fmr, "fnmr": fnmr} for fmr, fnmr in zip(*of_points, strict=True)]
+        of_points = [count_models(lists, self.thresholds, self.n_groups) for lists in self.error_lists]
+        return [{"fmr": fmr, "fnmr": fnmr} for fnmr, fmr in zip(*of_points, strict=True)]
 
     def jackknife(self, n_threads: int | None = None) -> Replicates:
         """Compute everything with one unit left out at a time.
@@ -872,7 +852,7 @@ class Resampler(Engine):
                 f'⟦method="bca"⟧ leaves out {self.units.n_units:,} units one at a time, but at most {_MOST_LEFT_OUT:,} '
                 "are possible: use another method or another unit"
             )
-        sides = self.y.source, self.x.source
+        sides = Classes(*(lists.source for lists in self.error_lists))
         return self._run(self.units.n_units, _Blocks(self, sides), Workers(n_threads))
 
     def influences(self, left_out: Floats) -> Floats:
@@ -890,11 +870,11 @@ class Resampler(Engine):
         stratum = self.units.stratum[: self.units.n_units]
         values = np.where(np.isfinite(left_out), left_out, np.nan)
         for inside in (stratum == s for s in np.unique(stratum)):
-            own = values[..., inside]
-            n = np.isfinite(own).sum(axis=-1, keepdims=True)
+            of_stratum = values[..., inside]
+            n = np.isfinite(of_stratum).sum(axis=-1, keepdims=True)
             with np.errstate(invalid="ignore"):
-                mean = np.nansum(own, axis=-1, keepdims=True) / n
-                values[..., inside] = (own - mean) * ((n - 1) / np.maximum(n, 1))
+                mean = np.nansum(of_stratum, axis=-1, keepdims=True) / n
+                values[..., inside] = (of_stratum - mean) * ((n - 1) / np.maximum(n, 1))
         return values
 
 

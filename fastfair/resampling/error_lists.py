@@ -21,7 +21,7 @@ from fastfair.data import score_keys
 from fastfair.data.pair_search import FoundPairs
 from fastfair.data.temporary_files import room
 
-from .pair_source import ListedComparisons, PairSide, pieces
+from .pair_source import Classes, Errors, ListedComparisons, PairSide, pieces
 from .units import BLOCK, Units
 
 if TYPE_CHECKING:
@@ -74,9 +74,9 @@ class Ranges:
         listed_before = np.searchsorted(keys, self.key)
         end = listed_before + np.cumsum(counts)
         passed = (end <= positions[:, None]).sum(axis=1)
-        found = positions - np.append(0, np.cumsum(counts))[passed]
+        among_listed = positions - np.append(0, np.cumsum(counts))[passed]
         inside = (positions[:, None] < end) & (positions[:, None] >= end - counts)
-        return np.where(inside.any(axis=1), -1, found)
+        return np.where(inside.any(axis=1), -1, among_listed)
 
     def in_replicates(self, weights: Bytes, largest: int) -> Summed:
         """Sum the weights of the pairs of each list in 64 replicates; weights: (rows, 64), up to the largest."""
@@ -94,7 +94,7 @@ class PairParting:
 
     Parameters
     ----------
-    found : FoundPairs
+    pairs : FoundPairs
         Non-mated pairs.
     units : Units
         The units that are drawn.
@@ -109,14 +109,14 @@ class PairParting:
     """
 
     def __init__(
-        self, found: FoundPairs, units: Units, group: Codes, n_groups: int, positions: Integers, n_threads: int
+        self, pairs: FoundPairs, units: Units, group: Codes, n_groups: int, positions: Integers, n_threads: int
     ) -> None:
-        self._found, self._units, self._group, self._n_groups = found, units, group, n_groups
-        self._packed = found.packed
+        self._pairs, self._units, self._group, self._n_groups = pairs, units, group, n_groups
+        self._packed = pairs.packed
         self._positions = positions
         self._slices = slices(self._packed.size, min(n_threads, _MOST_PARTS))
         self._row = units.row
-        packing = found.packing
+        packing = pairs.packing
         self._dropped = max(packing.span - _CELL_BITS, 0)  # bits of a key below its cell
         self._bits = 2 * packing.places + self._dropped, packing.places
 
@@ -129,7 +129,7 @@ class PairParting:
         part, ends = self._parts(max(_IN_A_RUN * n_rows * n_lists, int(_LEAST_SHARE * size)))
         if not ends:
             return None
-        key = self._found.packing.lowest + (np.array(ends) << self._dropped)
+        key = self._pairs.packing.lowest + (np.array(ends) << self._dropped)
         return self._parted(part, key)
 
     @cached_property
@@ -137,7 +137,7 @@ class PairParting:
         """(cells,) number of pairs before the end of each cell."""
         from fastfair.kernels import parted_pairs as kernels
 
-        counts = np.zeros((len(self._slices), 1 << (self._found.packing.span - self._dropped)), np.int64)
+        counts = np.zeros((len(self._slices), 1 << (self._pairs.packing.span - self._dropped)), np.int64)
         self._in_threads(lambda k: kernels.count_cells(self._packed[self._slices[k]], self._bits[0], counts[k]))
         return np.cumsum(counts.sum(axis=0))
 
@@ -187,8 +187,8 @@ class PairParting:
         kept: dict[int, Integers] = {}
 
         def count(k: int) -> None:
-            own = self._packed[self._slices[k]]
-            kept[k] = own[: kernels.count_parts(own, *columns, counts[k])]
+            packed = self._packed[self._slices[k]]
+            kept[k] = packed[: kernels.count_parts(packed, *columns, counts[k])]
 
         self._in_threads(count)
         n_sorted = counts[:, :, -2].sum(axis=(1, 2))
@@ -200,8 +200,8 @@ class PairParting:
         out, ends = room(int(n_sorted.sum()), np.int64), np.cumsum(n_sorted)
 
         def scatter(k: int) -> None:
-            own = out[ends[k] - n_sorted[k] : ends[k]]
-            kernels.scatter_parts(kept[k], *columns, position[k], partner, own)
+            to_sort = out[ends[k] - n_sorted[k] : ends[k]]
+            kernels.scatter_parts(kept[k], *columns, position[k], partner, to_sort)
 
         self._in_threads(scatter)
         n_runs = np.count_nonzero(total)
@@ -209,15 +209,14 @@ class PairParting:
         runs = Runs(unit, of_list, np.empty(n_runs, np.int64), partner, np.empty(0, np.int32))
         kernels.write_runs(total, runs)
         # What lies behind the last threshold is left out of both.
-        complete = self._found.complete and out.size + partner.size == self._packed.size
-        found = FoundPairs([{"packed": out}], self._found.packing, complete)
-        return found, Ranges(key, total.sum(axis=0), runs)
+        complete = self._pairs.complete and out.size + partner.size == self._packed.size
+        pairs = FoundPairs([{"packed": out}], self._pairs.packing, complete)
+        return pairs, Ranges(key, total.sum(axis=0), runs)
 
     def _in_threads(self, work: Any) -> None:
         in_threads(self._packed.size, work, range(len(self._slices)))
 
 
-OfBoth = tuple[Floats, Floats]  # of the mated lists, of the non-mated ones
 Scale = tuple[()] | tuple[Floats, Floats]
 
 
@@ -236,7 +235,7 @@ class ErrorLists:
     mated : bool
         Whether the comparisons are mated.
     source : PairSide
-        All comparisons.
+        All comparisons; a `SummedSide` for what is asked of lists one by one.
     complete : bool
         Whether all comparisons are kept.
     scale : tuple of (rows,) ndarray, or ()
@@ -251,7 +250,7 @@ class ErrorLists:
     b: Codes
     end: Integers
     mated: bool
-    source: PairSide
+    source: Any
     complete: bool
     scale: Scale = ()
     ranges: Ranges | None = None
@@ -290,6 +289,12 @@ class ErrorLists:
 
         return sweep.Side(self.keys, self.a, self.b, self.scale, self.end, self.sizes, weights, 1, totals, shrinkage)
 
+    def summed(self, weights: Bytes, largest: int) -> Summed:
+        """Sum the weights, (rows, 64) up to the largest, of the comparisons that are counted, but not listed."""
+        from fastfair.kernels import sweep
+
+        return sweep.NONE_SUMMED if self.ranges is None else self.ranges.in_replicates(weights, largest)
+
     def limits(self, thresholds: Integers) -> Integers:
         """Turn threshold keys into the keys below which comparisons are errors."""
         return thresholds if self.mated else -thresholds
@@ -299,21 +304,24 @@ class ErrorLists:
 
         thresholds: (..., n) ndarray for the first n lists. Returns (..., n).
         """
+        return self.count_below(np.atleast_2d(self.limits(thresholds))).reshape(thresholds.shape)
+
+    def count_below(self, limits: Integers) -> Integers:
+        """Count the comparisons of the first lists with keys below limits, (levels, n) for the first n lists."""
         from fastfair.kernels import curves as kernels
 
-        limits = np.atleast_2d(self.limits(thresholds))
-        found = np.empty(limits.shape, np.int64)
-        kernels.count_below_in_lists(self.keys, self.start, self.end, limits, found)
-        return found.reshape(thresholds.shape)
+        counts = np.empty(limits.shape, np.int64)
+        kernels.count_below_in_lists(self.keys, self.start, self.end, limits, counts)
+        return counts
 
-    def errors_at(self, thresholds: Integers, own: Sequence[Integers] = ()) -> Integers:
-        """Count the errors in all lists at threshold keys, and in the first lists at keys of their own.
+    def errors_at(self, thresholds: Integers, of_lists: Sequence[Integers] = ()) -> Integers:
+        """Count the errors in all lists at threshold keys, and in the first lists at keys that each has for itself.
 
-        thresholds: (points,); own: one or more (n,) ndarray. Returns (points + own, lists).
+        thresholds: (points,); of_lists: any number of (n,) ndarray. Returns (points + of_lists, lists).
         """
-        errors = np.zeros((thresholds.size + len(own), self.end.size), np.int64)
+        errors = np.zeros((thresholds.size + len(of_lists), self.end.size), np.int64)
         errors[: thresholds.size] = self.count_errors(np.repeat(thresholds[:, None], self.end.size, axis=1))
-        for row, keys in enumerate(own, thresholds.size):
+        for row, keys in enumerate(of_lists, thresholds.size):
             errors[row, : keys.size] = self.count_errors(keys)
         return errors
 
@@ -323,15 +331,17 @@ class ErrorLists:
         errors: (points, lists) ndarray. Returns (points, lists, 3), the variances times n^2 and their degrees of
         freedom as `kernels.dyadic` writes them, and (points, lists, sums), as `kernels.pair_walk` names them.
         """
-        return self.source.variances((self.a, self.b, self.start, self.start + errors))
+        return self.source.variances(Errors(self.a, self.b, self.start, self.start + errors))
 
     def variance(self, k: int, n_errors: int, *, from_the_end: bool) -> tuple[Floats, Floats]:
         """Compute what `variances` does for list k alone with so many errors: (3,) and (sums,).
 
         With `from_the_end` the last comparisons of the list are taken for errors.
         """
-        first = int(self.end[k]) - n_errors if from_the_end else int(self.start[k])
-        return self.source.variance(k, (self.a, self.b), slice(first, first + n_errors))
+        first = self.end[k] - n_errors if from_the_end else self.start[k]
+        of_list = Errors(self.a, self.b, first, np.array([first + n_errors]))
+        variances, of_pairs = self.source.variances_of_list(k, of_list)
+        return variances[0], of_pairs[0]
 
     def shrinkage_of_costs(self, costs: Floats, n_lists: int) -> Floats:
         """Compute the shrinkage of the first lists' weights for the mean of what their comparisons cost, (n_lists,)."""
@@ -339,17 +349,17 @@ class ErrorLists:
 
         if not self.source.two_way:
             return np.ones(n_lists)
-        found, strata = np.empty((n_lists, 3)), (self.source.stratum, self.source.stratum_size)
+        variances, strata = np.empty((n_lists, 3)), (self.source.stratum, self.source.stratum_size)
 
         def compute(k: int) -> None:
             part = slice(self.start[k], self.end[k])
             pair, first, second, repeats = number_pairs(self.a[part], self.b[part], strata[0].size)
             sums = np.bincount(pair, weights=costs[part], minlength=first.size).astype(np.float64)
             end = np.array([first.size])
-            kernels.variances(first, second, repeats, end, sums, *strata, found[k : k + 1])
+            kernels.variances(first, second, repeats, end, sums, *strata, variances[k : k + 1])
 
         in_threads(self.a.size, compute, range(n_lists), self.source.n_threads)
-        return shrinkage_of(found)
+        return shrinkage_of(variances)
 
 
 def number_pairs(a: AnyIntegers, b: AnyIntegers, n_units: int) -> tuple[Codes, Codes, Codes, Codes]:
@@ -449,7 +459,7 @@ class Shrinkage:
     ----------
     mated, nonmated : (lists, points) ndarray
         Factors for the error rates at each operating point.
-    metrics : dict of pairs of (metrics' lists,) ndarray
+    metrics : dict of Classes of (metrics' lists,) ndarray
         For each metric, the factors of the mated and of the non-mated lists.
     freedom : (lists, points) ndarray
         Degrees of freedom of the dyadic-robust variance of each FMR; infinite where it is not computed.
@@ -457,18 +467,18 @@ class Shrinkage:
 
     mated: Floats
     nonmated: Floats
-    metrics: dict[str, OfBoth]
+    metrics: dict[str, Classes[Floats]]
     freedom: Floats
 
 
 def find_shrinkage(
-    y: ErrorLists, x: ErrorLists, thresholds: Integers, keys: Mapping[str, Integers], *, dyadic: bool
+    both: Classes[ErrorLists], thresholds: Integers, keys: Mapping[str, Integers], *, dyadic: bool
 ) -> Shrinkage:
     """Compute the shrinkage that gives replicates the dyadic-robust variance; see `fastfair.kernels.dyadic`.
 
     Parameters
     ----------
-    y, x : ErrorLists
+    both : Classes of ErrorLists
         Mated and non-mated comparisons.
     thresholds : (points,) ndarray of int64
         Threshold keys of the operating points.
@@ -483,18 +493,17 @@ def find_shrinkage(
     """
     from fastfair.kernels import dyadic as kernels
 
-    n_points, found = thresholds.size, []
-    for lists in (y, x):
+    n_points, factors, freedom = thresholds.size, [], np.empty(0)
+    for lists in both:
         shape = n_points + len(keys), lists.end.size
-        factors, freedom = np.ones(shape), np.full(shape, np.inf)
+        of_class, freedom = np.ones(shape), np.full(shape, np.inf)
         if dyadic and lists.source.two_way:
             variances, _ = lists.variances(lists.errors_at(thresholds, tuple(keys.values())))
-            factors, freedom = shrinkage_of(variances), variances[..., kernels.FREEDOM]
-        found.append((factors, freedom))
-    (mated, _), (nonmated, freedom) = found
-    of_points = [factors[:n_points].T.copy() for factors in (mated, nonmated, freedom)]
+            of_class, freedom = shrinkage_of(variances), variances[..., kernels.FREEDOM]
+        factors.append(of_class)
     metrics = {
-        name: (mated[row, : of_lists.size], nonmated[row, : of_lists.size])
+        name: Classes(*(of_class[row, : of_lists.size] for of_class in factors))
         for row, (name, of_lists) in enumerate(keys.items(), n_points)
     }
-    return Shrinkage(of_points[0], of_points[1], metrics, of_points[2])
+    mated, nonmated, of_fmr = (of_points[:n_points].T.copy() for of_points in (*factors, freedom))
+    return Shrinkage(mated, nonmated, metrics, of_fmr)

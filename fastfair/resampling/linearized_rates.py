@@ -24,6 +24,7 @@ from fastfair.error_rates.operating_points import HeldThreshold
 
 from .engine import Resampler
 from .error_lists import ErrorLists
+from .pair_source import Classes
 
 _ROUNDING = 1e-12  # of a variance, relative to its parts
 
@@ -43,8 +44,8 @@ class _Rates:
         """(points, lists) variances at given thresholds, which replicates have; NaN for lists without comparisons."""
         from fastfair.kernels import dyadic as kernels
 
-        found, _ = self._walked
-        least = np.minimum(found[..., kernels.ROBUST], found[..., kernels.PRODUCT])
+        variances, _ = self._walked
+        least = np.minimum(variances[..., kernels.ROBUST], variances[..., kernels.PRODUCT])
         return np.where(self.lists.sizes, least / self.sizes**2, np.nan)
 
     @cached_property
@@ -91,17 +92,17 @@ class _Rates:
 
 def _sum_of_pairs(point: int, k: int, first: tuple[_Rates, int], second: tuple[_Rates, int]) -> float:
     """Sum what the pairs of units in list k add to two rates: each that of a list of one system."""
-    (one, of_one), (other, of_other) = first, second
-    rate, other_rate = one.rates[point, of_one], other.rates[point, of_other]
-    shared, times, repeats_squared = one.sums_of_pairs(point, k)
+    (system, row), (other, other_row) = first, second
+    rate, other_rate = system.rates[point, row], other.rates[point, other_row]
+    shared, times, repeats_squared = system.sums_of_pairs(point, k)
     other_times = times
-    if other is not one:
-        codes, errors = one.errors_of_pairs(point, k)
+    if other is not system:
+        codes, errors = system.errors_of_pairs(point, k)
         other_codes, other_errors = other.errors_of_pairs(point, k)
         _, here, there = np.intersect1d(codes, other_codes, assume_unique=True, return_indices=True)
         shared, other_times = float(errors[here] @ other_errors[there]), other.sums_of_pairs(point, k)[1]
-    found = shared + rate * other_rate * repeats_squared - (other_rate * times + rate * other_times)
-    return float(found / one.sizes[of_one] / other.sizes[of_other])
+    added = shared + rate * other_rate * repeats_squared - (other_rate * times + rate * other_times)
+    return float(added / system.sizes[row] / other.sizes[other_row])
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,18 +113,18 @@ class _Threshold:
     ----------
     sign : float
         How the FMR enters what the operating point holds.
-    of_units : two (units,) ndarray
+    of_units : Classes of (units,) ndarray
         What each unit adds to what is held in mated, and in non-mated comparisons; 0 where the threshold is given.
     variance : float
         Of what is held.
-    slopes : two (lists,) ndarray
+    slopes : Classes of (lists,) ndarray
         Of the rates of mated and non-mated lists over what is held.
     """
 
     sign: float
-    of_units: tuple[Floats, Floats]
+    of_units: Classes[Floats]
     variance: float
-    slopes: tuple[Floats, Floats]
+    slopes: Classes[Floats]
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,16 +152,16 @@ class _Linear:
 
 def _of_pairs(first: _Linear, second: _Linear, mated: bool, point: int, k: int) -> float:
     """Sum what pairs of units add to two systems' rates of list k."""
-    one, another, found = first.fmr, second.fmr, 0.0
-    if not one.lists.source.two_way:
-        return found
+    fmr, other_fmr, added = first.fmr, second.fmr, 0.0
+    if not fmr.lists.source.two_way:
+        return added
     if first.slope and second.slope:
-        found += first.slope * second.slope * _sum_of_pairs(point, 0, (one, 0), (another, 0))
+        added += first.slope * second.slope * _sum_of_pairs(point, 0, (fmr, 0), (other_fmr, 0))
     if not mated:
-        found += _sum_of_pairs(point, k, (one, k), (another, k))
-        found -= second.slope * _sum_of_pairs(point, k, (one, k), (another, 0)) if second.slope else 0.0
-        found -= first.slope * _sum_of_pairs(point, k, (one, 0), (another, k)) if first.slope else 0.0
-    return found
+        added += _sum_of_pairs(point, k, (fmr, k), (other_fmr, k))
+        added -= second.slope * _sum_of_pairs(point, k, (fmr, k), (other_fmr, 0)) if second.slope else 0.0
+        added -= first.slope * _sum_of_pairs(point, k, (fmr, 0), (other_fmr, k)) if first.slope else 0.0
+    return added
 
 
 def _correlation(first: _Linear, second: _Linear, mated: bool, point: int, k: int) -> float:
@@ -173,16 +174,18 @@ def _correlation(first: _Linear, second: _Linear, mated: bool, point: int, k: in
     of_pairs = [_of_pairs(*pair, mated, point, k) for pair in both]
     two_way = first.fmr.lists.source.two_way
     in_several = [
-        float(one.nonmated @ other.nonmated) - (2 * pairs if two_way else 0.0)
-        for (one, other), pairs in zip(both, of_pairs, strict=True)
+        float(system.nonmated @ other.nonmated) - (2 * pairs if two_way else 0.0)
+        for (system, other), pairs in zip(both, of_pairs, strict=True)
     ]
     if two_way:
         in_several[:2] = [max(0.0, value) for value in in_several[:2]]
         most = float(np.sqrt(in_several[0] * in_several[1]))
         in_several[2] = min(max(in_several[2], -most), most)
     variance, another, covariance = (
-        float(one.mated @ other.mated + one.mated @ other.nonmated + one.nonmated @ other.mated) + pairs + several
-        for (one, other), pairs, several in zip(both, of_pairs, in_several, strict=True)
+        float(system.mated @ other.mated + system.mated @ other.nonmated + system.nonmated @ other.mated)
+        + pairs
+        + several
+        for (system, other), pairs, several in zip(both, of_pairs, in_several, strict=True)
     )
     if variance <= _ROUNDING * first.norm**2 or another <= _ROUNDING * second.norm**2:
         return 0.0
@@ -200,24 +203,24 @@ class LinearizedRates:
 
     def __init__(self, resampler: Resampler) -> None:
         self.resampler = resampler
-        self._sides = _Rates(resampler.y, resampler.thresholds), _Rates(resampler.x, resampler.thresholds)
+        self._sides = Classes(*(_Rates(lists, resampler.thresholds) for lists in resampler.error_lists))
 
     @cached_property
-    def _errors(self) -> tuple[Floats, Floats]:
+    def _errors(self) -> Classes[Floats]:
         """(points, mated lists) and (points, non-mated lists) standard errors."""
-        found = [np.full(side.rates.shape, np.nan) for side in self._sides]
+        of_classes = Classes(*(np.full(side.rates.shape, np.nan) for side in self._sides))
         for point, threshold in self._thresholds.items():
-            for side, slopes, variances in zip(self._sides, threshold.slopes, found, strict=True):
+            for side, slopes, variances in zip(self._sides, threshold.slopes, of_classes, strict=True):
                 shared = side.sums_of_units(point, threshold.of_units[0] + threshold.of_units[1])
-                if threshold.sign and side is self._sides[1] and side.lists.source.two_way:
+                if threshold.sign and side is self._sides.nonmated and side.lists.source.two_way:
                     pairs = [_sum_of_pairs(point, k, (side, k), (side, 0)) for k in range(side.sizes.size)]
                     shared = shared - threshold.sign * np.array(pairs)
-                own, held = side.variances[point], threshold.variance
-                most = np.sqrt(own * held)
-                apart = own + slopes**2 * held
+                given, held = side.variances[point], threshold.variance
+                most = np.sqrt(given * held)
+                apart = given + slopes**2 * held
                 together = apart - 2 * slopes * np.clip(shared, -most, most)
                 variances[point] = np.where(together > _ROUNDING * apart, together, np.where(np.isnan(apart), apart, 0))
-        return np.sqrt(found[0]), np.sqrt(found[1])
+        return Classes(*map(np.sqrt, of_classes))
 
     def standard_error(self, mated: bool, point: int, cell: tuple[int, int] | None = None) -> float:
         """Return the standard error of an error rate.
@@ -236,7 +239,7 @@ class LinearizedRates:
         float
             NaN without comparisons, and at operating points that fix no threshold in a way that is known here.
         """
-        return float(self._errors[0 if mated else 1][point, self.resampler.position(cell)])
+        return float(self._errors.of(mated)[point, self.resampler.position(cell)])
 
     def correlation(
         self, other: LinearizedRates, mated: bool, point: int, cell: tuple[int, int] | None = None
@@ -255,16 +258,17 @@ class LinearizedRates:
         float
             0 where one of the rates does not vary.
         """
-        place = mated, point, self.resampler.position(cell)
-        return _correlation(self._linear(*place), other._linear(*place), *place)
+        rate = mated, point, self.resampler.position(cell)
+        return _correlation(self._linear(*rate), other._linear(*rate), *rate)
 
     def _linear(self, mated: bool, point: int, k: int) -> _Linear:
         threshold = self._thresholds[point]
-        slope = float(threshold.slopes[0 if mated else 1][k])
-        own, moved = self._sides[0 if mated else 1].of_units(point, k), [slope * one for one in threshold.of_units]
-        norm = float(np.linalg.norm(own) + sum(map(np.linalg.norm, moved)))
-        parts = (own - moved[0], -moved[1]) if mated else (-moved[0], own - moved[1])
-        return _Linear(*parts, slope * threshold.sign, norm, self._sides[1])
+        slope = float(threshold.slopes.of(mated)[k])
+        given, (of_mated, of_nonmated) = self._sides.of(mated).of_units(point, k), threshold.of_units
+        norm = float(np.linalg.norm(given) + np.linalg.norm(slope * of_mated) + np.linalg.norm(slope * of_nonmated))
+        added = (given, 0.0) if mated else (0.0, given)
+        parts = added[0] - slope * of_mated, added[1] - slope * of_nonmated
+        return _Linear(*parts, slope * threshold.sign, norm, self._sides.nonmated)
 
     @cached_property
     def _thresholds(self) -> dict[int, _Threshold]:
@@ -275,22 +279,22 @@ class LinearizedRates:
         resampler, at = self.resampler, self.resampler.points[point]
         nothing = np.zeros(resampler.units.n_rows)
         if at.is_given:
-            slopes = np.zeros(resampler.y.end.size), np.zeros(resampler.x.end.size)
-            return _Threshold(0.0, (nothing, nothing), 0.0, slopes)
+            slopes = Classes(*(np.zeros(side.sizes.size) for side in self._sides))
+            return _Threshold(0.0, Classes(nothing, nothing), 0.0, slopes)
         held = HeldThreshold(resampler.comparisons, at)
-        mated, nonmated = (
-            sign * side.of_units(point, 0) if sign else nothing
-            for side, sign in zip(self._sides, held.signs, strict=True)
-        )
-        variance = float(2 * (mated @ nonmated))
-        variance += sum(
-            abs(sign) * side.variances[point, 0] for side, sign in zip(self._sides, held.signs, strict=True)
-        )
+        signed = [*zip(self._sides, held.signs, strict=True)]
+        of_units = Classes(*(sign * side.of_units(point, 0) if sign else nothing for side, sign in signed))
+        variance = float(2 * (of_units.mated @ of_units.nonmated))
+        variance += sum(abs(sign) * side.variances[point, 0] for side, sign in signed)
         variance = max(variance, 0.0)
         slope = held.slopes(float(np.sqrt(variance)))
         cells = [None, *((k, k) for k in range(resampler.n_groups)), *resampler.cells]
-        of_mated, of_nonmated = (
-            np.array([slope(mated, cell)[0] if n else 0.0 for cell, n in zip(cells, side.lists.sizes, strict=False)])
-            for mated, side in zip((True, False), self._sides, strict=True)
+        slopes = Classes(
+            *(
+                np.array(
+                    [slope(mated, cell)[0] if n else 0.0 for cell, n in zip(cells, side.lists.sizes, strict=False)]
+                )
+                for mated, side in zip((True, False), self._sides, strict=True)
+            )
         )
-        return _Threshold(held.signs[1], (mated, nonmated), variance, (of_mated, of_nonmated))
+        return _Threshold(held.signs[1], of_units, variance, slopes)

@@ -18,11 +18,10 @@ from __future__ import annotations
 
 import itertools
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial, singledispatch
-from threading import Lock
-from typing import TYPE_CHECKING, Any, Protocol, cast
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,9 +32,7 @@ from fastfair._lib.threads import count_threads, in_threads, slices
 from fastfair._lib.workers import Workers
 from fastfair.data import score_keys
 from fastfair.data.comparisons import Comparisons
-from fastfair.data.scans import KeptComparisons
 from fastfair.data.sorted_scores import GroupedSide, SortedSide
-from fastfair.data.vector_pairs import PairsOfVectors, pairs_of_two_subjects
 from fastfair.error_rates.score_metrics import ExactCosts
 
 from .units import BLOCK, Units
@@ -45,13 +42,24 @@ if TYPE_CHECKING:
     from fastfair.kernels.pair_walk import Sums
     from fastfair.kernels.partners import Runs
 
-# The rows of both units of the comparisons of all lists, (n,), errors first; where each list begins, (lists,); and
-# where its errors end, (lists,) or (points, lists).
-Errors = tuple[AnyIntegers, AnyIntegers, AnyIntegers, AnyIntegers]
 _ROUNDING = 1e-14  # of a mean: a standard error below it is what rounding leaves of 0
 _BYTES_OF_A_UNIT = 48  # in a list: two sums, twice, and where its errors begin and end
 _LEAST_WALKED = 2**12  # comparisons of each list
 _PIECE = 2**18  # comparisons whose rows of weights are written at a time
+
+
+_T = TypeVar("_T")
+
+
+class Classes(NamedTuple, Generic[_T]):
+    """What the mated, and what the non-mated, comparisons have."""
+
+    mated: _T
+    nonmated: _T
+
+    def of(self, mated: bool) -> _T:
+        """Return that of one class."""
+        return self.mated if mated else self.nonmated
 
 
 class TooFewKeptError(Exception):
@@ -65,7 +73,40 @@ class Totals(Protocol):
         """Write the total weights into `totals`, (lists, 64); weights: (rows, 64) of that block, up to `largest`."""
 
     def cost(self, block: int, weights: Bytes, n_lists: int) -> Floats:
-        """Return (n_lists, 64) sums of weight times cost in nats, of the first lists."""
+        """Return (n_lists, 64) sums of weight times cost in nats, of the first lists; of sides with costs."""
+
+
+class Errors(NamedTuple):
+    """The rows of both units of comparisons, and where errors are among them."""
+
+    a: AnyIntegers  # (n,) those of all lists, one behind the other, errors first
+    b: AnyIntegers  # (n,)
+    start: Any  # (lists,) where each list begins; of one list alone a number
+    stops: AnyIntegers  # (points, lists) where its errors end; (lists,), or (points,) of one list alone
+
+    def of_list(self, k: int) -> Errors:
+        """Return those of one list at all points."""
+        return Errors(self.a, self.b, self.start[k], self.stops[:, k])
+
+
+class GroupedErrors(NamedTuple):
+    """The errors of a list, grouped by their smaller unit, as `kernels.pair_walk` takes them."""
+
+    a: AnyIntegers  # (n,) as in `Errors`
+    b: AnyIntegers  # (n,)
+    begin: Integers  # (2, units) where the errors of each unit begin and end in `at`
+    at: Integers  # (errors,) their positions
+    first: Any  # where the list begins
+    repeats: Codes  # (errors,) the number of comparisons of each error's pair
+
+    @classmethod
+    def of(cls, a: AnyIntegers, b: AnyIntegers, first: Any, stop: Any, n_units: int) -> GroupedErrors:
+        """Group the errors from one position to another, without the numbers of comparisons."""
+        from fastfair.kernels import pair_walk
+
+        begin, at = np.zeros((2, n_units), np.int64), np.empty(stop - first, np.int64)
+        pair_walk.group_errors(a, b, first, stop, begin, at)
+        return cls(a, b, begin, at, first, np.empty(at.size, np.int32))
 
 
 class PairSide(ABC):
@@ -79,21 +120,17 @@ class PairSide(ABC):
         The stratum of each row of weights, and the number of units in each stratum.
     n_threads : int or None
         Number of threads that sum; all processors by default.
-    exact : ExactCosts or None
-        What comparisons cost in Cllr, where that is asked.
     in_passes : bool
         Whether `totals` reads all comparisons for all replicates at once.
-    n_shared : int
-        How many lists, the first ones, all threads sum over together.
     total_type : type
         Of total weights in replicates.
     """
 
-    in_passes, n_shared = False, 0
+    in_passes = False
     total_type: type = np.int64
 
-    def __init__(self, sizes: Integers, units: Units, n_threads: int | None, exact: ExactCosts | None = None) -> None:
-        self.sizes, self.n_threads, self.exact = sizes, n_threads, exact
+    def __init__(self, sizes: Integers, units: Units, n_threads: int | None) -> None:
+        self.sizes, self.n_threads = sizes, n_threads
         self.stratum, self.stratum_size = units.stratum, units.stratum_size
 
     @cached_property
@@ -111,71 +148,100 @@ class PairSide(ABC):
     def two_way(self) -> bool:
         """Whether any comparison has two units whose weights vary; without one, no weights are shrunk."""
 
-    def weigh(self, block: int, weights: Bytes, largest: int, totals: Integers) -> None:
-        """As in `Totals`, of a side that is its own; scans return others."""
-        raise AssertionError("`totals` returns what weighs this side")
+    @abstractmethod
+    def totals(
+        self, units: Units, starts: range, key: RandomKey, n_costs: int, report: Callable[[int], None]
+    ) -> Totals:  # fmt: skip
+        """Return what weighs blocks that begin at some replicates; costs are asked of the first lists alone."""
 
-    def unit_counts(self, k: int) -> Integers:
-        """Return the number of comparisons of each unit in list k, (rows,)."""
-        raise NotImplementedError
-
+    @abstractmethod
     def variances(self, errors: Errors) -> tuple[Floats, Floats]:
         """Compute the variances of the rates of all lists, and sums over their pairs of units.
 
-        errors: with (points, lists) ends. Returns (points, lists, 3), the variances times n^2 and their degrees of
-        freedom as `kernels.dyadic` writes them, and (points, lists, sums), as `kernels.pair_walk` names them.
+        Returns (points, lists, 3), the variances times n^2 and their degrees of freedom as `kernels.dyadic` writes
+        them, and (points, lists, sums), as `kernels.pair_walk` names them.
         """
+
+
+class SideInMemory(PairSide):
+    """A side that weighs its comparisons itself."""
+
+    @abstractmethod
+    def weigh(self, block: int, weights: Bytes, largest: int, totals: Integers) -> None:
+        """As in `Totals`."""
+
+    def totals(self, units: Units, starts: range, key: RandomKey, n_costs: int, report: Callable[[int], None]) -> Any:
+        """As in `PairSide`."""
+        return self
+
+
+class SummedSide(PairSide):
+    """A side that sums over the pairs of units of each list.
+
+    Attributes
+    ----------
+    n_shared : int
+        How many lists, the first ones, all threads sum over together.
+    """
+
+    n_shared = 0
+
+    @abstractmethod
+    def unit_counts(self, k: int) -> Integers:
+        """Return the number of comparisons of each unit in list k, (rows,)."""
+
+    @abstractmethod
+    def _sums_of_list(self, k: int, errors: GroupedErrors, stops: AnyIntegers) -> Sums:
+        """Sum over the pairs of list k; stops: (points,) where its errors end, ascending."""
+
+    def variances(self, errors: Errors) -> tuple[Floats, Floats]:
+        """As in `PairSide`."""
         from fastfair.kernels import pair_walk
 
-        a, b, start, stops = errors
-        found = np.empty((*stops.shape, 3)), np.empty((*stops.shape, pair_walk.N_SUMS))
+        shape = errors.stops.shape
+        variances, of_pairs = np.empty((*shape, 3)), np.empty((*shape, pair_walk.N_SUMS))
 
         def compute(k: int) -> None:
-            found[0][:, k], found[1][:, k] = self._variances_of_list(k, (a, b, start[k], stops[:, k]))
+            variances[:, k], of_pairs[:, k] = self.variances_of_list(k, errors.of_list(k))
 
-        if stops.size:
+        if errors.stops.size:
             for k in range(self.n_shared):
                 compute(k)
             in_threads(int(self.sizes[0]), compute, range(self.n_shared, self.sizes.size), self.n_threads)
-        return found
+        return variances, of_pairs
 
-    def variance(self, k: int, rows: tuple[AnyIntegers, AnyIntegers], part: slice) -> tuple[Floats, Floats]:
-        """Compute (3,) and (sums,) of the rate of list k alone, whose errors are that part of the rows."""
-        variances, of_pairs = self._variances_of_list(k, (*rows, np.int64(part.start), np.array([part.stop])))
-        return variances[0], of_pairs[0]
-
-    def _variances_of_list(self, k: int, errors: tuple[Any, ...]) -> tuple[Floats, Floats]:
-        """Compute (points, 3) and (points, sums) of list k.
-
-        errors: a, b, where the list begins, and where its errors up to each point end, (points,) int64
-        """
+    def variances_of_list(self, k: int, errors: Errors) -> tuple[Floats, Floats]:
+        """Compute (points, 3) and (points, sums) of list k alone, as `variances` does of all."""
         from fastfair.kernels import pair_walk
 
-        (a, b, start, stops), strata = errors, (self.stratum, self.stratum_size)
-        order = np.argsort(stops, kind="stable")
-        ascending = stops[order]
-        begin, at = np.zeros((2, self.stratum.size), np.int64), np.empty(ascending[-1] - start, np.int64)
-        pair_walk.group_errors(a, b, start, ascending[-1], begin, at)
-        sums = self._sums_of_list(k, (a, b, begin, at, start), ascending)
-        found = np.empty((stops.size, 3)), np.empty((stops.size, pair_walk.N_SUMS))
-        pair_walk.finish_list(sums, np.flatnonzero(sums.comparisons), (start, ascending, order), strata, *found)
-        return found
+        order = np.argsort(errors.stops, kind="stable")
+        ascending = errors.stops[order]
+        grouped = GroupedErrors.of(errors.a, errors.b, errors.start, ascending[-1], self.stratum.size)
+        sums = self._sums_of_list(k, grouped, ascending)
+        variances, of_pairs = np.empty((order.size, 3)), np.empty((order.size, pair_walk.N_SUMS))
+        strata, units = (self.stratum, self.stratum_size), np.flatnonzero(sums.comparisons)
+        pair_walk.finish_list(sums, units, (errors.start, ascending, order), strata, variances, of_pairs)
+        return variances, of_pairs
 
-    def _sums_of_list(self, k: int, errors: tuple[Any, ...], stops: AnyIntegers) -> Sums:
-        """Sum over the pairs of list k; errors: grouped as `kernels.pair_walk` does, up to ascending ends."""
-        raise NotImplementedError
 
-    def totals(self, units: Units, starts: range, key: RandomKey, n_costs: int, told: Callable[[int], None]) -> Totals:
-        """Return what weighs blocks that begin at some replicates; costs are asked of the first lists alone."""
-        return self
+class CostedSide(PairSide):
+    """A side that has the scores of all comparisons, and so what they cost in Cllr.
 
-    def cost(self, block: int, weights: Bytes, n_lists: int) -> Floats:
-        """As in `Totals`."""
-        raise NotImplementedError
+    Attributes
+    ----------
+    exact : ExactCosts or None
+        What comparisons cost, where that is asked.
+    """
 
+    exact: ExactCosts | None = None
+
+    @abstractmethod
     def cost_words(self, n_lists: int) -> Integers:
         """Return the total costs of the first lists in words of 32 bits, (words, n_lists), carried."""
-        raise NotImplementedError
+
+    @abstractmethod
+    def cost_variances(self, means: Floats, scale: float) -> Floats:
+        """Compute the (lists, 3) variances of the mean costs of the first lists, of costs times a scale."""
 
     def mean_costs(self, n_lists: int) -> Floats:
         """Compute what comparisons of the first lists cost in Cllr in the mean, in nats."""
@@ -188,13 +254,9 @@ class PairSide(ABC):
         # As multiples of what costs are multiples of; a pair's residual is less than the largest cost of all.
         means = np.ldexp(mean_costs, -self.exact.exponent)
         scale = 0.5 ** (1 + self.exact.bits + int(self.sizes[0]).bit_length())
-        found = self.cost_variances(means, scale)
-        found[found < (_ROUNDING * means * scale)[:, None] ** 2] = 0  # as of a list with a single pair
-        return found
-
-    def cost_variances(self, means: Floats, scale: float) -> Floats:
-        """Compute the (lists, 3) variances of the mean costs of the first lists, of costs times a scale."""
-        raise NotImplementedError
+        variances = self.cost_variances(means, scale)
+        variances[variances < (_ROUNDING * means * scale)[:, None] ** 2] = 0  # as of a list with a single pair
+        return variances
 
 
 @dataclass(frozen=True, eq=False)
@@ -237,9 +299,9 @@ class ListedComparisons:
         if self.groups_of is None or self.list_of_cell is None:
             return np.empty(0, dtype)
         groups = self.groups_of(part)
-        found = np.empty(groups[0].size, dtype)
-        kernels.lists_of_cells(*groups, self.list_of_cell, found)
-        return found
+        lists = np.empty(groups[0].size, dtype)
+        kernels.lists_of_cells(*groups, self.list_of_cell, lists)
+        return lists
 
 
 @dataclass(frozen=True, eq=False)
@@ -334,7 +396,7 @@ def side_of(pairs: Any, kept: SortedComparisons, workers: Workers, exact: ExactC
 
 @dataclass(eq=False)
 class Walked:
-    """What was found in a walk over all pairs for the errors of lists."""
+    """Sums over all pairs of units of lists, and the numbers of comparisons of their errors' pairs."""
 
     errors: Errors  # with (lists,) ends
     comparisons: Floats  # (lists, rows), as in `kernels.pair_walk.Sums`, and so are the next three
@@ -343,19 +405,16 @@ class Walked:
     of_pairs: Floats  # (lists, 1, sums)
     repeats: list[Codes]  # for each list the number of comparisons of each error's pair
 
+    def has(self, k: int, errors: GroupedErrors, stop: Any) -> bool:
+        """Return whether all errors of list k up to a position are among these."""
+        a, _, start, stops = self.errors
+        return a is errors.a and bool(start[k] == errors.first and stops[k] >= stop)
 
-class CountedSide(PairSide):
+
+class CountedSide(SummedSide):
     """Comparisons that are counted, but not listed: sums over their pairs are found in a walk over all of them."""
 
-    def __init__(self, kept: SortedComparisons, workers: Workers, exact: ExactCosts | None = None) -> None:
-        super().__init__(kept.sizes, kept.units, workers.n_threads, exact)
-        comparisons = cast(KeptComparisons, kept.comparisons)
-        self.group = comparisons.group_of_number  # of each subject, as scans number subjects
-        of_number = np.argsort(comparisons.numbers)
-        # The row of weights of each subject, as scans number subjects, and after them the row of ones.
-        self._row = np.append(kept.units.row[of_number], kept.units.n_rows - 1)
-        self.number = np.argsort(self._row).astype(np.int32)  # (rows,) the other way round
-        self._walked: Walked | None = None
+    _walked: Walked | None = None
 
     @abstractmethod
     def _walk(self, errors: Errors) -> Walked:
@@ -364,33 +423,33 @@ class CountedSide(PairSide):
     def variances(self, errors: Errors) -> tuple[Floats, Floats]:
         """As in `PairSide`."""
         walked, (a, b, start, stops) = self._walked, errors
-        if stops.size and (walked is None or walked.errors[0] is not a or (stops > walked.errors[3]).any()):
-            # Further ones, for rates without errors, of which those at a laxer threshold tell the design effect.
+        if stops.size and (walked is None or walked.errors.a is not a or (stops > walked.errors.stops).any()):
+            # Further ones, for rates without errors, whose design effect is that at a laxer threshold.
             most = np.minimum(np.append(start[1:], a.size), np.maximum(stops.max(axis=0), start + _LEAST_WALKED))
-            self._walked = self._walk((a, b, start, most))
+            self._walked = self._walk(Errors(a, b, start, most))
         return super().variances(errors)
 
     def unit_counts(self, k: int) -> Integers:
-        """As in `PairSide`."""
+        """As in `SummedSide`."""
         if self._walked is None:
             none, zeros = np.empty(0, np.int32), np.zeros(self.sizes.size, np.int64)
-            self._walked = self._walk((none, none, zeros, zeros))
+            self._walked = self._walk(Errors(none, none, zeros, zeros))
         return self._walked.comparisons[k].astype(np.int64)
 
-    def _sums_of_list(self, k: int, errors: tuple[Any, ...], stops: AnyIntegers) -> Sums:
-        """As in `PairSide`, of what was walked over, or in a walk for the errors of this list alone."""
+    def _sums_of_list(self, k: int, errors: GroupedErrors, stops: AnyIntegers) -> Sums:
+        """As in `SummedSide`, of what was walked over, or in a walk for the errors of this list alone."""
         from fastfair.kernels import pair_walk
 
-        (a, b, *_, first), last, walked = errors, stops[-1], self._walked
-        if walked is None or walked.errors[0] is not a or walked.errors[2][k] != first or walked.errors[3][k] < last:
+        walked, n_rows = self._walked, self.stratum.size
+        if walked is None or not walked.has(k, errors, stops[-1]):
             start, ends = np.zeros((2, self.sizes.size), np.int64)
-            start[k], ends[k] = first, last
-            walked = self._walk((a, b, start, ends))
-        sums = pair_walk.new_sums(stops.size, self.stratum.size, self.stratum_size.size)
+            start[k], ends[k] = errors.first, stops[-1]
+            walked = self._walk(Errors(errors.a, errors.b, start, ends))
+        sums = pair_walk.new_sums(stops.size, n_rows, self.stratum_size.size)
         sums.comparisons[:], sums.repeats_squared[:] = walked.comparisons[k], walked.repeats_squared[k]
         sums.inside[:], sums.of_pairs[:1] = walked.inside[k], walked.of_pairs[k]
-        of_errors = *errors, walked.repeats[k]
-        pair_walk.add_errors(np.int64(0), np.int64(self.stratum.size), of_errors, stops, self.varies, sums)
+        counted = errors._replace(repeats=walked.repeats[k])
+        pair_walk.add_errors(np.int64(0), np.int64(n_rows), tuple(counted), stops, self.varies, sums)
         return sums
 
 
@@ -456,7 +515,7 @@ class Grouped:
         return [slice(*both_ends) for both_ends in itertools.pairwise(cuts)]
 
 
-class ListedSide(PairSide):
+class ListedSide(SideInMemory, SummedSide, CostedSide):
     """Comparisons in memory, or of any source that lists them.
 
     Unlike `CountedSide` it walks over pairs and errors of all lists together, with several threads and without sums
@@ -473,7 +532,8 @@ class ListedSide(PairSide):
         n_threads: int | None = None,
         exact: ExactCosts | None = None,
     ) -> None:
-        super().__init__(sizes, units, n_threads, exact)
+        super().__init__(sizes, units, n_threads)
+        self.exact = exact
         self.grouped = group_comparisons(listed, sizes, units.n_rows, n_threads, exact)
 
     @cached_property
@@ -484,13 +544,13 @@ class ListedSide(PairSide):
         return bool(kernels.any_varies(self.grouped.runs, self.varies))
 
     def weigh(self, block: int, weights: Bytes, largest: int, totals: Integers) -> None:
-        """As in `PairSide`."""
+        """As in `Totals`."""
         from fastfair.kernels import row_sums
 
         row_sums.total_weights(self.grouped.runs, weights, largest, totals)
 
     def cost(self, block: int, weights: Bytes, n_lists: int) -> Floats:
-        """As in `PairSide`."""
+        """As in `Totals`."""
         from fastfair.kernels import cost_sums
 
         assert self.exact is not None
@@ -499,25 +559,25 @@ class ListedSide(PairSide):
         return self.exact.nats(words.swapaxes(0, 1))
 
     def unit_counts(self, k: int) -> Integers:
-        """As in `PairSide`."""
+        """As in `SummedSide`."""
         from fastfair.kernels import unit_sums
 
         counts = np.zeros(self.stratum.size, np.int64)
         unit_sums.count_comparisons(self.grouped.runs, self.grouped.runs_of_list(k), counts)
         return counts
 
-    def _sums_of_list(self, k: int, errors: tuple[Any, ...], stops: AnyIntegers) -> Sums:
-        """As in `PairSide`."""
+    def _sums_of_list(self, k: int, errors: GroupedErrors, stops: AnyIntegers) -> Sums:
+        """As in `SummedSide`."""
         from fastfair.kernels import pair_walk
 
-        runs, n_rows, of_errors = self.grouped.runs, self.stratum.size, (*errors, np.empty(errors[3].size, np.int32))
+        runs, n_rows, of_errors = self.grouped.runs, self.stratum.size, tuple(errors)
 
         def add(chosen: AnyIntegers) -> Sums:
             sums, seen = pair_walk.new_sums(stops.size, n_rows, self.stratum_size.size), np.empty(n_rows, np.int64)
             pair_walk.add_runs(runs, chosen, of_errors, self.stratum, self.varies, sums, seen)
             if chosen.size:
-                own = runs.unit[chosen[[0, -1]]].astype(np.int64)
-                pair_walk.add_errors(own[0], own[1] + 1, of_errors, stops, self.varies, sums)
+                first, last = runs.unit[chosen[[0, -1]]].astype(np.int64)
+                pair_walk.add_errors(first, last + 1, of_errors, stops, self.varies, sums)
             return sums
 
         if k > 0:
@@ -525,7 +585,7 @@ class ListedSide(PairSide):
         return self._added(lambda part: add(np.arange(part.start, part.stop, dtype=np.int32)), int(self.sizes[0]))
 
     def _added(self, add: Callable[[slice], Any], n: int) -> Any:
-        """Add up, array by array, what is found in as many parts of the runs as there are threads."""
+        """Add up, array by array, the sums over as many parts of the runs as there are threads."""
         sums, *others = in_threads(n, add, self.grouped.parts(count_threads(self.n_threads)), self.n_threads)
         for other in others:
             for array, more in zip(sums, other, strict=True):
@@ -533,7 +593,7 @@ class ListedSide(PairSide):
         return sums
 
     def cost_words(self, n_lists: int) -> Integers:
-        """As in `PairSide`."""
+        """As in `CostedSide`."""
         from fastfair.kernels import cost_sums
 
         words = np.empty((cost_sums.WORDS, n_lists), np.int64)
@@ -541,10 +601,10 @@ class ListedSide(PairSide):
         return words
 
     def cost_variances(self, means: Floats, scale: float) -> Floats:
-        """As in `PairSide`."""
+        """As in `CostedSide`."""
         from fastfair.kernels import cost_sums, pair_walk
 
-        n_rows, found = self.stratum.size, np.empty((means.size, 3))
+        n_rows, variances = self.stratum.size, np.empty((means.size, 3))
         for k, mean in enumerate(means.tolist()):
             of_list = mean, scale
 
@@ -557,8 +617,8 @@ class ListedSide(PairSide):
                 return [*counts, *costs]
 
             counts, costs = pair_and_cost_sums(self._added(add, int(self.sizes[k])))
-            cost_sums.finish_costs(counts, costs, of_list, (self.stratum, self.stratum_size), found[k])
-        return found
+            cost_sums.finish_costs(counts, costs, of_list, (self.stratum, self.stratum_size), variances[k])
+        return variances
 
 
 class VectorsWithThemselves(ListedSide):
@@ -578,7 +638,7 @@ class VectorsWithThemselves(ListedSide):
         mean = 1 - 1 / np.bincount(units.subject)
         pairs = [units.of_subjects(self.unit_counts(k)) / 2 for k in range(self.sizes.size)]
         members = [np.flatnonzero(of_list) for of_list in pairs]
-        self._mean_of_members = [(own, (of_list * mean)[own]) for own, of_list in zip(members, pairs, strict=True)]
+        self._mean_of_members = [(rows, (of_list * mean)[rows]) for rows, of_list in zip(members, pairs, strict=True)]
 
     @property
     def mean_weight(self) -> Floats:
@@ -607,8 +667,8 @@ def add_pair_costs(
     from fastfair.kernels import cost_sums, pair_walk
 
     no_rows, seen = np.empty(0, np.int32), np.empty(stratum.size, np.int64)
-    no_errors = no_rows, no_rows, np.zeros((2, stratum.size), np.int64), np.empty(0, np.int64), np.int64(0), no_rows
-    pair_walk.add_runs(grouped.runs, chosen, no_errors, stratum, varies, sums[0], seen)
+    no_errors = GroupedErrors.of(no_rows, no_rows, np.int64(0), np.int64(0), stratum.size)
+    pair_walk.add_runs(grouped.runs, chosen, tuple(no_errors), stratum, varies, sums[0], seen)
     cost_sums.add_costs(grouped.runs, grouped.words, chosen, of_list, varies, sums[1])
 
 
@@ -706,153 +766,3 @@ def _merged(runs: Runs, words: Words, n_units: int) -> tuple[Runs, Words]:
         cost_sums.merge_costs(runs, words, n_units, merged, of_pairs)
         words = of_pairs
     return merged, words
-
-
-class VectorSide(CountedSide):
-    """The mated, or the non-mated, pairs of vectors."""
-
-    def __init__(
-        self, pairs: PairsOfVectors, kept: SortedComparisons, workers: Workers, exact: ExactCosts | None = None
-    ) -> None:
-        super().__init__(kept, workers, exact)
-        self._pairs = pairs
-        self._list = np.zeros((1, 1), np.int32) if kept.list_of_cell is None else kept.list_of_cell
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Leave out the sums over pairs."""
-        return vars(self) | {"_walked": None}
-
-    @cached_property
-    def two_way(self) -> bool:
-        """As in `PairSide`."""
-        return not self._pairs.mated and bool(self._pairs.of_subjects(self.varies[self._row][:-1]).any())
-
-    def weigh(self, block: int, weights: Bytes, largest: int, totals: Integers) -> None:
-        """As in `PairSide`."""
-        from fastfair.kernels import vector_pairs as kernels
-
-        pairs, of_subjects = self._pairs, weights[self._row[:-1]]
-        totals[:] = 0
-        if pairs.mated:
-            each = pairs.of_subjects()[:, None] * of_subjects
-            for k, inside in self._inside():
-                totals[k] = each.sum(axis=0) if inside is None else each[inside].sum(axis=0)
-            return
-        references, probes = (n[:, None] * of_subjects for n in pairs.vectors)
-        for k, inside in self._inside():
-            both = (references, probes) if inside is None else (references[inside], probes[inside])
-            totals[k] = pairs_of_two_subjects(*both, pairs.is_probe is not None)
-        if self._cells and pairs.is_probe is None:
-            kernels.weigh_by_order(pairs.subject, self.group, self._list, of_subjects, totals)
-            return
-        for k, g, h in self._cells:
-            totals[k] = references[self.group == g].sum(axis=0) * probes[self.group == h].sum(axis=0)
-
-    def _inside(self) -> Iterator[tuple[int, Flags | None]]:
-        """Yield the lists of pairs within a set of subjects: of all of them, and of each group."""
-        yield 0, None
-        for k, in_list in enumerate(np.diagonal(self._list).tolist()):
-            if in_list:
-                yield in_list, self.group == k
-
-    @property
-    def _cells(self) -> list[tuple[int, int, int]]:
-        """The other lists, with the groups of their references and of their probes."""
-        rows, columns = np.nonzero(self._list)
-        found = zip(self._list[rows, columns].tolist(), rows.tolist(), columns.tolist(), strict=True)
-        return [(in_list, row, column) for in_list, row, column in found if row != column]
-
-    def _walk(self, errors: Errors) -> Walked:
-        from fastfair.kernels import pair_walk
-
-        pairs, n_lists, stratum, stratum_size = self._pairs, self.sizes.size, self.stratum, self.stratum_size
-        require_room(n_lists, stratum.size)
-        of_numbers, varies = stratum[self._row][:-1], self.varies[self._row][:-1]
-        comparisons, squares = np.zeros((2, n_lists, stratum.size), np.int64)
-        inside, of_pairs = np.zeros((n_lists, stratum_size.size)), np.zeros((n_lists, 1, pair_walk.N_SUMS))
-        of_all, of_ends = np.zeros((2, n_lists), np.int64)
-        for k, chosen in self._inside():
-            own = pairs.of_subjects(chosen)
-            squared = pairs.squares(chosen)
-            comparisons[k, :-1] = own
-            if pairs.mated:  # each is one of a subject and of what never varies
-                comparisons[k, -1] = own.sum()
-                of_all[k], of_ends[k] = squared.sum(), squared[varies].sum()
-                continue
-            squares[k, :-1] = np.where(varies, pairs.squares(chosen, varies), 0)
-            of_all[k], of_ends[k] = squared.sum() // 2, squared[varies].sum()
-            for s in np.unique(of_numbers if chosen is None else of_numbers[chosen]):
-                in_stratum = of_numbers == s if chosen is None else chosen & (of_numbers == s)
-                inside[k, s] = pairs.of_subjects(in_stratum).sum()
-        if self._cells:
-            self._add_cells(varies, comparisons, squares, of_all, of_ends)
-        of_pairs[:, 0, pair_walk.REPEATS_SQUARED] = of_all
-        of_pairs[:, 0, pair_walk.REPEATS_SQUARED_OF_ENDS] = of_ends
-        by_rows = [np.take(sums, self.number, axis=1).astype(np.float64) for sums in (comparisons, squares)]
-        return Walked(errors, by_rows[0], by_rows[1], inside, of_pairs, self._repeats(errors))
-
-    def _add_cells(
-        self, varies: Flags, comparisons: Integers, squares: Integers, of_all: Integers, of_ends: Integers
-    ) -> None:
-        """Write the sums of the lists of two groups."""
-        from fastfair.kernels import vector_pairs as kernels
-
-        pairs, group = self._pairs, self.group
-        as_reference, as_probe = pairs.with_groups(group, self._list.shape[0])
-        for k, g, h in self._cells:
-            comparisons[k, :-1] = np.where(group == g, as_reference[:, h], np.where(group == h, as_probe[:, g], 0))
-        if pairs.is_probe is not None:
-            (r, p), v = (n**2 for n in pairs.vectors), varies.astype(np.int64)
-            for k, g, h in self._cells:
-                of_g, of_h = r * (group == g), p * (group == h)
-                squares[k, :-1] = v * (of_g * (of_h @ v) + of_h * (of_g @ v))
-                of_all[k] = of_g.sum() * of_h.sum()
-                of_ends[k] = (of_g @ v) * of_h.sum() + of_g.sum() * (of_h @ v)
-            return
-        lock, parts = Lock(), slices(group.size, count_threads(self.n_threads))
-
-        def add(part: slice) -> None:
-            own = np.zeros_like(squares[:, :-1]), np.zeros_like(of_all), np.zeros_like(of_ends)
-            kernels.square_by_order(part.start, part.stop, pairs.subject, group, self._list, varies, own)
-            with lock:
-                for sums, more in zip((squares[:, :-1], of_all, of_ends), own, strict=True):
-                    sums += more
-
-        in_threads(pairs.subject.size * group.size, add, parts, self.n_threads)
-
-    def _repeats(self, errors: Errors) -> list[Codes]:
-        """Count the pairs of each list that are of the same two subjects as each of its errors."""
-        from fastfair.kernels import vector_pairs as kernels
-
-        a, b, start, stops = errors
-        pairs, group, number = self._pairs, self.group, self.number
-        found = [np.zeros(stop - first, np.int32) for first, stop in zip(start, stops, strict=True)]
-
-        def subjects(k: int) -> tuple[Any, Any]:
-            part = slice(start[k], stops[k])
-            return number[a[part]], number[b[part]]
-
-        for k, _ in self._inside():
-            first, second = subjects(k)
-            if pairs.mated:  # of a subject and of what never varies, which has the highest number of all
-                first = second = np.minimum(first, second)
-            found[k][:] = pairs.of_two(first, second)
-        if not self._cells:
-            return found
-        ordered = pairs.is_probe is None
-        rows = np.argsort(pairs.subject, kind="stable").astype(np.int32) if ordered else np.empty(0, np.int32)
-        begin = np.append(0, np.cumsum(pairs.vectors[0]))
-        for k, g, _ in self._cells:
-            one, other = subjects(k)
-            swapped = group[one] != g
-            first, second = np.where(swapped, other, one), np.where(swapped, one, other)
-            if ordered:
-                kernels.count_ordered(begin, rows, first, second, found[k])
-            else:
-                found[k][:] = pairs.vectors[0][first] * pairs.vectors[1][second]
-        return found
-
-
-@side_of.register
-def _(pairs: PairsOfVectors, kept: SortedComparisons, workers: Workers, exact: ExactCosts | None = None) -> VectorSide:
-    return VectorSide(pairs, kept, workers, exact)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
@@ -17,14 +17,16 @@ from fastfair._lib.arrays import Bytes, Codes, Flags, Floats, Groups, Integers, 
 from fastfair._lib.label_codes import look_up
 from fastfair._lib.threads import count_threads, in_order, in_threads
 from fastfair._lib.workers import Arrays, Report, Workers, do_job
-from fastfair.data.scans import Reader, SpilledPairs
+from fastfair.data.scans import KeptComparisons, Reader, SpilledPairs
 from fastfair.data.temporary_files import ArrayFile, Folder
 from fastfair.error_rates.score_metrics import ExactCosts
 
 from .pair_source import (
+    CostedSide,
     CountedSide,
     Errors,
     Grouped,
+    GroupedErrors,
     ListedComparisons,
     SortedComparisons,
     Totals,
@@ -115,18 +117,17 @@ class _Passing:
     def _grouped(self, k: int, n_threads: int | None) -> Grouped:
         path = Path(self.folder) / f"shared-{k}"
         if path.exists():
-            found: Grouped = packing.opened(path)
-            return found
-        found = self.grouping.group(k, n_threads)
+            return cast(Grouped, packing.opened(path))
+        grouped = self.grouping.group(k, n_threads)
         with whole_files.explained(path):
             # Another worker may be writing the same.
             part = path.with_name(f"{path.name}-{secrets.token_hex(8)}")
-            packing.save(found, part)
+            packing.save(grouped, part)
             part.replace(path)
-        return found
+        return grouped
 
 
-class ScannedSide(CountedSide):
+class ScannedSide(CountedSide, CostedSide):
     """The mated, or the non-mated, comparisons of a scan, bucket by bucket, where they are grouped with their costs.
 
     Units are numbered as in `SpilledPairs`, where all pairs of the smaller number lie in one bucket. Threads of this
@@ -138,11 +139,18 @@ class ScannedSide(CountedSide):
     def __init__(
         self, pairs: SpilledPairs, kept: SortedComparisons, workers: Workers, exact: ExactCosts | None = None
     ) -> None:
-        super().__init__(kept, workers, exact)
+        super().__init__(kept.sizes, kept.units, workers.n_threads)
+        self.exact = exact
+        comparisons = cast(KeptComparisons, kept.comparisons)
+        # The row of weights of each subject, as scans number subjects, and after them the row of ones; and the reverse.
+        self._row = np.append(kept.units.row[np.argsort(comparisons.numbers)], kept.units.n_rows - 1)
+        self._number = np.argsort(self._row).astype(np.int32)
         if workers.executor is not None:
             pairs.spill()
         readers, self._n_buckets_at_once = pairs.buckets(count_threads(workers.n_threads))
-        self._grouping = _Grouping(readers, self.group, kept.list_of_cell, kept.sizes, kept.units.n_rows, exact)
+        self._grouping = _Grouping(
+            readers, comparisons.group_of_number, kept.list_of_cell, kept.sizes, kept.units.n_rows, exact
+        )  # fmt: skip
         self._workers = workers
         self._most_bytes, self._n_bytes, self._lock = pairs.most_bytes, 0, threading.Lock()
         # Files that are removed with this object.
@@ -155,22 +163,22 @@ class ScannedSide(CountedSide):
         """Leave out the comparisons, whose total weights are summed before others draw replicates."""
         return {"sizes": self.sizes, "n_threads": self.n_threads}
 
-    def _sum(self, work: Pass, told: Callable[[int], None] = lambda _: None) -> Arrays:
-        """Sum over the comparisons of all buckets; told: called with how many comparisons more are done."""
+    def _sum(self, work: Pass, report: Callable[[int], None] = lambda _: None) -> Arrays:
+        """Sum over the comparisons of all buckets; report: called with how many comparisons more are done."""
         n = len(self._grouping.readers)
         if self._workers.executor is not None:
-            return self._sum_in_tasks(work, n, told)
+            return self._sum_in_tasks(work, n, report)
         arrays, add = work.adding(self._workers.n_threads)
         for n_more in in_order(lambda k: add(self._get(k)), range(n), self._n_buckets_at_once):
-            told(n_more)
+            report(n_more)
         return arrays
 
-    def _sum_in_tasks(self, work: Pass, n: int, told: Callable[[int], None]) -> Arrays:
+    def _sum_in_tasks(self, work: Pass, n: int, report: Callable[[int], None]) -> Arrays:
         arrays: Arrays = {}
 
-        def take(_: range, found: Arrays) -> None:
-            told(int(found.pop(_NUMBER)))
-            for name, array in found.items():
+        def take(_: range, sums: Arrays) -> None:
+            report(int(sums.pop(_NUMBER)))
+            for name, array in sums.items():
                 arrays[name] = arrays[name] + array if name in arrays else np.array(array)
 
         job = _Passing(self._grouping, str(self._folder.path), work)
@@ -188,19 +196,19 @@ class ScannedSide(CountedSide):
 
             *runs, words = kept
             return Grouped(Runs(*runs), grouping.sizes, words)
-        found = grouping.group(k, self._inner)
-        arrays = *found.runs, found.words
+        grouped = grouping.group(k, self._inner)
+        arrays = *grouped.runs, grouped.words
         n_bytes = sum(array.nbytes for array in arrays)
         with self._lock:
             in_memory = self._n_bytes + n_bytes <= self._most_bytes
             self._n_bytes += n_bytes if in_memory else 0
         if in_memory:
-            self._grouped[k] = found
+            self._grouped[k] = grouped
         else:
             file = ArrayFile(self._folder, f"grouped-{k}")
             file.append(*arrays)
             self._grouped[k] = file
-        return found
+        return grouped
 
     @cached_property
     def two_way(self) -> bool:
@@ -210,7 +218,9 @@ class ScannedSide(CountedSide):
         varies = self.varies[self._row]
         return any(kernels.any_varies(self._get(k).runs, varies) for k in range(len(self._grouping.readers)))
 
-    def totals(self, units: Units, starts: range, key: RandomKey, n_costs: int, told: Callable[[int], None]) -> Totals:
+    def totals(
+        self, units: Units, starts: range, key: RandomKey, n_costs: int, report: Callable[[int], None]
+    ) -> Totals:
         """As in `PairSide`; each bucket is read once."""
         from fastfair.kernels import cost_sums
 
@@ -223,27 +233,23 @@ class ScannedSide(CountedSide):
         totals, costs = (n, self.sizes.size, BLOCK), (n, n_costs, cost_sums.WORDS, BLOCK)
         shapes = {"totals": (totals, np.int64), "costs": (costs, np.int64)}
         n_threads = self._workers.n_threads if self._workers.executor is None else 1
-        found = self._sum(Pass(n, shapes, partial(_add_totals, units, starts, key, self._row, n_threads)), told)
+        sums = self._sum(Pass(n, shapes, partial(_add_totals, units, starts, key, self._row, n_threads)), report)
         if not n_costs:
-            return SummedBlocks(found["totals"], None)
-        for block in found["costs"]:
+            return SummedBlocks(sums["totals"], None)
+        for block in sums["costs"]:
             for words in block:
                 cost_sums.carry(words)
         assert self.exact is not None
-        return SummedBlocks(found["totals"], self.exact.nats(np.moveaxis(found["costs"], 2, 0)))
+        return SummedBlocks(sums["totals"], self.exact.nats(np.moveaxis(sums["costs"], 2, 0)))
 
     def _walk(self, errors: Errors) -> Walked:
         from fastfair.kernels import pair_walk
 
-        rows_a, rows_b, start, stops = errors
+        start, stops = errors.start, errors.stops
         n_lists, n_units = start.size, self.stratum.size
         require_room(n_lists, n_units)
-        a, b = self.number[rows_a], self.number[rows_b]
-        grouped = []
-        for k in range(n_lists):
-            begin, at = np.zeros((2, n_units), np.int64), np.empty(stops[k] - start[k], np.int64)
-            pair_walk.group_errors(a, b, start[k], stops[k], begin, at)
-            grouped.append((a, b, begin, at, start[k]))
+        a, b = self._number[errors.a], self._number[errors.b]
+        grouped = [GroupedErrors.of(a, b, start[k], stops[k], n_units) for k in range(n_lists)]
         shapes = {
             "comparisons": ((n_lists, n_units), np.float64),
             "repeats_squared": ((n_lists, n_units), np.float64),
@@ -252,13 +258,13 @@ class ScannedSide(CountedSide):
             "repeats": ((int((stops - start).sum()),), np.int32),  # those of a pair are found in one bucket alone
         }
         add_pairs = partial(_add_pairs, grouped, self.stratum[self._row], self.varies[self._row])
-        found = self._sum(Pass(n_lists, shapes, add_pairs))
-        comparisons, squared = (np.take(found[name], self.number, 1) for name in ("comparisons", "repeats_squared"))
-        repeats = np.split(found["repeats"], np.cumsum(stops - start)[:-1])
-        return Walked(errors, comparisons, squared, found["inside"], found["of_pairs"], repeats)
+        sums = self._sum(Pass(n_lists, shapes, add_pairs))
+        comparisons, squared = (np.take(sums[name], self._number, 1) for name in ("comparisons", "repeats_squared"))
+        repeats = np.split(sums["repeats"], np.cumsum(stops - start)[:-1])
+        return Walked(errors, comparisons, squared, sums["inside"], sums["of_pairs"], repeats)
 
     def cost_words(self, n_lists: int) -> Integers:
-        """As in `PairSide`."""
+        """As in `CostedSide`."""
         from fastfair.kernels import cost_sums
 
         shapes = {"words": ((cost_sums.WORDS, n_lists), np.int64)}
@@ -267,7 +273,7 @@ class ScannedSide(CountedSide):
         return words
 
     def cost_variances(self, means: Floats, scale: float) -> Floats:
-        """As in `PairSide`."""
+        """As in `CostedSide`."""
         from fastfair.kernels import cost_sums, pair_walk
 
         memory.require(
@@ -275,7 +281,7 @@ class ScannedSide(CountedSide):
             f"sums over the costs of {self.stratum.size:,} subjects in {means.size:,} groups",
             "use fewer groups, or leave Cllr out",
         )
-        number, n_units, found = self.number, self.stratum.size, np.empty((means.size, 3))
+        number, n_units, variances = self._number, self.stratum.size, np.empty((means.size, 3))
         of_list = *pair_walk.new_sums(1, n_units, self.stratum_size.size), *cost_sums.new_costs(n_units)
         shapes = {str(k): ((means.size, *array.shape), array.dtype) for k, array in enumerate(of_list)}
         begin = partial(_add_pair_costs, means, scale, self.stratum[self._row], self.varies[self._row])
@@ -285,8 +291,8 @@ class ScannedSide(CountedSide):
             in_rows = {name: getattr(counts, name)[number] for name in ("comparisons", "repeats_squared")}
             counts = counts._replace(**in_rows)
             costs = costs._replace(costs=costs.costs[number], squares=costs.squares[number])
-            cost_sums.finish_costs(counts, costs, (means[k], scale), (self.stratum, self.stratum_size), found[k])
-        return found
+            cost_sums.finish_costs(counts, costs, (means[k], scale), (self.stratum, self.stratum_size), variances[k])
+        return variances
 
 
 @dataclass(frozen=True, eq=False)
@@ -335,22 +341,22 @@ def _add_totals(
     return add
 
 
-def _add_pairs(errors: list[tuple[Any, ...]], stratum: Integers, varies: Flags) -> Add:
+def _add_pairs(errors: list[GroupedErrors], stratum: Integers, varies: Flags) -> Add:
     """Sum over the pairs of units of each list, as `kernels.pair_walk` does.
 
     errors: those of each list, but for the numbers of comparisons of their pairs; stratum, varies: of each unit.
     """
     from fastfair.kernels import pair_walk
 
-    ends, no_errors = np.cumsum([of_list[3].size for of_list in errors]), np.empty((0, 3, stratum.size))
+    ends, no_errors = np.cumsum([of_list.at.size for of_list in errors]), np.empty((0, 3, stratum.size))
 
     def add(grouped: Grouped, k: int, sums: Arrays, lock: threading.Lock) -> None:
         comparisons, squared, inside = (sums[name][k] for name in ("comparisons", "repeats_squared", "inside"))
         of_list = pair_walk.Sums(comparisons, squared, inside, no_errors, sums["of_pairs"][k])
-        of_errors = *errors[k], sums["repeats"][ends[k] - errors[k][3].size : ends[k]]
-        own, seen = grouped.runs_of_list(k), np.empty(stratum.size, np.int64)
+        counted = errors[k]._replace(repeats=sums["repeats"][ends[k] - errors[k].at.size : ends[k]])
+        runs, seen = grouped.runs_of_list(k), np.empty(stratum.size, np.int64)
         with lock:
-            pair_walk.add_runs(grouped.runs, own, of_errors, stratum, varies, of_list, seen)
+            pair_walk.add_runs(grouped.runs, runs, tuple(counted), stratum, varies, of_list, seen)
 
     return add
 
@@ -372,9 +378,9 @@ def _add_pair_costs(means: Floats, scale: float, stratum: Integers, varies: Flag
     """Sum the costs of the pairs of units of each list, as `kernels.cost_sums` does."""
 
     def add(grouped: Grouped, k: int, sums: Arrays, lock: threading.Lock) -> None:
-        own, of_list = pair_and_cost_sums([array[k] for array in sums.values()]), (means[k], scale)
+        of_list = pair_and_cost_sums([array[k] for array in sums.values()])
         with lock:
-            add_pair_costs(grouped, grouped.runs_of_list(k), of_list, stratum, varies, own)
+            add_pair_costs(grouped, grouped.runs_of_list(k), (means[k], scale), stratum, varies, of_list)
 
     return add
 

@@ -242,15 +242,15 @@ class Units:
         return _within(of_samples, self._owner) + _within(of_subjects, self._subjects.stratum)
 
     def subject_weights(self, weights: Bytes) -> Integers:
-        """(k, 64) number of times that each subject was drawn; (k, 1) where subjects are not drawn."""
+        """Return how often each subject was drawn, and a row of ones: (k + 1, 64), or (k + 1, 1) where none are."""
         if self.unit == "sample":
-            return np.ones((self._subjects.size, 1), np.int64)
+            return np.ones((self._subjects.size + 1, 1), np.int64)
         if self.unit == "subject":
-            return weights[:-1].astype(np.int64)
+            return weights.astype(np.int64)
         n_samples = np.bincount(self._owner)  # as often as its samples are drawn in all
         start = np.cumsum(n_samples) - n_samples
         sums = np.add.reduceat(weights[: self._owner.size], start, axis=0, dtype=np.int64)
-        return sums // n_samples[:, None]
+        return np.concatenate((sums // n_samples[:, None], np.ones((1, BLOCK), np.int64)))
 
 
 def _within(parts: Floats, stratum: AnyIntegers) -> Floats:

@@ -329,7 +329,7 @@ class _DataSets:
             shape = len(self.methods), self.nominal.size, 2, estimate.size  # there may be no methods
             low, high = np.clip(np.moveaxis(np.reshape(ends, shape), 2, 0), 0, 1)
             own = dict(zip(_OF_EACH, (rates.threshold, estimate, expected, low, high), strict=True))
-            for side, lists in zip(_SIDES, (resampler.y, resampler.x), strict=True):
+            for side, lists in zip(_SIDES, resampler.error_lists, strict=True):
                 own |= {f"{side} {name}": values for name, values in _Ranked.of(lists)._asdict().items()}
             arrays.update({f"{k} {name}": values for name, values in own.items()})
 
@@ -360,6 +360,6 @@ def _pooled(
 
 def _further(resampler: PairResampler, limit: int) -> _Ranked:
     """Keep more pairs until all with keys of at most a limit are kept."""
-    while not (ranked := _Ranked.of(resampler.x)).reaches(limit):
-        resampler.keep_more((resampler.y, resampler.x))
+    while not (ranked := _Ranked.of(resampler.error_lists.nonmated)).reaches(limit):
+        resampler.keep_more(resampler.error_lists)
     return ranked

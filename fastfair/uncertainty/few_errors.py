@@ -208,7 +208,7 @@ class FewHeldErrors:
             return [self._rate_limits(row, mated, key, half)[end] for mated in (True, False)]
 
         if self._entries[row].name == "min_dcf":
-            return Limits(math.nan, float(mean_cost(self._resampler.costs, *both(key, 1))))
+            return Limits(math.nan, float(mean_cost(self._resampler.metrics.costs, *both(key, 1))))
         low = self._best_of_thresholds(few[0], k, key, lambda key: min(both(key, 0)), upper=False)
         high = -self._best_of_thresholds(few[0], k, key, lambda key: -max(both(key, 1)), upper=True)
         return Limits(low, high)
@@ -513,8 +513,8 @@ def attempts_of_one_more(entries: Sequence[Entry], resampler: Resampler) -> Floa
     found = np.full(len(entries), np.nan)
     if resampler.units.unit != "subject":
         return found
-    lists, keys = resampler.y, {"eer": resampler.eer_keys, "min_dcf": resampler.cost_keys}
-    keys = {name: keys[name] for name in keys if name in resampler.metrics}
+    lists, keys = resampler.lists(True), {"eer": resampler.eer_keys, "min_dcf": resampler.cost_keys}
+    keys = {name: keys[name] for name in keys if name in resampler.metrics.names}
     errors = lists.errors_at(resampler.thresholds, tuple(keys.values()))
     attempts = typical_attempts(lists.variances(errors)[1], lists.sizes, errors)
     places = {name: row for row, name in enumerate(keys, resampler.thresholds.size)}
@@ -537,7 +537,7 @@ def raised_by_one_more(entries: Sequence[Entry], resampler: Resampler) -> Floats
             continue
         keys = keys_of(resampler.comparisons, None if entry.cell is None else entry.cell[0])
         if entry.name == "min_dcf":
-            found[row] = _of_least_cost(value, resampler.costs, keys, more)
+            found[row] = _of_least_cost(value, resampler.metrics.costs, keys, more)
             continue
         found[row] = raised_rate(value, keys.sizes[0], more)
         if entry.name == "eer":  # which rises by less than the FNMR at its threshold, as the new one is laxer

@@ -174,7 +174,7 @@ def test_a_tail_that_is_too_short_is_extended(monkeypatch: pytest.MonkeyPatch, u
     monkeypatch.setattr(vector_replicates, "_SPARE", {unit: 0.3})
     monkeypatch.setattr(vector_replicates, "_SPARE_DEVIATIONS", 0)
     short = run()
-    assert not long[2].x.complete
+    assert not long[2].error_lists.nonmated.complete
     for name in ("threshold", "fnmr"):
         assert np.array_equal(getattr(long[0], name), getattr(short[0], name))
         assert np.array_equal(getattr(long[1], name), getattr(short[1], name))

@@ -62,8 +62,8 @@ def same(one, other):
 def test_lists_that_are_too_short_are_extended_to_the_same_bits(seed, n, decimals, method, jackknife, metrics):
     c = comparisons_of(seed, n, decimals)
     expected, complete = replicates(c, n, method=method, jackknife=jackknife, metrics=metrics)
-    assert complete.x.complete
-    assert complete.y.complete
+    assert complete.error_lists.nonmated.complete
+    assert complete.error_lists.mated.complete
     needed = max(preparation_needs(complete))
     for more in (0, 3):
         found, _ = replicates(c, needed + more, method=method, jackknife=jackknife, metrics=metrics)
@@ -82,7 +82,7 @@ def test_replicates_that_reach_further_make_lists_longer(n_threads):
     expected, complete = replicates(c, 3000)
     needed = max(preparation_needs(complete))
     found, prepared = replicates(c, needed, workers=Workers(n_threads))
-    assert needed < prepared.x.end[0] < prepared.x.sizes[0]
+    assert needed < prepared.error_lists.nonmated.end[0] < len(prepared.comparisons.nonmated)
     assert same(found, expected)
 
 
@@ -102,6 +102,6 @@ def test_lists_that_are_too_short_for_other_processes_are_extended_here(tmp_path
     with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
         for workers in (Workers(executor=pool), Workers(1, executor=pool, checkpoint=tmp_path)):
             found, prepared = replicates(c, needed, workers=workers)
-            assert needed < prepared.x.end[0] < prepared.x.sizes[0]
+            assert needed < prepared.error_lists.nonmated.end[0] < len(prepared.comparisons.nonmated)
             assert same(found, expected)
     assert len(asked) == 3  # nothing is asked of the workers again

@@ -59,7 +59,7 @@ def sources(e, share):
 def weighed(prepared, weights):
     """Return the totals of both sides, from sides that other processes were given where these sum block by block."""
     drawn = []
-    for side in (prepared.y.source, prepared.x.source):
+    for side in (lists.source for lists in prepared.error_lists):
         side = side if side.in_passes else pickle.loads(pickle.dumps(side))
         totals = np.zeros((side.sizes.size, BLOCK), np.int64)
         of_blocks = side.totals(prepared.units, range(0, BLOCK, BLOCK), KEY, 0, lambda n: None)
@@ -84,8 +84,7 @@ def test_all_sources_keep_the_same_promises(e, share):
     totals = weighed(prepared, weights)
     for other in others:
         assert weighed(other, weights) == totals
-        for name in ("y", "x"):
-            listed, counted = (getattr(one, name) for one in (prepared, other))
+        for listed, counted in zip(prepared.error_lists, other.error_lists, strict=True):
             assert listed.sizes.tolist() == counted.sizes.tolist()
             assert listed.source.two_way == counted.source.two_way
             for k in range(listed.sizes.size):

@@ -15,6 +15,7 @@ from fastfair._lib import seeds
 from fastfair._lib.workers import Workers
 from fastfair.resampling.engine import _Blocks
 from fastfair.resampling.error_lists import Ranges
+from fastfair.resampling.pair_source import Classes
 from fastfair.resampling.vector_replicates import Draws, PairResampler
 
 UNITS = ("sample", "subject", "subject+sample")
@@ -37,7 +38,7 @@ def embeddings(seed: int, *, equal: bool, ties: bool, two_sets: bool, n_subjects
 def rates_of(e: ff.Embeddings, levels: np.ndarray, draws: Draws, *, with_groups: bool) -> tuple[bool, list]:
     resampler = PairResampler(e, levels, draws, with_groups=with_groups, with_overall_fmr=True, workers=Workers(2))
     freedom = resampler.shrinkage.freedom
-    was_parted = resampler.x.ranges is not None
+    was_parted = resampler.error_lists.nonmated.ranges is not None
     estimate, expected = resampler.estimate()
     drawn = resampler.replicate(100, seeds.stream(3)[0])
     arrays = [freedom, expected]
@@ -93,21 +94,21 @@ def test_many_pairs_are_parted_and_others_are_not():
     draws = Draws("identity", "subject", "dyadic")
     for levels, weighting, parted in (([1e-3, 0.2], "identity", True), ([1e-3, 0.01], "identity", False)):
         resampler = PairResampler(e, np.array(levels), draws._replace(weighting=weighting), with_groups=False)
-        assert (resampler.x.ranges is not None) == parted
+        assert (resampler.error_lists.nonmated.ranges is not None) == parted
     resampler = PairResampler(e, np.array([1e-3, 0.2]), draws, with_groups=False)
-    nonmated = resampler.x
+    nonmated = resampler.error_lists.nonmated
     assert nonmated.keys.size < 0.2 * nonmated.ranges.counts.sum()
     listed = PairResampler(e, np.array([1e-3, 0.2]), draws, with_groups=False, all_listed=True)
-    assert listed.x.keys.size > 0.2 * e.n_nonmated
+    assert listed.error_lists.nonmated.keys.size > 0.2 * e.n_nonmated
     key = seeds.stream(0)[0]
     fnmr = resampler.replicate(70, key).fnmr
-    drawn = _Blocks(resampler, (resampler.y.source, nonmated.source), key)
+    drawn = _Blocks(resampler, Classes(resampler.error_lists.mated.source, nonmated.source), key)
     again = pickle.loads(pickle.dumps(drawn))  # as another process draws them
     assert np.array_equal(resampler._run(70, again, Workers(1)).fnmr, fnmr)
     assert np.array_equal(listed.replicate(70, key).fnmr, fnmr)
     wide = e.vectors.astype(np.float64)
     unpacked = PairResampler(ff.Embeddings(wide, e.subject), np.array([0.2]), draws, with_groups=False)
-    assert unpacked.x.ranges is None
+    assert unpacked.error_lists.nonmated.ranges is None
 
 
 def test_positions_among_all_pairs_become_positions_among_those_listed():

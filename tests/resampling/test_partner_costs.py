@@ -106,4 +106,4 @@ def test_estimates_are_means_whatever_is_drawn(unit):
 def test_comparisons_are_not_all_copied_for_cllr():
     c = population(300, 40_000)
     resampler = Resampler(c, [ff.at_fmr(0.01)], metrics=CLLR)
-    assert not resampler.x.complete
+    assert not resampler.error_lists.nonmated.complete

@@ -129,3 +129,14 @@ def test_every_metric_and_method_has_intervals_around_its_estimate(method: str):
             assert quantity.low < quantity.estimate < quantity.high
             drawn = found.replicates(quantity.name, at=quantity.at)
             assert abs(drawn.mean() - quantity.estimate) < 0.35 * drawn.std()
+
+
+def test_weights_of_mated_vectors_alone_are_shrunk_and_once_for_each_metric():
+    e = ff.von_mises_fisher_embeddings(20, [2, 3, 4, 5] * 5, 8, concentration=(5, 20), rng=1)
+    resampler = Resampler(e.comparisons(), POINTS, unit="sample", metrics=Metrics())
+    n = e.n_samples
+    mean = sum(n * (n - 1) / 2 * (1 - 1 / n)) / e.n_mated
+    assert set(resampler.shrinkage.metrics) == {"eer", "min_dcf", "cllr", "min_cllr"}
+    for mated, nonmated in resampler.shrinkage.metrics.values():
+        assert mated == pytest.approx([mean])
+        assert nonmated.tolist() == [1]
