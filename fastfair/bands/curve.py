@@ -91,7 +91,7 @@ _MethodOfBands = Annotated[
 @checked
 @dataclass(frozen=True)
 class BandSettings:
-    """What a band is rarely asked to do in another way: how intervals are made, and measures defined.
+    """Settings of bands that are rarely changed: how intervals are made, and measures defined.
 
     Attributes
     ----------
