@@ -101,10 +101,10 @@ def fit_logistic(mated: Floats, nonmated: Floats, p_target: float, of_whom: str 
         return -float(weights @ log_expit(log_odds_of_truth))
 
     line = np.array([1.0, 0.0])
-    found = of_true_class(line)
-    now = cost(found)
+    evidence = of_true_class(line)
+    now = cost(evidence)
     for _ in range(_MOST_STEPS):
-        wrong = expit(-found)  # probability of the other class
+        wrong = expit(-evidence)  # probability of the other class
         slope, curvature = weights * sign * wrong, weights * wrong * (1 - wrong)
         gradient = -np.array([slope @ x, slope.sum()])
         middle = curvature @ x
@@ -114,8 +114,8 @@ def fit_logistic(mated: Floats, nonmated: Floats, p_target: float, of_whom: str 
             break
         size = 1.0
         while True:
-            found = of_true_class(line - size * step)
-            tried = cost(found)
+            evidence = of_true_class(line - size * step)
+            tried = cost(evidence)
             if tried <= now or size <= 1e-10:
                 break
             size /= 2
@@ -153,8 +153,8 @@ def fit_pav(mated: Floats, nonmated: Floats) -> PavTransform:
     first, last = np.minimum(*firsts), np.maximum(*lasts)
     filled = first <= last
     at = np.column_stack((first, last))[filled].ravel()
-    known, place = np.unique(at, return_index=True)
-    return PavTransform(known, np.repeat(ratios[filled], 2)[place])
+    scores, index = np.unique(at, return_index=True)
+    return PavTransform(scores, np.repeat(ratios[filled], 2)[index])
 
 
 Mask = NDArray[np.bool_]
@@ -196,9 +196,9 @@ def parts_of(comparisons: Comparisons, n_folds: int, rng: np.random.Generator) -
 def _dealt(strata: NDArray[np.int64], n_folds: int, rng: np.random.Generator) -> NDArray[np.int64]:
     """Deal out units in random order, stratum by stratum, so that folds have nearly as many of each."""
     order = np.lexsort((rng.random(strata.size), strata))
-    found = np.empty(strata.size, np.int64)
-    found[order] = (np.arange(strata.size) + rng.integers(n_folds)) % n_folds
-    return found
+    fold = np.empty(strata.size, np.int64)
+    fold[order] = (np.arange(strata.size) + rng.integers(n_folds)) % n_folds
+    return fold
 
 
 ALL_FOLDS = "all"
@@ -237,9 +237,9 @@ def ratios_of(
     trained: Sequence[TrainedTransform], comparisons: Comparisons, mated: bool, rows: Mask | slice = slice(None)
 ) -> Floats:
     """Return the (n,) ratios of some mated, or non-mated, comparisons, by the transforms of one training."""
-    transforms = {one.group: one.transform for one in trained}
+    transforms = {part.group: part.transform for part in trained}
     similarities = score_keys.decode((comparisons.mated if mated else comparisons.nonmated).keys[rows])
-    found = transforms[None].ratios_of(similarities)
+    ratios = transforms[None].ratios_of(similarities)
     if len(transforms) > 1:
         by_group = comparisons.mated_by_group if mated else comparisons.nonmated_by_group
         reference, probe = by_group.reference_group[rows], by_group.probe_group[rows]
@@ -248,8 +248,8 @@ def ratios_of(
             if inside.any() and group not in transforms:
                 raise InputError(f"there is no transform of group {group!r}, as it was not in the training")
             if inside.any():
-                found[inside] = transforms[group].ratios_of(similarities[inside])
-    return found
+                ratios[inside] = transforms[group].ratios_of(similarities[inside])
+    return ratios
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -310,13 +310,13 @@ class CalibratedScores(Result):
 
     @property
     def _for_others(self) -> list[TrainedTransform]:
-        return [one for one in self.transforms if one.folds == ALL_FOLDS]
+        return [transform for transform in self.transforms if transform.folds == ALL_FOLDS]
 
     def _sentences(self) -> list[str]:
         """Return the sentences of the summary."""
         settings = self.settings
         method = {"logistic": "logistic regression", "pav": "pooling adjacent violators"}[settings["method"]]
-        lines = [(one.group or "All", one.transform) for one in self._for_others]
+        lines = [(trained.group or "All", trained.transform) for trained in self._for_others]
         at = f" at p_target={settings['p_target']:g}" if isinstance(self.transform, LogisticTransform) else ""
         score = "-score" if settings["score_kind"] == "distance" else "score"
         if "development" in settings:
@@ -339,8 +339,10 @@ class CalibratedScores(Result):
     def _columns(self) -> dict[str, list[Any]]:
         columns = super()._columns()
         made = columns.pop("transform")
-        columns |= {name: [getattr(one, name, None) for one in made] for name in ("slope", "offset")}
-        blocks = [np.unique(one.ratios).size if isinstance(one, PavTransform) else None for one in made]
+        columns |= {name: [getattr(transform, name, None) for transform in made] for name in ("slope", "offset")}
+        blocks = [
+            np.unique(transform.ratios).size if isinstance(transform, PavTransform) else None for transform in made
+        ]
         return columns | {"blocks": blocks}
 
     @checked
@@ -358,9 +360,9 @@ class CalibratedScores(Result):
         """
         sign = -1 if self.settings["score_kind"] == "distance" else 1
         ax = axes_or_new(ax)
-        for k, one in enumerate(self._for_others):
-            at = np.linspace(one.low, one.high, _SHOWN)
-            ax.plot(sign * at, one.transform.ratios_of(at), label=drawn(one.group or "all"), **line_style(k))
+        for k, trained in enumerate(self._for_others):
+            at = np.linspace(trained.low, trained.high, _SHOWN)
+            ax.plot(sign * at, trained.transform.ratios_of(at), label=drawn(trained.group or "all"), **line_style(k))
         ax.axhline(0, color=GREY, linewidth=0.8, linestyle=":", zorder=0)
         ax.set_xlabel("Distance" if sign < 0 else "Score")
         ax.set_ylabel("Log-likelihood ratio")
@@ -472,10 +474,10 @@ def calibrate(
     trained = _trained(source, everything, ALL_FOLDS, *how)
     ratios = [ratios_of(trained, comparisons, mated) for mated in (True, False)]
     for name, tested, used in parts:
-        own = _trained(source, used, name, *how)
+        of_group = _trained(source, used, name, *how)
         for of_class, mated, rows in zip(ratios, (True, False), tested, strict=True):
-            of_class[rows] = ratios_of(own, comparisons, mated, rows)
-        trained += own
+            of_class[rows] = ratios_of(of_group, comparisons, mated, rows)
+        trained += of_group
     left_out = comparisons.left_out
     if development is not None:
         left_out = (*left_out, *exclusions_of_systems([("development", development)]))
@@ -487,7 +489,7 @@ def _trained(
     comparisons: Comparisons, chosen: Masks, folds: str, method: str, p_target: float, group_wise: bool
 ) -> list[TrainedTransform]:
     """Train transforms on the mated and the non-mated comparisons chosen, and on those of each group."""
-    found = []
+    trained = []
     for k, group in enumerate((None, *(comparisons.groups if group_wise else ())), -1):
         masks = list(chosen)
         if group is not None:
@@ -509,5 +511,5 @@ def _trained(
             )
         fitted = fit_logistic(mated, nonmated, p_target, who) if method == "logistic" else fit_pav(mated, nonmated)
         low, high = min(mated.min(), nonmated.min()), max(mated.max(), nonmated.max())
-        found.append(TrainedTransform(folds, group, fitted, mated.size, nonmated.size, float(low), float(high)))
-    return found
+        trained.append(TrainedTransform(folds, group, fitted, mated.size, nonmated.size, float(low), float(high)))
+    return trained

@@ -303,7 +303,9 @@ def draw_bayes_errors(
 
 def draw_tippetts(curves: Mapping[str, Tippett], ax: Axes | None) -> Axes:
     """Draw the shares of mated and of non-mated comparisons whose likelihood ratio is at least so large."""
-    lines = {name: (one.log_likelihood_ratio / math.log(10), one.mated, one.nonmated) for name, one in curves.items()}
+    lines = {
+        name: (curve.log_likelihood_ratio / math.log(10), curve.mated, curve.nonmated) for name, curve in curves.items()
+    }
     ax = _draw_pairs(lines, ax, ("mated", "non-mated"), drawstyle="steps-pre")
     ax.axvline(0, color=GREY, linewidth=0.8, linestyle=":", zorder=0)
     ax.set(xlabel="Likelihood ratio (power of ten)", ylabel="Share with at least that ratio", ylim=(0, 1.02))
@@ -582,14 +584,14 @@ class Calibration(Result):
         return self._one(rows, application, f"measure {name!r} of {'all' if group is None else repr(group)}")
 
     def _one(self, rows: Sequence[_Row], application: Costs | None, what: str) -> _Row:
-        found = [row for row in rows if application in (None, row.application)]
-        if len(found) == 1:
-            return found[0]
-        known = ", ".join(dict.fromkeys(str(row.application) for row in self.costs))
-        if found:
-            raise InputError(f"there are several applications, {known}: choose one with application=")
+        matching = [row for row in rows if application in (None, row.application)]
+        if len(matching) == 1:
+            return matching[0]
+        applications = ", ".join(dict.fromkeys(str(row.application) for row in self.costs))
+        if matching:
+            raise InputError(f"there are several applications, {applications}: choose one with application=")
         where = "" if application is None else f" at {application}"
-        raise InputError(f"there is no {what}{where}; applications are {known}")
+        raise InputError(f"there is no {what}{where}; applications are {applications}")
 
     def _sentences(self) -> list[str]:
         """Return the sentences of the summary."""
@@ -597,13 +599,21 @@ class Calibration(Result):
         for application in self.applications:
             rows = [row for row in self.costs if row.application == application]
             text.append(_sentence(rows[0]))
-            found = [row for row in rows[1:] if row.verdict == MISCALIBRATED]
-            if found:
-                named = ", ".join(f"{row.group} ({row.actual:.3g}, at best {row.minimum:.3g})" for row in found)
+            miscalibrated = [row for row in rows[1:] if row.verdict == MISCALIBRATED]
+            if miscalibrated:
+                named = ", ".join(f"{row.group} ({row.actual:.3g}, at best {row.minimum:.3g})" for row in miscalibrated)
                 text.append(f"Miscalibrated, with p-values adjusted for the number of groups: {named}.")
-            pairs = [one for one in self.differences if (one.application, one.verdict) == (application, DIFFERENT)]
+            pairs = [
+                difference
+                for difference in self.differences
+                if (difference.application, difference.verdict) == (application, DIFFERENT)
+            ]
             for quantity, called in (("act_dcf", "Decisions"), ("miscalibration", "Miscalibration")):
-                said = ["{} than {}".format(*one.costlier_first) for one in pairs if one.quantity == quantity]
+                said = [
+                    "{} than {}".format(*difference.costlier_first)
+                    for difference in pairs
+                    if difference.quantity == quantity
+                ]
                 if said:
                     text.append(f"{called} cost more for {', '.join(said)}.")
             if len(rows) > 2 and not pairs:
@@ -619,7 +629,7 @@ class Calibration(Result):
     def _columns(self) -> dict[str, list[Any]]:
         columns = columns_of(self.costs)
         asked = columns.pop("application")
-        parts = {name: [float(getattr(one, name)) for one in asked] for name in ("p_target", "c_miss", "c_fa")}
+        parts = {name: [float(getattr(costs, name)) for costs in asked] for name in ("p_target", "c_miss", "c_fa")}
         return {"application": list(map(str, asked))} | parts | columns
 
     def _figures(self) -> Mapping[str, Axes | Figure]:
@@ -680,7 +690,7 @@ class Calibration(Result):
         -------
         matplotlib Axes
         """
-        marked = [-one.threshold for one in self.applications]
+        marked = [-application.threshold for application in self.applications]
         return draw_bayes_errors(_shown(self.bayes_errors), ax, normalize=normalize, marked=marked)
 
     @checked
@@ -710,12 +720,12 @@ class Calibration(Result):
             ),
             (
                 f"Differences between groups; {level} that hold for all pairs together",
-                [one for one in self.differences if few or one.verdict == DIFFERENT],
+                [row for row in self.differences if few or row.verdict == DIFFERENT],
                 "application name first second difference verdict",
             ),
             (
                 f"Fairness measures with {level}",
-                [one for one in self.measures if one.group is None],
+                [row for row in self.measures if row.group is None],
                 "application name estimate",
             ),
             (f"Cllr in bits, with {level}", self.ratio_costs, "group cllr minimum loss loss_high"),
@@ -737,15 +747,15 @@ def _columns_of(rows: Sequence[Any]) -> dict[str, list[Any]]:
 
 
 def _sentence(row: ApplicationCost) -> str:
-    known = not math.isnan(row.actual_low)
-    brackets = f" [{row.actual_low:.3g}, {row.actual_high:.3g}]" if known else ""
+    has_interval = not math.isnan(row.actual_low)
+    brackets = f" [{row.actual_low:.3g}, {row.actual_high:.3g}]" if has_interval else ""
     cost = f"with the Bayes threshold {typed(row.threshold)}, decisions cost {row.actual:.3g}{brackets}"
-    told = {
+    verdict = {
         "": "; there is no test of whether that is by chance",
         MISCALIBRATED: f": the ratios are miscalibrated ({p_in_words(row.pvalue)})",
         UNDECIDED: f"; the data do not show that the ratios are miscalibrated ({p_in_words(row.pvalue)})",
     }[row.verdict]
-    return f"At {row.application}, {cost}; at the best threshold {row.minimum:.3g}{told}."
+    return f"At {row.application}, {cost}; at the best threshold {row.minimum:.3g}{verdict}."
 
 
 def _shown(curves: Mapping[str | None, _Curve]) -> dict[str, _Curve]:
@@ -840,13 +850,14 @@ def replicate_costs(
     base = estimates(at_points, dict(zip(("min_dcf", "cllr"), np.array(of_lists).T, strict=True)), cells)
     both = base, resampler.replicate(n_resamples, key, workers)
     rows = slice(0, len(lists))
-    of_points = [mean_cost(costs, one.fnmr[:, rows], one.fmr[:, rows]) for one in both]
+    of_points = [mean_cost(costs, rates.fnmr[:, rows], rates.fmr[:, rows]) for rates in both]
     base, drawn = (
-        replace(one, metrics={"act_dcf": values[0]} | one.metrics) for one, values in zip(both, of_points, strict=True)
+        replace(rates, metrics={"act_dcf": values[0]} | rates.metrics)
+        for rates, values in zip(both, of_points, strict=True)
     )
     weights = costs.miss / costs.unit, costs.false_match / costs.unit
     errors = [
-        np.array([[getattr(one.counts, name), *getattr(one.counts, f"group_{name}")] for one in at_points])
+        np.array([[getattr(rates.counts, name), *getattr(rates.counts, f"group_{name}")] for rates in at_points])
         for name in ("false_nonmatches", "false_matches")
     ]
     saved, drawn_saved = (values[:1] - values[1:] for values in of_points)
@@ -860,7 +871,7 @@ def replicate_costs(
         drawn,
         saved,
         error,
-        min((int(one[0, compared].min()) for one in errors if compared), default=0),
+        min((int(rates[0, compared].min()) for rates in errors if compared), default=0),
         _interval_maker(comparisons, measured, (base, drawn), at_points[0], resampler, costs, workers.n_threads),
     )
 
@@ -880,9 +891,9 @@ def _error_of_savings(
         (weight / np.maximum(n, 1), np.abs(wrong[1:] - wrong[0]))
         for weight, wrong, n in zip(weights, errors, sizes, strict=True)
     ]
-    for (of_each, found), (of_other, others) in (changes, changes[::-1]):
+    for (of_each, variance_of_class), (of_other, others) in (changes, changes[::-1]):
         wanted = others * of_other / of_each
-        variance = variance + of_each**2 * np.maximum(wanted - found, 0)
+        variance = variance + of_each**2 * np.maximum(wanted - variance_of_class, 0)
     return np.sqrt(variance)
 
 
@@ -896,12 +907,15 @@ def _interval_maker(
     n_threads: int | None,
 ) -> IntervalMaker:
     of_costs = Selection(comparisons.groups, measured, *sizes_of_groups(comparisons), n_points=1, metrics=_METRICS)
-    measures = tuple(name for name, one in MEASURES.items() if "act_dcf" in one.of and len(measured) > 1)
+    measures = tuple(name for name, measure in MEASURES.items() if "act_dcf" in measure.of and len(measured) > 1)
     of_measures = replace(of_costs, n_points=0, measures=measures)
-    no_points = [replace(one, fmr=one.fmr[:0], fnmr=one.fnmr[:0], threshold=one.threshold[:0]) for one in both]
+    no_points = [
+        replace(estimated, fmr=estimated.fmr[:0], fnmr=estimated.fnmr[:0], threshold=estimated.threshold[:0])
+        for estimated in both
+    ]
     listed, replicates = (
-        [*entries(one, of_costs), *measure_entries(alone, of_measures)]
-        for one, alone in zip(both, no_points, strict=True)
+        [*entries(estimated, of_costs), *measure_entries(alone, of_measures)]
+        for estimated, alone in zip(both, no_points, strict=True)
     )
     shares = concentrations(comparisons, [at_bayes])
     systems = partial(MovedSystems, no_points[0], no_points[1], of_measures, n_threads)
@@ -949,15 +963,15 @@ def _measures_of(costs: ReplicatedCosts, quantities: Sequence[Quantity]) -> list
     then have no interval, in which a fair system's value would often be missing.
     """
     made, fewest = [], costs.fewest_errors
-    for one in quantities:
-        if "(" not in one.name:
+    for quantity in quantities:
+        if "(" not in quantity.name:
             continue
-        if one.name.endswith("(act_dcf)") and fewest < _ENOUGH_ERRORS and math.isfinite(one.estimate):
+        if quantity.name.endswith("(act_dcf)") and fewest < _ENOUGH_ERRORS and math.isfinite(quantity.estimate):
             if fewest:
-                one = noted(one, Note.of(Code.FEW_ERRORS_OF_A_KIND, least=_ENOUGH_ERRORS))
+                quantity = noted(quantity, Note.of(Code.FEW_ERRORS_OF_A_KIND, least=_ENOUGH_ERRORS))
             else:
-                one = noted(replace(one, low=math.nan, high=math.nan), Note(Code.NO_ERRORS_OF_A_KIND))
-        made.append(CostMeasure._of(one, application=costs.application, name=one.name))
+                quantity = noted(replace(quantity, low=math.nan, high=math.nan), Note(Code.NO_ERRORS_OF_A_KIND))
+        made.append(CostMeasure._of(quantity, application=costs.application, name=quantity.name))
     return made
 
 
@@ -1066,16 +1080,16 @@ def evaluate_calibration(
     differences: list[CostDifference] = []
     measures: list[CostMeasure] = []
     for application in asked:
-        found = replicate_costs(comparisons, application, normalize, measured, unit, n_resamples, key, workers)
-        limits, quantities = limits_of(found, level)
-        costs += _rows(found, limits, quantities, level)
-        differences += _differences(found, limits, [1 + k for k in measured], level)
-        measures += _measures_of(found, quantities)
+        replicated = replicate_costs(comparisons, application, normalize, measured, unit, n_resamples, key, workers)
+        limits, quantities = limits_of(replicated, level)
+        costs += _rows(replicated, limits, quantities, level)
+        differences += _differences(replicated, limits, [1 + k for k in measured], level)
+        measures += _measures_of(replicated, quantities)
     groups = (None, *(comparisons.groups[k] for k in measured))
     keys = [keys_of(comparisons), *(keys_of(comparisons, k) for k in measured)]
     sizes = len(comparisons.mated), len(comparisons.nonmated)
     settings = {
-        "applications": [str(one) for one in asked],
+        "applications": [str(application) for application in asked],
         "normalize": normalize,
         "grouping": list(comparisons.grouping),
         "unit": unit,
@@ -1089,8 +1103,11 @@ def evaluate_calibration(
         _ratio_costs(evaluation),
         tuple(differences),
         tuple(measures),
-        {group: bayes_error_of(one, comparisons.score_dtype) for group, one in zip(groups, keys, strict=True)},
-        {group: tippett_of(one) for group, one in zip(groups, keys, strict=True)},
+        {
+            group: bayes_error_of(keys_of_group, comparisons.score_dtype)
+            for group, keys_of_group in zip(groups, keys, strict=True)
+        },
+        {group: tippett_of(keys_of_group) for group, keys_of_group in zip(groups, keys, strict=True)},
         sizes_in_words(*sizes, evaluation.n_subjects, len(comparisons.groups)),
         settings,
         left_out=comparisons.left_out,
@@ -1163,8 +1180,8 @@ def _differences(
     made = []
     for quantity, name in (("act_dcf", "actual"), ("miscalibration", "miscalibration")):
         alone, at_once = (
-            intervals.difference_interval(one[name][:, first], one[name][:, second], correlations[quantity])
-            for one in (limits, together)
+            intervals.difference_interval(ends[name][:, first], ends[name][:, second], correlations[quantity])
+            for ends in (limits, together)
         )
         difference = limits[name][0, first] - limits[name][0, second]
         for n, (a, b) in enumerate(pairs):

@@ -208,21 +208,21 @@ def normalize_scores(
     >>> c.nonmated.similarities, ff.normalize_scores(c, cohort, "z", by="group").nonmated.similarities.round(2)
     (array([0.2, 0.4, 0.5, 0.7]), array([-0.71, -0.71,  0.71,  0.71]))
     """
-    for name, one in (("comparisons", comparisons), ("comparisons of the cohort", cohort)):
-        require_scores(one.failed, "normalisation", 'pass ⟦failures="exclude"⟧')
-        if one.subjects is None:
+    for name, data in (("comparisons", comparisons), ("comparisons of the cohort", cohort)):
+        require_scores(data.failed, "normalisation", 'pass ⟦failures="exclude"⟧')
+        if data.subjects is None:
             raise InputError(f"{name} have no subjects, which normalisation needs: give reference and probe")
-        if by == "group" and not one.groups:
+        if by == "group" and not data.groups:
             raise InputError(f'{name} have no groups, which ⟦by="group"⟧ needs: give ⟦reference_group⟧')
     if cohort.score_kind != comparisons.score_kind:
         raise InputError(f"cohort has scores of the kind {cohort.score_kind}, comparisons {comparisons.score_kind}")
     assert comparisons.subjects is not None
     assert cohort.subjects is not None
-    labels, (own, others) = encode_together(("subjects",) * 2, (comparisons.subjects, cohort.subjects))
-    _require_other_people(comparisons, cohort, by, labels, (own.astype(np.int64), others.astype(np.int64)))
+    labels, (of_comparisons, others) = encode_together(("subjects",) * 2, (comparisons.subjects, cohort.subjects))
+    _require_other_people(comparisons, cohort, by, labels, (of_comparisons.astype(np.int64), others.astype(np.int64)))
     names = labels.tolist() if by == "subject" else list(comparisons.groups)
     if by == "group":
-        own = np.arange(len(names))
+        of_comparisons = np.arange(len(names))
         others = np.array([names.index(group) if group in names else len(names) for group in cohort.groups])
     (first, second), scores = _units(cohort, "nonmated", by, others), cohort.nonmated.similarities.astype(np.float64)
     if by == "subject":
@@ -237,7 +237,7 @@ def normalize_scores(
     lacking = (n < _LEAST) | ~(spread > _NO_SPREAD * (scores.std() if scores.size else 0))
     parts: dict[str, Any] = {"score_kind": "similarity", "score_dtype": _RESCORED}
     for name in ("mated", "nonmated"):
-        side, both = getattr(comparisons, name), _units(comparisons, name, by, own)
+        side, both = getattr(comparisons, name), _units(comparisons, name, by, of_comparisons)
         used = {"z": both[:1], "t": both[1:], "s": both}[method]
         for unit in used:
             if lacking[unit].any():
@@ -247,8 +247,8 @@ def normalize_scores(
                     f"{', of one score' if n[k] > 1 else ''}, of which there is no standard deviation: give a cohort "
                     "with more of them"
                 )
-        found = [(side.similarities.astype(np.float64) - mean[unit]) / spread[unit] for unit in used]
-        parts[name] = _rescored(side, np.mean(found, axis=0))
+        normalised = [(side.similarities.astype(np.float64) - mean[unit]) / spread[unit] for unit in used]
+        parts[name] = _rescored(side, np.mean(normalised, axis=0))
     return comparisons._with_parts(**parts)
 
 
@@ -271,11 +271,11 @@ def _require_other_people(
                 '⟦by="group"⟧ needs one of other people'
             )
         return
-    own, others = (
+    evaluated, others = (
         pair_codes(*_units(one, "nonmated", by, of_one), labels.size)
         for one, of_one in zip((comparisons, cohort), numbers, strict=True)
     )
-    shared = np.intersect1d(own, others)
+    shared = np.intersect1d(evaluated, others)
     if shared.size:
         one, other = (labels.item(k) for k in divmod(int(shared[0]), labels.size))
         raise InputError(
@@ -290,7 +290,7 @@ def overlap(comparisons: Comparisons, development: Comparisons) -> str:
     Where names tell nothing, as those of people may differ between files, equal scores do.
     """
     sides = (comparisons.mated, development.mated), (comparisons.nonmated, development.nonmated)
-    if all(np.array_equal(one.keys, other.keys) for one, other in sides):
+    if all(np.array_equal(side.keys, other.keys) for side, other in sides):
         return "both data sets have the very same scores"
     people = comparisons.subjects, development.subjects
     if people[0] is None or people[1] is None:
@@ -401,37 +401,38 @@ def _require_the_same_groups(first: Comparisons | Embeddings, second: Comparison
 
 def _require_the_same_labels(what: str, labels: NDArray[Any], others: NDArray[Any]) -> None:
     if not np.array_equal(labels, others):
-        known, other = set(labels.tolist()), set(others.tolist())
+        first_labels, other = set(labels.tolist()), set(others.tolist())
         raise InputError(
-            f"the {what} differ: {_some(known - other)} only in first, {_some(other - known)} only in second"
+            f"the {what} differ: {_some(first_labels - other)} only in first, "
+            f"{_some(other - first_labels)} only in second"
         )
 
 
 def _require_scans_of_the_same_vectors(first: Comparisons, second: Comparisons) -> None:
     """Refuse scans of anything else than the same vectors' pairs."""
-    found = []
+    sides = []
     for name, scan, other in (("first", first, "second"), ("second", second, "first")):
         if not isinstance(scan, KeptComparisons):
             raise InputError(f"{other} is a scan, and {name} is not: give two scans, or two that are in memory")
         scan._require("lists of pairs")
-        found.append(scan.pairs[1])
+        sides.append(scan.pairs[1])
     groups = first.group_of_subject, second.group_of_subject
-    _require_the_same_rows(found, np.asarray(first.subjects), first.groups, groups)
+    _require_the_same_rows(sides, np.asarray(first.subjects), first.groups, groups)
 
 
 def _require_the_same_rows(
-    found: Sequence[PairsOfVectors],
+    sides: Sequence[PairsOfVectors],
     subjects: NDArray[Any],
     groups: Sequence[str],
     group_of_subject: tuple[NDArray[Any] | None, NDArray[Any] | None],
 ) -> None:
     """Refuse two sets of vectors whose rows differ in subject, role or group; subjects and groups are the same."""
-    rows = [pairs.subject for pairs in found]
+    rows = [pairs.subject for pairs in sides]
     if rows[0].size != rows[1].size:
         sizes = f"{rows[0].size:,} vectors in first and {rows[1].size:,} in second"
         raise InputError(f"there are {sizes}; rows of both must be of the same samples")
     _require_equal("subjects", "vectors", rows, subjects, "in row {}".format)
-    if not np.array_equal(found[0].is_probe, found[1].is_probe):  # type: ignore[arg-type]
+    if not np.array_equal(sides[0].is_probe, sides[1].is_probe):  # type: ignore[arg-type]
         raise InputError("the roles of the vectors differ: the same rows must be references and probes in both")
     if groups:
         _require_equal("groups", "subjects", group_of_subject, np.array(groups), lambda k: repr(subjects.item(k)))
@@ -479,11 +480,11 @@ def _compared(codes: Sequence[Any] | NDArray[Any], labels: NDArray[Any], k: int)
 
 
 def _refuse(kind: str, ordered: list[Integers], labels: NDArray[Any], systems: tuple[Comparisons, Comparisons]) -> None:
-    failed = [one.failed for one in systems]
+    failed = [system.failed for system in systems]
     would_do = (
         '. Comparisons that failed were left out: read both systems with ⟦failures="non-match"⟧, or leave those that '
         "failed in either out of both"
-        if any(one is not None and one.policy == "exclude" and one.n for one in failed)
+        if any(lost is not None and lost.policy == "exclude" and lost.n for lost in failed)
         else ""
     )
     n, size = len(ordered[0]), min(map(len, ordered))

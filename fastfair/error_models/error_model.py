@@ -323,10 +323,10 @@ def stratify(cells: Cells, attributes: Sequence[str], by: str, strata: Sequence[
     )
 
 
-def _log_ratio(fitted: Fit, one: tuple[float, Floats], other: tuple[float, Floats]) -> StudentEstimate:
-    if not (one[0] > 0 and other[0] > 0):
+def _log_ratio(fitted: Fit, first: tuple[float, Floats], second: tuple[float, Floats]) -> StudentEstimate:
+    if not (first[0] > 0 and second[0] > 0):
         return StudentEstimate()
-    return fitting.of_function(fitted, math.log(one[0] / other[0]), one[1] / one[0] - other[1] / other[0])
+    return fitting.of_function(fitted, math.log(first[0] / second[0]), first[1] / first[0] - second[1] / second[0])
 
 
 _MARKERS = ("o", "D", "s", "^")  # of values that share a colour
@@ -383,7 +383,7 @@ class StratifiedRates(Result):
     @property
     def contradictions(self) -> tuple[StratifiedDifference, ...]:
         """The differences in which the margin and the strata contradict each other."""
-        return tuple(one for one in self.differences if one.contradicts)
+        return tuple(difference for difference in self.differences if difference.contradicts)
 
     def _sentences(self) -> list[str]:
         """Return the sentences of the summary."""
@@ -394,8 +394,8 @@ class StratifiedRates(Result):
         lost = [name for name, share in self.mix if not share]
         if lost:
             text.append(f"Strata left out of the mix, as some value has no comparisons there: {', '.join(lost)}.")
-        told = contradictions_in(self.differences, self.rate)
-        text += told or ["Rates overall and within strata do not contradict each other."]
+        contradicting = contradictions_in(self.differences, self.rate)
+        text += contradicting or ["Rates overall and within strata do not contradict each other."]
         return text
 
     @checked
@@ -500,17 +500,18 @@ def stratified_rates(
     key = threshold_key(comparisons, at)
     with gathering() as between:
         cells = fitting.count_cells(comparisons, [by, *others], key, rate, unit)
-    found = stratify(cells, [by, *others], by, others)
-    if len(found.values) < 2:
+    stratification = stratify(cells, [by, *others], by, others)
+    if len(stratification.values) < 2:
         raise InputError(f"there are no comparisons of two values of {by!r}, so there is nothing to compare")
-    if not found.mix.any():
+    if not stratification.mix.any():
         warn(
-            f"no stratum of {found.strata} has comparisons of every value of {by!r}: there are no standardised rates",
+            f"no stratum of {stratification.strata} has comparisons of every value of {by!r}: there are no "
+            "standardised rates",
             NotComputableWarning,
         )
-    differences = found.differences(confidence_level)
+    differences = stratification.differences(confidence_level)
     warn_of_contradictions(differences, rate)
-    shares = tuple(zip(found.names, found.mix.tolist(), strict=True))
+    shares = tuple(zip(stratification.names, stratification.mix.tolist(), strict=True))
     settings = {
         "by": by,
         "strata": others,
@@ -524,12 +525,12 @@ def stratified_rates(
         at,
         comparisons.to_threshold(key),
         by,
-        found.strata,
+        stratification.strata,
         shares,
-        tuple(found.rates(confidence_level)),
+        tuple(stratification.rates(confidence_level)),
         tuple(differences),
         confidence_level,
-        found.cells.n_subjects,
+        stratification.cells.n_subjects,
         settings,
         left_out=(*comparisons.left_out, *between),
     )
@@ -802,8 +803,8 @@ def error_model(
     effects = tuple(_effect(fitted, term, confidence_level) for term in terms)
     lost = [effect for effect in effects if effect.notes and math.isnan(effect.odds_ratio)]
     if lost:
-        told = "; ".join(f"{effect.attribute} {effect.value}: {effect.note}" for effect in lost)
-        warn(f"odds ratios of which only a limit is known: {told}", NotComputableWarning)
+        limits_alone = "; ".join(f"{effect.attribute} {effect.value}: {effect.note}" for effect in lost)
+        warn(f"odds ratios of which only a limit is known: {limits_alone}", NotComputableWarning)
     contradictions = _contradictions(cells, names, confidence_level)
     warn_of_contradictions(contradictions, rate)
     settings = {
@@ -881,22 +882,22 @@ def _notes(is_lost: bool, n: int, errors: int) -> tuple[Note, ...]:
 
 
 def _tests(fitted: Fit, terms: list[Term], names: tuple[str, ...]) -> list[AttributeTest]:
-    found = []
+    tests = []
     for k, name in enumerate(names):
         contrasts = np.stack([term.contrast for term in terms if term.position == k])
         tested: Fit = fitted
         if np.isnan(fitted.values(contrasts)).any() and fitted.kept.any():
             columns = np.flatnonzero(contrasts.any(axis=0)).tolist()
             tested, contrasts = fitting.fit_without(fitted.cells, fitted.design, columns), np.eye(len(columns))
-        found.append(AttributeTest(name, *fitting.joint_test(tested, contrasts)))
-    return found
+        tests.append(AttributeTest(name, *fitting.joint_test(tested, contrasts)))
+    return tests
 
 
 def _contradictions(cells: Cells, names: tuple[str, ...], level: float) -> tuple[StratifiedDifference, ...]:
     """Look at each attribute within the values of each other."""
-    found = []
+    contradicting = []
     for by, strata in itertools.permutations(names, 2):
         stratification = stratify(cells, names, by, [strata])
         if len(stratification.values) > 1:
-            found += [one for one in stratification.differences(level) if one.contradicts]
-    return tuple(found)
+            contradicting += [difference for difference in stratification.differences(level) if difference.contradicts]
+    return tuple(contradicting)

@@ -217,40 +217,40 @@ class SystemComparison(Result):
         """
         if self.settings["baseline"] is not None:
             raise InputError("a ranking needs all pairs, but systems are compared with a baseline: compare without one")
-        found = find(self.evaluations[0].quantities, name, group, at)
-        measure = measure_of(found.name)
-        if found.is_held or found.name == "threshold":
-            raise InputError(f"systems do not rank by {name} at {found.at}, which holds it for all of them")
+        quantity = find(self.evaluations[0].quantities, name, group, at)
+        measure = measure_of(quantity.name)
+        if quantity.is_held or quantity.name == "threshold":
+            raise InputError(f"systems do not rank by {name} at {quantity.at}, which holds it for all of them")
         if measure is not None and measure.fairer == "nearer":
             raise InputError(f"systems do not rank by {name}, whose fair value lies between others")
-        return self._ranked(found)
+        return self._ranked(quantity)
 
     def _ranked(self, quantity: Quantity) -> tuple[RankedSystem, ...]:
         k = self.evaluations[0].quantities.index(quantity)
         each = [evaluation.quantities[k] for evaluation in self.evaluations]
         pvalues = np.full((len(each), len(each)), np.nan)  # for pairs that are not compared
-        for one in self.contrasts:
-            if (one.name, one.group, one.probe_group, one.at) == quantity.key:
-                i, j = self.systems.index(one.first_system), self.systems.index(one.second_system)
-                pvalues[i, j] = pvalues[j, i] = one.pvalue_adjusted
+        for contrast in self.contrasts:
+            if (contrast.name, contrast.group, contrast.probe_group, contrast.at) == quantity.key:
+                i, j = self.systems.index(contrast.first_system), self.systems.index(contrast.second_system)
+                pvalues[i, j] = pvalues[j, i] = contrast.pvalue_adjusted
         ranks = ranks_of(
-            [one.estimate for one in each],
+            [of_system.estimate for of_system in each],
             pvalues,
             1 - self.settings["confidence_level"],
             higher_is_better=is_fairer_above(quantity.name),
         )
         rows = [
             RankedSystem(
-                one.name,
-                one.group,
-                one.at,
+                quantity.name,
+                quantity.group,
+                quantity.at,
                 system,
-                one.estimate,
-                *ends_of(one),
-                *of_system,
-                probe_group=one.probe_group,
+                of_system.estimate,
+                *ends_of(of_system),
+                *ranks_of_system,
+                probe_group=quantity.probe_group,
             )
-            for system, one, of_system in zip(self.systems, each, ranks, strict=True)
+            for system, of_system, ranks_of_system in zip(self.systems, each, ranks, strict=True)
         ]
         return tuple(sorted(rows, key=lambda row: row.rank))
 
@@ -260,16 +260,16 @@ class SystemComparison(Result):
 
     def _pairs(self) -> dict[tuple[str, str], list[Contrast]]:
         """Return the contrasts of each pair."""
-        found: dict[tuple[str, str], list[Contrast]] = {}
-        for one in self.contrasts:
-            found.setdefault((one.first_system, one.second_system), []).append(one)
-        return found
+        by_pair: dict[tuple[str, str], list[Contrast]] = {}
+        for contrast in self.contrasts:
+            by_pair.setdefault((contrast.first_system, contrast.second_system), []).append(contrast)
+        return by_pair
 
     def _columns(self) -> dict[str, list[Any]]:
         return table_of(self.contrasts)
 
     def _drawn(self) -> Self:
-        return replace(self, evaluations=tuple(one._drawn() for one in self.evaluations))
+        return replace(self, evaluations=tuple(evaluation._drawn() for evaluation in self.evaluations))
 
     def _sentences(self) -> list[str]:
         """Say how two systems differ, how many rank, or which of them differ from the baseline."""
@@ -286,11 +286,11 @@ class SystemComparison(Result):
 
     def _tables(self) -> list[Printed]:
         """Return the tables that the terminal prints: rankings of all and of groups, or the differences of pairs."""
-        points, rankings = dict.fromkeys(one.at for one in self.contrasts), self._rankings()
+        points, rankings = dict.fromkeys(contrast.at for contrast in self.contrasts), self._rankings()
         if rankings:
             return [printed_of(table) for point in points for table in _rankings_at(self, rankings, point)]
         tables = [printed_of(table) for point in points for table in _differences_at(self, point)]
-        notes = {note for one in self.contrasts if _is_shown(one) for note in one.notes}
+        notes = {note for contrast in self.contrasts if _is_shown(contrast) for note in contrast.notes}
         withheld = [[str(Note(code))] for code in REASONS if Note(code) in notes]
         if withheld:
             tables.append((f"{WITHHELD}: no test that would not too often tell equal systems apart", ["why"], withheld))
@@ -303,8 +303,10 @@ class SystemComparison(Result):
         """Return the rankings that files and pages have: of more than two systems, all of which are compared."""
         if self.settings["baseline"] is not None or len(self.systems) == 2:
             return []
-        chosen = [one for one in self.evaluations[0].quantities if one.name in _RANKED and not one.is_held]
-        return [list(self._ranked(one)) for one in chosen]
+        chosen = [
+            quantity for quantity in self.evaluations[0].quantities if quantity.name in _RANKED and not quantity.is_held
+        ]
+        return [list(self._ranked(quantity)) for quantity in chosen]
 
     def _content(self) -> dict[str, Any]:
         return super()._content() | {
@@ -346,14 +348,14 @@ class SystemComparison(Result):
         bars = [
             _bar(
                 y,
-                (one.rank, one.best_rank, one.worst_rank) if ranks else (one.estimate, one.low, one.high),
-                best if one.best_rank == 1 else usual,
-                stands_out=one.best_rank == 1,
+                (row.rank, row.best_rank, row.worst_rank) if ranks else (row.estimate, row.low, row.high),
+                best if row.best_rank == 1 else usual,
+                stands_out=row.best_rank == 1,
             )
-            for y, one in enumerate(ranking)
+            for y, row in enumerate(ranking)
         ]
         label = f"rank by {title}" if ranks else title + (" (%)" if is_rate else "")
-        ax = draw_rows(ax, [one.system for one in ranking], bars, xlabel=label, per_cent=False)
+        ax = draw_rows(ax, [row.system for row in ranking], bars, xlabel=label, per_cent=False)
         if ranks:
             ax.set_xlim(0.5, len(ranking) + 0.5)
             ax.locator_params(axis="x", integer=True)
@@ -418,34 +420,34 @@ class SystemComparison(Result):
             Where the operating point holds the rate and there are no groups: there is no difference to draw.
         """
         at = self.evaluations[0].quantity(rate, None, at).at
-        found = [one for one in self._of_pair(systems) if one.name == rate and one.at == at]
-        if not found:
+        contrasts = [contrast for contrast in self._of_pair(systems) if contrast.name == rate and contrast.at == at]
+        if not contrasts:
             raise InputError(f"there is no difference in {rate.upper()} at {at}, which holds this rate")
         level = self.settings["confidence_level"]
         usual = f"difference and {100 * level:g} % interval"
         standing_out = f"{usual}; the adjusted p-value is at most {1 - level:.3g}"
         bars = []
-        for y, one in enumerate(found):
-            is_decided = one.verdict in ("first", "second")
-            ends = one.difference, one.low, one.high
+        for y, contrast in enumerate(contrasts):
+            is_decided = contrast.verdict in ("first", "second")
+            ends = contrast.difference, contrast.low, contrast.high
             bars.append(_bar(y, ends, standing_out if is_decided else usual, stands_out=is_decided))
         label = f"{rate.upper()} at {at},\nfirst minus second (percentage points)"
-        ax = draw_rows(ax, [one.group or "all" for one in found], bars, [Line(0)], xlabel=label, **kwargs)
+        ax = draw_rows(ax, [contrast.group or "all" for contrast in contrasts], bars, [Line(0)], xlabel=label, **kwargs)
         ax.xaxis.set_major_formatter(_hundredfold)
         return ax
 
     def _figures(self) -> dict[str, Axes]:
-        has_curves = all(one.comparisons is not None for one in self.evaluations)
+        has_curves = all(row.comparisons is not None for row in self.evaluations)
         axes = {"det": self.plot_det()} if has_curves else {}
         if len(self.systems) == 2:
-            asked_for = dict.fromkeys((one.name, one.at) for one in self.contrasts if one.name in ERROR_RATES)
+            asked_for = dict.fromkeys((row.name, row.at) for row in self.contrasts if row.name in ERROR_RATES)
             for rate, at in asked_for:
                 axes[f"{rate}_{file_part(at)}"] = self.plot_differences(rate=rate, at=at)  # type: ignore[arg-type]
-        for one in (ranking[0] for ranking in self._rankings()):
-            if one.group is None and one.name in ERROR_RATES:
-                asked: dict[str, Any] = {"name": one.name, "at": one.at}
-                axes[f"{one.name}_{file_part(one.at)}"] = self.plot(**asked)
-                axes[f"{one.name}_ranks_{file_part(one.at)}"] = self.plot(**asked, show="ranks")
+        for row in (ranking[0] for ranking in self._rankings()):
+            if row.group is None and row.name in ERROR_RATES:
+                asked: dict[str, Any] = {"name": row.name, "at": row.at}
+                axes[f"{row.name}_{file_part(row.at)}"] = self.plot(**asked)
+                axes[f"{row.name}_ranks_{file_part(row.at)}"] = self.plot(**asked, show="ranks")
         return axes
 
     def __repr__(self) -> str:
@@ -465,104 +467,110 @@ def _hundredfold(value: float, position: float) -> str:
 def _curves_shown(systems: Mapping[str, Evaluated]) -> list[str]:
     """Choose the systems whose DET curves are drawn: of many, those with the lowest FNMR at the first point."""
     chosen = list(systems)
-    if len(chosen) > _MOST_CURVES and all(one.rates for one in systems.values()):
+    if len(chosen) > _MOST_CURVES and all(evaluation.rates for evaluation in systems.values()):
         chosen.sort(key=lambda name: systems[name].rates[0].fnmr)
     return chosen[:_MOST_CURVES]
 
 
-def chapter_of_systems(found: SystemComparison) -> Chapter:
+def chapter_of_systems(comparison: SystemComparison) -> Chapter:
     """Make a chapter of the evaluations of systems and of how they differ; those of more than two are ranked."""
-    systems, rankings, first = found._systems(), found._rankings(), found.evaluations[0]
-    left_out = list(dict.fromkeys(said for one in found.evaluations for said in left_out_of_measures(one)))
+    systems, rankings, first = comparison._systems(), comparison._rankings(), comparison.evaluations[0]
+    left_out = list(dict.fromkeys(said for row in comparison.evaluations for said in left_out_of_measures(row)))
     sections = [Section("", left_out), *_det_curves(systems)]
     is_pair = len(systems) == 2
-    for point in dict.fromkeys(one.at for one in found.contrasts):
+    for point in dict.fromkeys(row.at for row in comparison.contrasts):
         title = "Without a threshold" if point is None else f"At {point}"
-        differences = _differences_at(found, point)
+        differences = _differences_at(comparison, point)
         if rankings:
-            sections.append(Section(title, (), (), _rankings_at(found, rankings, point)))
+            sections.append(Section(title, (), (), _rankings_at(comparison, rankings, point)))
             title = f"Differences between systems: {title[:1].lower()}{title[1:]}"
-        if len(found._pairs()) <= _MOST_PAIRS:
+        if len(comparison._pairs()) <= _MOST_PAIRS:
             sections.append(Section(title, (), (), differences, is_folded=bool(rankings)))
-    picture = next((_ranking_table(one) for one in rankings if one[0].name in _SAID and one[0].group is None), None)
+    picture = next((_ranking_table(row) for row in rankings if row[0].name in _SAID and row[0].group is None), None)
     if is_pair and first.rates:
-        fnmr = [one for one in found.contrasts if one.name == "fnmr" and one.at == first.rates[0].at]
-        picture = _differences(fnmr, found.settings) if len(fnmr) > 1 else None
-    said = found._sentences()
+        fnmr = [row for row in comparison.contrasts if row.name == "fnmr" and row.at == first.rates[0].at]
+        picture = _differences(fnmr, comparison.settings) if len(fnmr) > 1 else None
+    said = comparison._sentences()
     answer = [("", sentence) for sentence in said[1:-1]]
     screen = FirstScreen(_facts(systems), (), answer, limits(first), picture, len(first.groups))
     title = "Two systems" if is_pair else "Several systems"
-    return Chapter(title, said, sections, found.settings, found._numbers(), first=screen)
+    return Chapter(title, said, sections, comparison.settings, comparison._numbers(), first=screen)
 
 
-def _rankings_at(found: SystemComparison, rankings: Rankings, point: OperatingPoint | None) -> list[Table]:
+def _rankings_at(comparison: SystemComparison, rankings: Rankings, point: OperatingPoint | None) -> list[Table]:
     """Make the tables of ranks at an operating point, of all and of groups."""
     here = [ranking for ranking in rankings if ranking[0].at == point]
     tables = [_ranking_table(ranking) for ranking in here if ranking[0].group is None]
     of_groups = [ranking for ranking in here if ranking[0].group is not None]
     for name in dict.fromkeys(ranking[0].name for ranking in of_groups):
-        each = [{one.system: one for one in ranking} for ranking in of_groups if ranking[0].name == name]
+        each = [{row.system: row for row in ranking} for ranking in of_groups if ranking[0].name == name]
         cells: list[Row] = [
             [
                 visible(next(iter(of.values())).group or ""),
-                *(Cell(in_words(of[s]), f"rank {possible_ranks(of[s])}") for s in found.systems),
+                *(Cell(in_words(of[s]), f"rank {possible_ranks(of[s])}") for s in comparison.systems),
             ]
             for of in each
         ]
         caption = f"{_at_point(name, point)} of each group, and the ranks that are possible in it"
-        tables.append(Table(caption, ["Group", *map(visible, found.systems)], cells))
+        tables.append(Table(caption, ["Group", *map(visible, comparison.systems)], cells))
     return tables
 
 
-def _differences_at(found: SystemComparison, point: OperatingPoint | None) -> list[Table]:
+def _differences_at(comparison: SystemComparison, point: OperatingPoint | None) -> list[Table]:
     """Make the tables of differences at a point: of each rate or metric in groups, and last of the measures.
 
     Where systems rank, a table has all pairs, and all comparisons alone.
     """
-    has_ranks, alike = bool(found._rankings()), dict[Any, list[Contrast]]()
-    shown = [one for one in found.contrasts if one.at == point and _is_shown(one)]
-    for one in sorted(shown, key=lambda one: measure_of(one.name) is not None):
-        if has_ranks and one.group is None:
-            alike.setdefault(one.name, []).append(one)
+    has_ranks, alike = bool(comparison._rankings()), dict[Any, list[Contrast]]()
+    shown = [contrast for contrast in comparison.contrasts if contrast.at == point and _is_shown(contrast)]
+    for contrast in sorted(shown, key=lambda contrast: measure_of(contrast.name) is not None):
+        if has_ranks and contrast.group is None:
+            alike.setdefault(contrast.name, []).append(contrast)
         elif not has_ranks:
-            name = one.name if measure_of(one.name) is None else ""
-            alike.setdefault((one.first_system, one.second_system, name), []).append(one)
-    return [_differences(together, found.settings) for together in alike.values()]
+            name = contrast.name if measure_of(contrast.name) is None else ""
+            alike.setdefault((contrast.first_system, contrast.second_system, name), []).append(contrast)
+    return [_differences(together, comparison.settings) for together in alike.values()]
 
 
 def _at_point(name: str, point: OperatingPoint | None) -> str:
     return printed_name(name) + ("" if point is None else f" at {point}")
 
 
-def _is_shown(one: Contrast) -> bool:
-    return one.name != "fmr_matrix" and (one.group is None or measure_of(one.name) is None)
+def _is_shown(contrast: Contrast) -> bool:
+    return contrast.name != "fmr_matrix" and (contrast.group is None or measure_of(contrast.name) is None)
 
 
 def _differences(contrasts: Sequence[Contrast], settings: Mapping[str, Any]) -> Table:
     """Write and draw differences between systems: of one quantity in groups or pairs, or of measures on own scales."""
-    is_rate = all(one.name in IN_PER_CENT for one in contrasts)
-    pairs = dict.fromkeys((visible(one.first_system), visible(one.second_system)) for one in contrasts)
-    several, names = len(pairs) > 1, dict.fromkeys(one.name for one in contrasts)
+    is_rate = all(contrast.name in IN_PER_CENT for contrast in contrasts)
+    pairs = dict.fromkeys((visible(contrast.first_system), visible(contrast.second_system)) for contrast in contrasts)
+    several, names = len(pairs) > 1, dict.fromkeys(contrast.name for contrast in contrasts)
     of_measures = measure_of(contrasts[0].name) is not None and not several
-    sizes = [[x for x in map(abs, (one.difference, one.low, one.high)) if math.isfinite(x)] for one in contrasts]
-    farthest = max((x for own in sizes for x in own), default=1.0)
+    sizes = [
+        [x for x in map(abs, (contrast.difference, contrast.low, contrast.high)) if math.isfinite(x)]
+        for contrast in contrasts
+    ]
+    farthest = max((x for of_row in sizes for x in of_row), default=1.0)
     rows: list[Row] = []
-    for one, own in zip(contrasts, sizes, strict=True):
-        text, ends = value_and_interval(one.difference, one.low, one.high, is_rate=is_rate)
+    for contrast, of_row in zip(contrasts, sizes, strict=True):
+        text, ends = value_and_interval(contrast.difference, contrast.low, contrast.high, is_rate=is_rate)
         values = (
-            per_cent(x).removesuffix(" %") if is_rate else number_with_interval(x) for x in (one.first, one.second)
+            per_cent(x).removesuffix(" %") if is_rate else number_with_interval(x)
+            for x in (contrast.first, contrast.second)
         )
-        better = {"first": one.first_system, "second": one.second_system}.get(one.verdict, one.verdict or "–")
-        look = "" if one.verdict in ("first", "second") else "few"
-        largest = max(own, default=1.0) if of_measures else farthest
-        what = printed_name(one.name) if of_measures else visible(one.group or "all")
+        better = {"first": contrast.first_system, "second": contrast.second_system}.get(
+            contrast.verdict, contrast.verdict or "–"
+        )
+        look = "" if contrast.verdict in ("first", "second") else "few"
+        largest = max(of_row, default=1.0) if of_measures else farthest
+        what = printed_name(contrast.name) if of_measures else visible(contrast.group or "all")
         rows.append(
             [
-                f"{visible(one.first_system)} – {visible(one.second_system)}" if several else what,
+                f"{visible(contrast.first_system)} – {visible(contrast.second_system)}" if several else what,
                 *values,
-                Cell(drawing=difference(one.difference, one.low, one.high, largest, look=look)),
-                Cell(text, ends, one.notes),
-                p_value(one.pvalue_adjusted),
+                Cell(drawing=difference(contrast.difference, contrast.low, contrast.high, largest, look=look)),
+                Cell(text, ends, contrast.notes),
+                p_value(contrast.pvalue_adjusted),
                 visible(better),
             ]
         )
@@ -587,13 +595,13 @@ def _ranking_table(ranking: Sequence[RankedSystem]) -> Table:
     scale = Scale(0.0, float(len(ranking)))
     rows: list[Row] = [
         [
-            visible(one.system),
-            in_words(one),
-            cell(one.rank),
-            possible_ranks(one),
-            Cell(drawing=interval(scale, one.rank, one.best_rank, one.worst_rank, look="plain")),
+            visible(row.system),
+            in_words(row),
+            cell(row.rank),
+            possible_ranks(row),
+            Cell(drawing=interval(scale, row.rank, row.best_rank, row.worst_rank, look="plain")),
         ]
-        for one in ranking
+        for row in ranking
     ]
     columns: list[str | Column] = ["System", "Value", "Rank", "Possible ranks"]
     columns.append(Column("From 1, at the left", "drawing"))
@@ -611,15 +619,15 @@ def _facts(systems: Mapping[str, Evaluated]) -> Said:
 
 def _det_curves(systems: Mapping[str, Evaluated]) -> list[Section]:
     """Draw the DET curve of each system."""
-    if not all(one.has_curves for one in systems.values()):
+    if not all(system.has_curves for system in systems.values()):
         return []
     chosen = _curves_shown(systems)
     curves = [(f"k{k}", *det_curve(systems[name], None, 2 * _SIDE)) for k, name in enumerate(chosen)]
     points = []
     for k, name in enumerate(chosen):
         for rates in systems[name].rates:
-            one = find(systems[name].quantities, "fnmr", None, rates.at)
-            points.append((f"k{k}", rates.fmr, rates.fnmr, one.low or 0.0, one.high or 0.0))
+            fnmr = find(systems[name].quantities, "fnmr", None, rates.at)
+            points.append((f"k{k}", rates.fmr, rates.fnmr, fnmr.low or 0.0, fnmr.high or 0.0))
     panel = det_panel(curves, points, det_limits([curve[1:] for curve in curves]), _SIDE)
     legend = "; ".join(f"{_LINES[k]}: {visible(name)}" for k, name in enumerate(chosen))
     alt = "DET curves of the systems; the tables have the numbers."
@@ -632,21 +640,21 @@ def _det_curves(systems: Mapping[str, Evaluated]) -> list[Section]:
 def _on_differences(contrasts: Sequence[Contrast]) -> list[str]:
     said = []
     of_groups: dict[tuple[Any, str], list[str]] = {}
-    for one in contrasts:
-        better = visible(one.second_system if one.verdict == "second" else one.first_system)
-        if one.group is None and one.name in _SAID:
-            told = {
+    for contrast in contrasts:
+        better = visible(contrast.second_system if contrast.verdict == "second" else contrast.first_system)
+        if contrast.group is None and contrast.name in _SAID:
+            verdict = {
                 "first": f"better: {better}",
                 "second": f"better: {better}",
                 "undecided": "which system is better is undecided",
-            }.get(one.verdict, "no test is made")
-            text, ends = value_and_interval(one.difference, one.low, one.high, is_rate=True)
+            }.get(contrast.verdict, "no test is made")
+            text, ends = value_and_interval(contrast.difference, contrast.low, contrast.high, is_rate=True)
             said.append(
-                f"{one.title}: {per_cent(one.first)} and {per_cent(one.second)}, a difference of "
-                f"{f'{text} {ends}'.rstrip()} percentage points; {told}."
+                f"{contrast.title}: {per_cent(contrast.first)} and {per_cent(contrast.second)}, a difference of "
+                f"{f'{text} {ends}'.rstrip()} percentage points; {verdict}."
             )
-        elif one.name == "fnmr" and one.group and one.verdict in ("first", "second"):
-            of_groups.setdefault((one.at, better), []).append(visible(one.group))
+        elif contrast.name == "fnmr" and contrast.group and contrast.verdict in ("first", "second"):
+            of_groups.setdefault((contrast.at, better), []).append(visible(contrast.group))
     for (point, better), groups in of_groups.items():
         n = f"{len(groups)} group" + ("s" if len(groups) > 1 else "")
         said.append(f"At {point} the lower FNMR is that of {better} in {n}: {', '.join(groups)}.")
@@ -654,30 +662,35 @@ def _on_differences(contrasts: Sequence[Contrast]) -> list[str]:
 
 
 def _on_ranking(ranking: Sequence[RankedSystem]) -> list[str]:
-    places = [f"{visible(one.system)} {in_words(one)} (rank {possible_ranks(one)})" for one in ranking[:_MOST_SAID]]
+    places = [f"{visible(row.system)} {in_words(row)} (rank {possible_ranks(row)})" for row in ranking[:_MOST_SAID]]
     more = f", and {len(ranking) - _MOST_SAID} more" if len(ranking) > _MOST_SAID else ""
-    best = [visible(one.system) for one in ranking if one.best_rank == 1]
+    best = [visible(row.system) for row in ranking if row.best_rank == 1]
     of = ranking[0].title
-    told = (
+    about_best = (
         f"{best[0]} has the lowest {of}."
         if len(best) == 1
         else f"Which of {len(best)} systems has the lowest {of} is undecided: {', '.join(best[:_MOST_SAID])}"
         + (", and others." if len(best) > _MOST_SAID else ".")
     )
-    return [f"{of}, from the lowest: {'; '.join(places)}{more}.", told]
+    return [f"{of}, from the lowest: {'; '.join(places)}{more}.", about_best]
 
 
 def _on_baseline(pairs: Mapping[tuple[str, str], Sequence[Contrast]], baseline: str) -> list[str]:
     said = []
-    contrasts = [one for each in pairs.values() for one in each if one.group is None and one.name in _SAID]
-    for name, at in dict.fromkeys((one.name, one.at) for one in contrasts):
+    contrasts = [
+        contrast
+        for of_pair in pairs.values()
+        for contrast in of_pair
+        if contrast.group is None and contrast.name in _SAID
+    ]
+    for name, at in dict.fromkeys((contrast.name, contrast.at) for contrast in contrasts):
         of_each = {pair[0]: find(each, name, None, at) for pair, each in pairs.items()}
-        told = []
+        parts = []
         for verdict, word in (("first", "lower than"), ("second", "higher than")):
-            systems = [visible(system) for system, one in of_each.items() if one.verdict == verdict]
+            systems = [visible(system) for system, contrast in of_each.items() if contrast.verdict == verdict]
             if systems:
-                told.append(f"{word} that of {visible(baseline)} in {', '.join(systems)}")
-        others = sum(one.verdict not in ("first", "second") for one in of_each.values())
-        told += [f"undecided in {others} of {len(of_each)} systems"] if others else []
-        said.append(f"The {next(iter(of_each.values())).title} is {'; '.join(told)}.")
+                parts.append(f"{word} that of {visible(baseline)} in {', '.join(systems)}")
+        others = sum(contrast.verdict not in ("first", "second") for contrast in of_each.values())
+        parts += [f"undecided in {others} of {len(of_each)} systems"] if others else []
+        said.append(f"The {next(iter(of_each.values())).title} is {'; '.join(parts)}.")
     return said

@@ -263,7 +263,7 @@ MEASURES: dict[str, Estimand] = {}
 
 def names_of(kind: str) -> tuple[str, ...]:
     """Return the names of all metrics of a kind, as `Estimand` describes it."""
-    return tuple(name for name, one in METRICS.items() if one.kind == kind)
+    return tuple(name for name, metric in METRICS.items() if metric.kind == kind)
 
 
 OF_ANY_SCORES: tuple[Literal["eer", "min_dcf", "cllr"], ...] = ("eer", "min_dcf", "cllr")
@@ -273,32 +273,32 @@ _BASE_METRICS = ("fmr", "fnmr", "tmr", *THRESHOLD_FREE)  # that measures may be 
 
 def at_any_threshold() -> tuple[str, ...]:
     """Return the names of the measures that do not define their own threshold."""
-    return tuple(name for name, one in MEASURES.items() if not one.own_threshold)
+    return tuple(name for name, measure in MEASURES.items() if not measure.own_threshold)
 
 
 def measure_of(name: str) -> Estimand | None:
     """Return the measure in a quantity's name such as "nrb(eer)" or "sed_mean"; None where it names no measure."""
     code = name.partition("(")[0]
-    found = MEASURES.get(code)
-    if found is None:
+    record = MEASURES.get(code)
+    if record is None:
         start, _, summary = code.rpartition("_")
-        found = MEASURES.get(start) if summary in SUMMARIES else None
-        return found if found is not None and found.own_threshold else None
-    return found
+        record = MEASURES.get(start) if summary in SUMMARIES else None
+        return record if record is not None and record.own_threshold else None
+    return record
 
 
 def is_fairer_above(name: str) -> bool:
     """Return whether larger values of a measure are fairer; not so for rates and costs."""
-    found = measure_of(name)
-    return found is not None and found.fairer == "higher"
+    record = measure_of(name)
+    return record is not None and record.fairer == "higher"
 
 
 def range_of(name: str, costs: Any = None) -> tuple[float, float]:
     """Return the least and the greatest value that a quantity of this name can have; costs: those of DCFs, if any."""
-    one = METRICS.get(name) or measure_of(name)
-    if one is None:
+    record = METRICS.get(name) or measure_of(name)
+    if record is None:
         return -_INF, _INF
-    return one.range if costs is None or one.greatest is None else (one.range[0], one.greatest(costs))
+    return record.range if costs is None or record.greatest is None else (record.range[0], record.greatest(costs))
 
 
 def methods_of(name: str) -> tuple[str, ...]:
@@ -438,7 +438,7 @@ def _on_copies(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(function)
     def on_copies(*rates: Any, **more: Any) -> Floats:
-        given = [one.copy() if isinstance(one, np.ndarray) else one for one in rates]
+        given = [values.copy() if isinstance(values, np.ndarray) else values for values in rates]
         try:
             value = np.array(function(*given, **more), np.float64)
         except InputError:
@@ -466,12 +466,17 @@ def _require_free_names(record: Estimand) -> None:
         raise InputError(f"title of measure {name!r} must have letters, not {shown(record.title)}")
     here = getattr(record.function, "__module__", None)
     others = [*METRICS.values(), *MEASURES.values()]
-    summaries = [f"{one.name}_{word}" for one in MEASURES.values() if one.own_threshold for word in SUMMARIES]
+    summaries = [
+        f"{other_record.name}_{word}"
+        for other_record in MEASURES.values()
+        if other_record.own_threshold
+        for word in SUMMARIES
+    ]
     taken = {_plain(word): word for word in ("all", BOTH_RATES, *summaries)}
-    for one in others:
-        if one.name == name and here == "__main__" == getattr(one.function, "__module__", None):
+    for other_record in others:
+        if other_record.name == name and here == "__main__" == getattr(other_record.function, "__module__", None):
             continue  # a cell of a notebook runs again
-        taken |= {_plain(other): f"{one.name} ({one.title})" for other in one.names}
+        taken |= {_plain(other): f"{other_record.name} ({other_record.title})" for other in other_record.names}
     for called in record.names:
         if _plain(called) in taken:
             raise InputError(f"the name {called!r} is taken by {taken[_plain(called)]}: choose another")
@@ -526,19 +531,21 @@ def _on_samples(record: Estimand) -> Estimand:
         given = [np.array(rates[min(k, len(rates) - 1)]) for k in (0, 1)[:n_rates]]
         return np.asarray(compute(record, given, [x.mean(axis=-1) for x in given]))
 
-    found = values(_SAMPLES)
-    per_group = found.shape == _SAMPLES.shape
-    if found.shape not in (_SAMPLES.shape, _SAMPLES.shape[:-1]):
-        raise broken(f"of rates of shape {_SAMPLES.shape} it returns {found.shape}, and not a value for each {_SET}")
+    of_samples = values(_SAMPLES)
+    per_group = of_samples.shape == _SAMPLES.shape
+    if of_samples.shape not in (_SAMPLES.shape, _SAMPLES.shape[:-1]):
+        raise broken(
+            f"of rates of shape {_SAMPLES.shape} it returns {of_samples.shape}, and not a value for each {_SET}"
+        )
     alone = np.array([values(groups) for groups in _SAMPLES[-1]])
-    if alone.shape != found[-1].shape or not np.allclose(alone, found[-1], _CLOSE, _CLOSE, equal_nan=True):
+    if alone.shape != of_samples[-1].shape or not np.allclose(alone, of_samples[-1], _CLOSE, _CLOSE, equal_nan=True):
         raise broken("several sets of groups at once give other values than each alone: work on the last axis")
-    away = np.abs(found - record.fair_value)
+    away = np.abs(of_samples - record.fair_value)
     if not (away[:, 0] < _CLOSE).all():
-        worst = found[:, 0].flat[int(np.argmax(np.nan_to_num(away[:, 0], nan=_INF)))]
+        worst = of_samples[:, 0].flat[int(np.argmax(np.nan_to_num(away[:, 0], nan=_INF)))]
         raise broken(f"equal rates give {worst:g}, not the fair value {record.fair_value:g}")
     extreme = values(_EXTREMES)
-    for value in (found, extreme):
+    for value in (of_samples, extreme):
         outside = (value < record.range[0] - _CLOSE) | (value > record.range[1] + _CLOSE)
         if outside.any():
             raise broken(f"it gives {value[outside][0]:g}, outside its range {record.range}")
@@ -573,7 +580,7 @@ def _code_of(called: str, records: Mapping[str, Estimand]) -> str | None:
     if called in records:
         return called
     plain = _plain(called)
-    return next((name for name, one in records.items() if plain in map(_plain, one.names)), None)
+    return next((name for name, record in records.items() if plain in map(_plain, record.names)), None)
 
 
 def measure_name(name: str, known: Iterable[str] = MEASURES, argument: str = "measure") -> str:
@@ -600,11 +607,11 @@ def measure_name(name: str, known: Iterable[str] = MEASURES, argument: str = "me
     >>> measure_name("Inequity Rate"), measure_name("FDR")
     ('inequity_rate', 'fdr')
     """
-    records = {one: MEASURES[one] for one in known}
-    found = _code_of(name, records)
-    if found is not None:
-        return found
-    others = [other for one in records.values() for other in one.names[1:]]
+    records = {code: MEASURES[code] for code in known}
+    code_of_name = _code_of(name, records)
+    if code_of_name is not None:
+        return code_of_name
+    others = [other for code in records.values() for other in code.names[1:]]
     near = did_you_mean(name, [*others, *records])  # of equal names, that in code
     raise InputError(
         f"{argument} must be one of {', '.join(map(repr, records))}, by this name or another that it has, not "
@@ -621,12 +628,12 @@ def quantity_name(name: str) -> str:
     >>> quantity_name("NRB of EER"), quantity_name("mean SED"), quantity_name("minDCF"), quantity_name("unknown")
     ('nrb(eer)', 'sed_mean', 'min_dcf', 'unknown')
     """
-    found = _code_of(name, METRICS)
+    code_of_name = _code_of(name, METRICS)
     split = re.fullmatch(r"(.+?)(?:\s+of\s+(\S+)|\s*\((\S+)\))?", name.strip())
-    if found is not None or split is None:
-        return found or name
+    if code_of_name is not None or split is None:
+        return code_of_name or name
     called, metric, suffix = split[1], split[2] or split[3], ""
-    own = {code: one for code, one in MEASURES.items() if one.own_threshold}
+    own = {code: record for code, record in MEASURES.items() if record.own_threshold}
     for word in SUMMARIES:
         for pattern in (rf"{word}[\s_-]+(.+)", rf"(.+)_{word}"):
             part = re.fullmatch(pattern, called, re.IGNORECASE)
@@ -648,8 +655,8 @@ def printed_name(name: str) -> str:
     ('NRB of EER', 'mean SED', 'minDCF')
     """
     code, _, metric = name.partition("(")
-    found = measure_of(name)
-    if found is None:
+    record = measure_of(name)
+    if record is None:
         return METRICS[name].title if name in METRICS else name
-    summary = code.removeprefix(found.name).strip("_")
-    return " ".join(filter(None, (summary, found.title))) + (f" of {METRICS[metric[:-1]].title}" if metric else "")
+    summary = code.removeprefix(record.name).strip("_")
+    return " ".join(filter(None, (summary, record.title))) + (f" of {METRICS[metric[:-1]].title}" if metric else "")

@@ -37,8 +37,8 @@ def _results(name: str, value: Any) -> list[Any]:
     wrong = next((result for result in results if not is_a(result, "Result")), None)
     if results and wrong is None:
         return results
-    found = shown(value if wrong is None else wrong)
-    raise InputError(f"{name} must be results, such as evaluate, check or fnmr_test return, not {found}")
+    given = shown(value if wrong is None else wrong)
+    raise InputError(f"{name} must be results, such as evaluate, check or fnmr_test return, not {given}")
 
 
 Results = Annotated[Any, _results]
@@ -100,7 +100,7 @@ def _page(results: Sequence[Any], title: str, digests: dict[str, str]) -> str:
     evaluations = [result for result in results if hasattr(result, "_chapter_beside")]
     checks = [result for result in results if hasattr(result, "requirements")]
     tests = [result for result in results if hasattr(result, "different") and evaluations]
-    beside = Beside(tests, checks, max((one.groups for one in evaluations), key=len, default=()))
+    beside = Beside(tests, checks, max((result.groups for result in evaluations), key=len, default=()))
     placed = [test for each in evaluations for test in beside.tests_of(each.groups)]
     unseen = [*placed, *(checks if evaluations else ())]  # their plots are not on the page
     chapters = [
@@ -120,7 +120,7 @@ def _page(results: Sequence[Any], title: str, digests: dict[str, str]) -> str:
         for result, chapter in pairs
         if result not in placed and result not in evaluations
     ]
-    excluded = dict.fromkeys(said for one in results for said in sentences_on_exclusions(one.left_out))
+    excluded = dict.fromkeys(said for result in results for said in sentences_on_exclusions(result.left_out))
     return render(title, [*shown, *apart], cards, digests, chapters, [visible(said) for said in excluded])
 
 
@@ -201,8 +201,8 @@ def _card(rows: Sequence[Any], verdict: str, main_point: str | None) -> Card:
     side = "at most" if is_upper != shows_opposite else "at least"
     groups = ""
     if len(rows) > 1:
-        counts = {one: sum(row.verdict == one for row in rows) for one in VERDICTS}
-        groups = ", ".join(f"{n or 'none'} {one}" for one, n in counts.items()) + "."
+        counts = {name: sum(row.verdict == name for row in rows) for name in VERDICTS}
+        groups = ", ".join(f"{n or 'none'} {name}" for name, n in counts.items()) + "."
         groups = f"{len(rows)} groups: {groups}"
     about = f"{'highest' if is_upper else 'lowest'}: {visible(row.group)}" if len(rows) > 1 else "measured"
     written = per_cent(bound) if is_rate else number_with_interval(bound)
@@ -232,8 +232,8 @@ def _title(rows: Sequence[Any], main_point: str | None) -> str:
 
 
 def _drawing(estimate: float, end: float, bound: float) -> str:
-    known = [x for x in (estimate, end, bound) if math.isfinite(x)]
-    scale = Scale(0.0, 1.1 * max(known) or 1.0, lines=(("limit", bound),))
+    ends = [x for x in (estimate, end, bound) if math.isfinite(x)]
+    scale = Scale(0.0, 1.1 * max(ends) or 1.0, lines=(("limit", bound),))
     low, high = (min(estimate, end), max(estimate, end)) if math.isfinite(end) else (None, None)
     return interval(scale, estimate, low, high, look="plain")
 
@@ -297,8 +297,8 @@ def render(
 def _first_screen(chapters: Sequence[Chapter], excluded: Sequence[str]) -> FirstScreen:
     """Put together what was tested and the answer: of several evaluations, overall numbers stand once."""
     firsts = [chapter.first for chapter in chapters if chapter.first is not None]
-    largest = max(firsts, key=lambda one: one.size, default=FirstScreen())
-    of_groups = [said for one in firsts if one is not largest or len(firsts) < 3 for said in one.groups]
+    largest = max(firsts, key=lambda screen: screen.size, default=FirstScreen())
+    of_groups = [said for screen in firsts if screen is not largest or len(firsts) < 3 for said in screen.groups]
     others = [
         (chapter.title if k == 0 else "", sentence)
         for chapter in chapters
@@ -343,17 +343,17 @@ def _settings(chapters: Sequence[Chapter]) -> list[tuple[str, list[tuple[str, st
         }
         for chapter in chapters
     ]
-    with_settings = [one for one in written if one]
+    with_settings = [of_chapter for of_chapter in written if of_chapter]
     shared = {
         name: value
         for name, value in (with_settings[0].items() if len(with_settings) > 1 else ())
-        if all(one.get(name) == value for one in with_settings)
+        if all(of_chapter.get(name) == value for of_chapter in with_settings)
     }
     listed = [("all results", list(shared.items()))] if shared else []
-    for chapter, one in zip(chapters, written, strict=True):
-        own = [(name, value) for name, value in one.items() if name not in shared]
-        if own:
-            listed.append((chapter.title, own))
+    for chapter, of_chapter in zip(chapters, written, strict=True):
+        listed_here = [(name, value) for name, value in of_chapter.items() if name not in shared]
+        if listed_here:
+            listed.append((chapter.title, listed_here))
     return listed
 
 
@@ -425,5 +425,13 @@ METHOD = (
 def glossary(numbers: str) -> list[tuple[str, str]]:
     """Return terms with their meanings, and the rates, costs and measures that numbers, as JSON, name."""
     named = set(re.findall(r'"(\w+)', numbers))
-    found = [one for one in (METRICS | MEASURES).values() if one.name in named and one.question]
-    return [*_TERMS, *((one.title, ": ".join(filter(None, (one.long_title, one.question)))) for one in found)]
+    named_estimands = [
+        estimand for estimand in (METRICS | MEASURES).values() if estimand.name in named and estimand.question
+    ]
+    return [
+        *_TERMS,
+        *(
+            (estimand.title, ": ".join(filter(None, (estimand.long_title, estimand.question))))
+            for estimand in named_estimands
+        ),
+    ]
