@@ -391,7 +391,7 @@ def rates_of_groups(
     ends = interval_name(evaluation.settings)
     reading = [
         f"Dots: measured rates{f'; lines: {ends}s' if ends else ''}. Solid line: all people"
-        f"{'; dashed: limit' if has_limits else ''}.",
+        f"{'; dashed: required' if has_limits else ''}.",
         f"Hollow, light and in italics: fewer than {ENOUGH_ERRORS} errors.",
         *(["Diamond: a test names this group as different."] if any(test.different for test in tests) else []),
         "Sorted by FNMR.",
@@ -419,8 +419,8 @@ def _columns_of_rate(
     def written(group: str | None) -> Cell:
         return replace(quantity_cell(each[group]), notes=()) if is_short else quantity_cell(each[group])
 
-    level = interval_name(evaluation.settings).partition(" %")[0]
-    heading = f"{name.upper()}, %" + (f" [{level} %]" if level and not is_short else "")
+    brackets = interval_name(evaluation.settings).removesuffix(" interval")
+    heading = f"{name.upper()}, %" + (f" [{brackets}]" if brackets and not is_short else "")
     columns: list[ColumnOf] = [(Column("", "drawing", side), drawn), (Column(heading, "number", side), written)]
     if is_short:
         return columns, scale

@@ -218,3 +218,16 @@ def test_a_page_shows_one_interval_and_the_limit_that_decided(seed, tmp_path):
         is_kept = number(cells[3]) <= number(cells[1].removeprefix("<= "))
         assert is_kept == (row.verdict == MET) or row.doubt
         assert row.reason.split() == cells[6].split()
+
+
+def test_a_page_names_intervals_that_are_others(tmp_path):
+    c, at = drawn(0, 3, 0.2, 4, 12), ff.at_threshold(1.0)
+    ev = ff.evaluate(c, at, **FEW).with_intervals(simultaneous=True)
+    found = check_evaluation(ev, requirements_of("fnmr[*] <= 20 %", at))
+    require_shown_verdicts(found.rows)
+    ff.report([ev, found], tmp_path / "page.html")
+    headings = [
+        row for row in Cells((tmp_path / "page.html").read_text("utf-8")).rows if row[0] in ("Group", "Quantity")
+    ]
+    assert headings[1][3] == "FNMR, % [95 % interval, for all groups together]"
+    assert headings[-1][2] == "Estimate [95 % interval, for all groups together]"
