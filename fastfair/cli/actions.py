@@ -79,7 +79,8 @@ def _evaluate(run: Run, data: Any, wanted: Sequence[Requirement], show: Callable
 
     def show_all() -> None:
         if wanted:
-            say(f"{results['check'].summary()}\n")
+            print_result(replace(results["check"], left_out=()))  # which the evaluation says below
+            say()
         show(evaluation)
 
     run.deliver(

@@ -23,7 +23,19 @@ from fastfair.error_rates.rates import Rates
 from fastfair.errors import visible
 from fastfair.measures._registry import METRICS, measure_of, printed_name
 from fastfair.pages.drawings import Scale, axis, det_panel, distance, interval, scores_panel
-from fastfair.pages.parts import Beside, Cell, Chapter, Column, FirstScreen, Panels, Row, Section, Table
+from fastfair.pages.parts import (
+    INTERVALS,
+    Beside,
+    Cell,
+    Chapter,
+    Column,
+    FirstScreen,
+    Panels,
+    Row,
+    Section,
+    Table,
+    interval_name,
+)
 from fastfair.pages.report import letter
 from fastfair.results.result import Printed, on_page, printed
 from fastfair.uncertainty.notes import Flag, has_flag
@@ -41,7 +53,6 @@ from .evaluated import Evaluated, outline
 
 CLASSES = ("mated", "non-mated")
 Said = list[tuple[str, str]]
-_SIDES = {"less": "upper limit", "greater": "lower limit"}
 _FEW_PEOPLE = 10
 _RATES = ("fnmr", "fmr")
 _MOST_NAMED = 4  # groups that a sentence names
@@ -245,7 +256,7 @@ def brackets_of(settings: Mapping[str, Any]) -> str:
     """Say what intervals stand in brackets."""
     drawn = f"from {settings['n_resamples']:,} replicates" if settings["n_resamples"] else "in closed form"
     together = " that hold in all groups together" if settings.get("simultaneous") else ""
-    kind = f"{_SIDES.get(settings.get('alternative', ''), 'interval')}s{together}"
+    kind = f"{INTERVALS.get(settings.get('alternative', ''), 'interval')}s{together}"
     unit = settings["unit"].replace("+", "s and ")
     return f"Numbers in brackets are {100 * settings['confidence_level']:g} % {kind}, {drawn} over {unit}s."
 
@@ -268,15 +279,6 @@ def sentences_on_failures(evaluation: Evaluated) -> list[str]:
 def has_rates_with_failures(evaluation: Evaluated) -> bool:
     """Return whether an evaluation has FRRs and FARs beside FNMRs and FMRs."""
     return any(one.name in WITH_FAILURES for one in evaluation.quantities)
-
-
-def interval_name(settings: dict[str, Any]) -> str:
-    """Name the intervals of an evaluation, such as "95 % interval, for all groups together"; empty without."""
-    if "confidence_level" not in settings:
-        return ""
-    side = _SIDES.get(settings["alternative"], "interval")
-    together = ", for all groups together" if settings["simultaneous"] else ""
-    return f"{100 * settings['confidence_level']:g} % {side}{together}"
 
 
 def has_failures(evaluation: Evaluated) -> bool:
@@ -389,7 +391,7 @@ def rates_of_groups(
     ends = interval_name(evaluation.settings)
     reading = [
         f"Dots: measured rates{f'; lines: {ends}s' if ends else ''}. Solid line: all people"
-        f"{'; dashed: limit' if has_limits else ''}.",
+        f"{'; dashed: required' if has_limits else ''}.",
         f"Hollow, light and in italics: fewer than {ENOUGH_ERRORS} errors.",
         *(["Diamond: a test names this group as different."] if any(test.different for test in tests) else []),
         "Sorted by FNMR.",
@@ -417,8 +419,8 @@ def _columns_of_rate(
     def written(group: str | None) -> Cell:
         return replace(quantity_cell(each[group]), notes=()) if is_short else quantity_cell(each[group])
 
-    level = interval_name(evaluation.settings).partition(" %")[0]
-    heading = f"{name.upper()}, %" + (f" [{level} %]" if level and not is_short else "")
+    brackets = interval_name(evaluation.settings).removesuffix(" interval")
+    heading = f"{name.upper()}, %" + (f" [{brackets}]" if brackets and not is_short else "")
     columns: list[ColumnOf] = [(Column("", "drawing", side), drawn), (Column(heading, "number", side), written)]
     if is_short:
         return columns, scale

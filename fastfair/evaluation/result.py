@@ -21,11 +21,12 @@ from fastfair.error_rates.rates import ErrorRate, Rates
 from fastfair.errors import InputError
 from fastfair.intervals import MethodOfEvaluations
 from fastfair.measures._registry import METRICS
+from fastfair.pages.parts import interval_name
 from fastfair.results.result import Printed, Result
 from fastfair.uncertainty.interval_maker import require_method
 from fastfair.uncertainty.quantities import Group, Quantity, ends_of, find, table_of
 
-from .chapter import chapter_of, interval_name, lines_of_tables, printed_tables, summary_of
+from .chapter import chapter_of, lines_of_tables, printed_tables, summary_of
 from .evaluated import Evaluated
 
 if TYPE_CHECKING:

@@ -30,7 +30,7 @@ from fastfair._lib import validation
 from fastfair._lib.arguments import Natural, checked
 from fastfair._lib.plots import Bar, draw_lines, draw_rows, rate_ticks
 from fastfair._lib.text import per_cent, rate_with_interval, typed
-from fastfair.claims import Check, Evidence, Requirement, judged, requirements_of
+from fastfair.claims import Check, Estimates, Evidence, Requirement, judged_check, requirements_of
 from fastfair.data.exclusions import exclusions_of
 from fastfair.data.score_keys import typed_threshold
 from fastfair.error_rates.operating_points import FEWEST_ERRORS, OperatingPoint, allowed_errors
@@ -458,7 +458,7 @@ class Identification(Result):
             found = identified(searches, points, [self.n_enrolled], how, measures)[0]
             return lambda one: find(found, one.name, one.group, one.at)
 
-        def needed(one: Requirement, row: IdentifiedRate) -> str:
+        def needed(one: Requirement, row: IdentifiedRate, level: float) -> str:
             if self.gallery != "fixed" or one.name not in RATES or not row.at.is_given:
                 return ""
             known = _Estimator(searches, self.rank, self.gallery, level).evidence_of(row)
@@ -466,10 +466,9 @@ class Identification(Result):
             people = f"{math.ceil(times * (row.n_subjects or 0)):,}" if 1 < times < math.inf else ""
             return f"; about {people} people who search with this rate would be enough" if people else ""
 
-        rows = judged(wanted, self.groups, rows_at, level, needed=needed)
-        texts = tuple(one.text for one in wanted)
-        settings = {"rank": self.rank, "gallery": self.gallery, "confidence_level": level, "requirements": list(texts)}
-        return Check(texts, tuple(rows), level, settings, allow_undecided, left_out=self.left_out)
+        settings = {"rank": self.rank, "gallery": self.gallery, "confidence_level": level}
+        made = judged_check(wanted, self.groups, Estimates(rows_at(level), rows_at, needed=needed), settings)
+        return replace(made, allow_undecided=allow_undecided, left_out=self.left_out)
 
     def _searches(self) -> Searches:
         if self.searches is None:

@@ -191,3 +191,15 @@ class Beside:
         """Return what is required of a rate of groups or of all comparisons at an operating point."""
         rows = [row for check in self.checks for row in check.rows]
         return [row for row in rows if (row.name, row.operating_point) == (name, at)]
+
+
+INTERVALS = {"less": "upper limit", "greater": "lower limit"}  # what intervals to one side are called
+
+
+def interval_name(settings: Mapping[str, Any]) -> str:
+    """Name the intervals of an evaluation, such as "95 % interval, for all groups together"; empty without."""
+    if "confidence_level" not in settings:
+        return ""
+    side = INTERVALS.get(settings.get("alternative", ""), "interval")
+    together = ", for all groups together" if settings.get("simultaneous") else ""
+    return f"{100 * settings['confidence_level']:g} % {side}{together}"

@@ -17,7 +17,7 @@ from typing import Annotated, Any
 from fastfair._lib import whole_files
 from fastfair._lib.arguments import checked, is_a
 from fastfair._lib.tables import in_columns
-from fastfair._lib.text import NONE, cell, number_with_interval, per_cent, shown, value_and_ends
+from fastfair._lib.text import NONE, cell, number_with_interval, per_cent, shown, value_and_interval
 from fastfair._lib.warnings import require
 from fastfair._version import __version__
 from fastfair.data.exclusions import sentences_on_exclusions
@@ -27,7 +27,7 @@ from fastfair.uncertainty.notes import Note
 from fastfair.uncertainty.quantities import IN_PER_CENT
 
 from .drawings import Scale, interval, placed
-from .parts import Beside, Cell, Chapter, Column, FirstScreen, Row, Section, Table
+from .parts import Beside, Cell, Chapter, Column, FirstScreen, Row, Section, Table, interval_name
 
 TITLE = "Error rates and fairness"
 
@@ -159,6 +159,7 @@ class Card:
     required: str
     true_value: str
     groups: str
+    reason: str  # why it is undecided
     drawing: str
 
 
@@ -171,16 +172,25 @@ def cards_of(check: Any, main_point: str | None) -> list[Card]:
 
 
 def limits_table(check: Any) -> Table:
-    """Write what each requirement is about with the limit that decides, and why."""
+    """Write what each requirement is about with the limit that was judged, and why."""
     rows: list[Row] = []
     for row in check.rows:
-        write = per_cent if row.name in IN_PER_CENT else number_with_interval
+        is_rate = row.name in IN_PER_CENT
+        write = per_cent if is_rate else number_with_interval
+        text, ends = value_and_interval(row.estimate, row.low, row.high, is_rate=is_rate)
+        estimate = Cell(f"{text} %" if is_rate and text != NONE else text, ends)
+        limits = write(row.decided_by), f"{100 * row.decided_at:.4g} %"
         verdict = Cell(row.verdict.capitalize(), look=row.verdict)
-        numbers = write(row.estimate), write(row.limit)
-        rows.append([visible(row.title), f"{row.relation} {write(row.bound)}", *numbers, verdict, visible(row.reason)])
-    columns: list[str | Column] = ["Quantity", "Required", "Estimate", "Limit"]
-    columns += [Column("Verdict", "text"), Column("Why", "text")]
-    return Table(f"Limits at {100 * check.confidence_level:g} % confidence", columns, rows, look="limits")
+        rows.append(
+            [visible(row.title), f"{row.relation} {write(row.bound)}", estimate, *limits, verdict, visible(row.reason)]
+        )
+    columns = ["Quantity", "Required", f"Estimate [{interval_name(check.settings)}]", "Judged limit", "Its level"]
+    return Table(
+        f"Limits to one side, for {100 * check.confidence_level:g} % confidence",
+        [*columns, Column("Verdict", "text"), Column("Why", "text")],
+        rows,
+        look="limits",
+    )
 
 
 def _card(rows: Sequence[Any], verdict: str, main_point: str | None) -> Card:
@@ -191,30 +201,26 @@ def _card(rows: Sequence[Any], verdict: str, main_point: str | None) -> Card:
         return -math.inf if math.isnan(row.estimate) else row.estimate * (1 if is_upper else -1)
 
     row = max(deciding, key=badness)
-    estimate, limit, opposite = row.estimate, row.limit, row.opposite_limit
-    is_rate, bound = row.name in IN_PER_CENT, row.bound
-    ends = (opposite, limit) if is_upper else (limit, opposite)
-    value, low, high = value_and_ends(estimate, *ends, is_rate=is_rate)
-    unit = " %" if is_rate else ""
-    shows_opposite = verdict == "not met"
-    end = high if is_upper != shows_opposite else low
-    side = "at most" if is_upper != shows_opposite else "at least"
+    unit, is_rate = (" %", True) if row.name in IN_PER_CENT else ("", False)
+    write = per_cent if is_rate else number_with_interval
+    value, _ = value_and_interval(row.estimate, row.low, row.high, is_rate=is_rate)
+    end, side = row.decided_by, "at most" if is_upper != row.is_refuted else "at least"
     groups = ""
     if len(rows) > 1:
         counts = {name: sum(row.verdict == name for row in rows) for name in VERDICTS}
         groups = ", ".join(f"{n or 'none'} {name}" for name, n in counts.items()) + "."
         groups = f"{len(rows)} groups: {groups}"
     about = f"{'highest' if is_upper else 'lowest'}: {visible(row.group)}" if len(rows) > 1 else "measured"
-    written = per_cent(bound) if is_rate else number_with_interval(bound)
     return Card(
         verdict,
         _title(rows, main_point),
         value + unit if value != NONE else NONE,
         about,
-        _REQUIRED[row.relation].format(written),
-        f"{side} {end}{unit}" if end else "not known",
+        _REQUIRED[row.relation].format(write(row.bound)),
+        "not known" if math.isnan(end) else f"{side} {write(end)}",
         groups,
-        _drawing(estimate, opposite if shows_opposite else limit, bound),
+        visible(row.reason) if verdict == "undecided" else "",
+        _drawing(row.estimate, end, row.bound),
     )
 
 

@@ -266,15 +266,16 @@ def read(content: dict[str, Any]) -> Result:
 Printed = tuple[str, list[str], list[list[str]]]  # a title, which may be empty, headings, and rows
 # Columns in per cent; where rows have a name, only those of rates.
 _RATES = (
-    "fmr", "fnmr", "fta", "fte", "limit", "limit_assured", "independent_limit", "assurance", "margin", "power",
-    "estimate", "bound", "fraction", "discarded", "raw", "shrunken", "borrowed", "given", "target", "reached",
-    "difference", "uncertainty", "wanted_margin", "wanted_assurance", "wanted_power", "first", "second",
+    "fmr", "fnmr", "fta", "fte", "limit", "decided_by", "limit_assured", "independent_limit", "assurance",
+    "margin", "power", "estimate", "bound", "fraction", "discarded", "raw", "shrunken", "borrowed", "given", "target",
+    "reached", "difference", "uncertainty", "wanted_margin", "wanted_assurance", "wanted_power", "first", "second",
 )  # fmt: skip
 _HEADINGS = {
     "operating_point": "at", "pvalue": "p", "group_pvalue": "p", "pvalue_adjusted": "adjusted p",
     "group_pvalue_adjusted": "adjusted p", "name": "quantity", "title": "quantity", "given": "for this very threshold",
     "independent_limit": "if independent", "fmr": "FMR", "fnmr": "FNMR", "fta": "FTA", "fte": "FTE",
-    "cllr": "Cllr", "loss_high": "loss at most",
+    "cllr": "Cllr", "loss_high": "loss at most", "decided_by": "judged limit",
+    "decided_at": "at level", "extra_room": "with room of",
 }  # fmt: skip
 
 
@@ -313,5 +314,5 @@ def _written(
         return p_value(value)
     if name.startswith("n_"):
         return NONE if math.isnan(value) else f"{value:,.1f}".removesuffix(".0")
-    is_rate = name in _RATES and (kind is None or kind in IN_PER_CENT)
+    is_rate = name == "decided_at" or (name in _RATES and (kind is None or kind in IN_PER_CENT))
     return rate_with_interval(value, low, high) if is_rate else number_with_interval(value, low, high)

@@ -83,6 +83,7 @@ class Code(StrEnum):
     OFTEN_NOT_COMPUTABLE = "often-not-computable"
     UNBOUNDED = "unbounded"
     FAIR_OUTSIDE = "fair-outside"
+    REPEATED_SUBJECTS = "repeated-subjects"
     FEW_ENROLLED = "few-enrolled"
     CHANCE_OF_GALLERY = "chance-of-gallery"
     MEASURE_OF_GALLERY = "measure-of-gallery"
@@ -242,6 +243,9 @@ WORDS: Mapping[Code, Words] = {
     Code.UNBOUNDED: _words("the interval is unbounded, as groups have no errors in some replicates"),
     Code.FAIR_OUTSIDE: _words(
         "these intervals leave out the value of a fair system, so they do not show that groups differ"
+    ),
+    Code.REPEATED_SUBJECTS: _words(
+        "comparisons of the same subjects were taken for independent, so the limit is too narrow"
     ),
     Code.FEW_ENROLLED: _words(
         "few enrolled people cause much of the uncertainty", flag=Flag.LEAVES_ROOM, is_narrow=True

@@ -100,7 +100,8 @@ def test_with_few_false_matches_four_times_the_limit_has_to_be_allowed():
         for share, verdict in ((1.01, MET), (0.99, UNDECIDED)):
             found = ff.check(data, f"fmr <= {share * room * first.limit!r}", at, **FEW).rows[0]
             assert found.verdict == verdict
-            assert ("few subjects cause most" in found.reason) == (verdict == UNDECIDED and room == 4)
+            assert ("times 4 for few false matches" in found.reason) == (room == 4)
+            assert found.compared == room * found.limit
     assert first.n_errors == 0
 
 
@@ -166,9 +167,9 @@ def test_bad_calls_are_refused_before_any_work(comparisons):
 def test_the_summary_names_what_decides(comparisons):
     text = ff.check(comparisons, ["fnmr[*] <= 50 %", "fnmr[*] <= 0.1 %", "eer <= 0.5"], AT, **FEW).summary()
     assert text.startswith("3 requirements: 2 met, 1 not met, with 95 % confidence.")
-    assert "\nMet: fnmr[*] <= 50 % (3 of 3 groups): a: 2.92 %; upper limit" in text
-    assert "\nNot met: fnmr[*] <= 0.1 % (3 of 3 groups): a: 2.92 %; lower limit" in text
-    assert "\nMet: eer <= 0.5: 2.22 %; upper limit" in text
+    assert "\nMet: fnmr[*] <= 50 % (3 of 3 groups): a: 2.9 % [1.4, 7.3]; upper limit" in text
+    assert "\nNot met: fnmr[*] <= 0.1 % (3 of 3 groups): a: 2.9 % [1.4, 7.3]; lower limit" in text
+    assert "\nMet: eer <= 0.5: 2.22 % [1.67, 3.41]; upper limit" in text
 
 
 def test_exports_hold_all_rows(tmp_path, comparisons):

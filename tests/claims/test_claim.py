@@ -158,7 +158,7 @@ def test_a_claim_stays_open_where_few_subjects_cause_most_errors():
     assert found.overall.limit < 0.9
     assert "likely too narrow" in found.overall.doubt
     assert found.overall.verdict == "undecided"
-    assert "The limit is in doubt" in found.summary()
+    assert "this limit is in doubt: " in found.summary()
     assert ff.claim(scores_with_hubs(0.0), "fmr <= 0.9", at, rng=0).overall.verdict == "supported"
 
 
@@ -172,7 +172,9 @@ def test_with_few_false_matches_a_claim_needs_room_as_in_check():
         found = ff.claim(data, f"fmr <= {room * limit!r}", AT, rng=0).overall
         checked = ff.check(data, f"fmr <= {room * limit!r}", AT, rng=0).rows[0]
         assert (found.verdict == "supported") == (checked.verdict == "met") == (verdict == "supported")
-        assert ("leave room for" in found.doubt) == (verdict == "undecided")
+        assert (found.room, checked.room) == (4, 4)
+        assert "times 4 for few false matches" in found.reason
+        assert found.reason == checked.reason
 
 
 @pytest.mark.parametrize("n_errors", [0, 1, 3])
@@ -190,7 +192,7 @@ def test_errors_of_people_in_one_comparison_each_need_no_room(n_errors):
     for c, verdict, met in ((apart, "supported", "met"), (together, "undecided", "undecided")):
         found = ff.claim(c, bound, ff.at_threshold(0.5), rng=0).overall
         assert found.verdict == verdict
-        assert ("few subjects" in found.doubt) == (verdict == "undecided")
+        assert found.room == (4 if verdict == "undecided" else 1)
         assert ff.check(c, bound, ff.at_threshold(0.5), rng=0).verdict == met
     quantity = ff.evaluate(apart, ff.at_threshold(0.5), rng=0, n_resamples=100).quantity("fmr")
     assert "few subjects" not in quantity.note
@@ -198,7 +200,9 @@ def test_errors_of_people_in_one_comparison_each_need_no_room(n_errors):
 
 def test_all_groups_are_supported_together_or_judged_by_holm():
     data = comparisons(400, 20_000, ("a", "b", "c", "d"))
-    limits = [group.limit for group in ff.claim(data, "fmr <= 2 %", AT, rng=0).groups]
+    groups = ff.claim(data, "fmr <= 50 %", AT, rng=0).groups
+    limits = [group.limit for group in groups]
+    assert [group.limit_level for group in groups] == [0.95] * 4
     for times, verdict, requirement in ((1.001, "supported", "met"), (0.999, "undecided", "undecided")):
         bound = times * max(limits)
         groups = ff.claim(data, f"fmr <= {bound!r}", AT, rng=0).groups
@@ -213,7 +217,7 @@ def test_below_the_resolution_of_the_data_no_number_of_subjects_is_named():
     found = ff.claim(data, "fnmr <= 0.99", ff.at_fmr(1e-6), rng=0)
     assert found.overall.verdict == "undecided"
     assert math.isinf(found.overall.n_subjects_needed)
-    assert "There is no limit to judge by: " in found.summary()
+    assert "upper limit 100 % > 99 %" in found.summary()
     assert "comparisons would do" in found.summary()
     checked = ff.check(data, "fnmr <= 0.99", ff.at_fmr(1e-6), rng=0).rows[0]
     assert checked.verdict == "undecided"

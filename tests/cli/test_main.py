@@ -313,6 +313,16 @@ def test_a_summary_is_what_the_terminal_prints(scores):
     assert {" ".join(row.split()) for row in rows} <= {" ".join(line.split()) for line in full.splitlines()}
 
 
+def test_what_was_left_out_is_said_once_beside_requirements(write):
+    rows = [f"{0.1 * (k % 7) + 0.3 * (k % 3 == 0):.1f},{int(k % 3 == 0)}" for k in range(60)]
+    path = write("scores.csv", "\n".join(["score,mated", *rows, "-1,1", "-1,0"]) + "\n")
+    asked = ["evaluate", path, "--at", "threshold=0.4", "--unit", "comparison", "--n-resamples", 20, "--seed", 0]
+    with pytest.warns(DroppedWarning, match="2 of 62"):
+        printed = run(*asked, "--failure-score", -1, "--failures", "exclude", "--require", "fnmr <= 0.9").stdout
+    assert printed.count("2 of 62") == 1
+    assert printed.index("1 requirement: ") < printed.index("2 of 62")
+
+
 def test_failed_comparisons_are_left_out_or_counted(write):
     path = write("scores.csv", "score,mated\n0.9,1\n-1,1\n0.3,0\n,0\n0.1,0\n0.5,1\n")
     asked = ["evaluate", path, "--at", "threshold=0.4", "--unit", "comparison", "--quick", "--json"]

@@ -1,0 +1,31 @@
+"""`claim` and `check`: do the data show that error rates, costs and fairness measures are as they should be?"""
+
+from .evidence import Evidence
+from .gate import Check, CheckedQuantity, check, check_evaluation, judged_check
+from .requirements import Requirement, number_of, read_requirement, read_statement, requirements_of
+from .statement import Claim, ClaimedRate, claim, independent_limit
+from .verdicts import CONTRADICTED, MET, NOT_MET, SUPPORTED, UNDECIDED, Estimates
+
+__all__ = [
+    "CONTRADICTED",
+    "MET",
+    "NOT_MET",
+    "SUPPORTED",
+    "UNDECIDED",
+    "Check",
+    "CheckedQuantity",
+    "Claim",
+    "ClaimedRate",
+    "Estimates",
+    "Evidence",
+    "Requirement",
+    "check",
+    "check_evaluation",
+    "claim",
+    "independent_limit",
+    "judged_check",
+    "number_of",
+    "read_requirement",
+    "read_statement",
+    "requirements_of",
+]

@@ -1,0 +1,403 @@
+"""`check`: are requirements met?"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from xml.etree import ElementTree
+
+from fastfair._lib import seeds, whole_files
+from fastfair._lib.arguments import Resamples, checked
+from fastfair._lib.plots import Line, draw_rows
+from fastfair.data.comparisons import Comparisons
+from fastfair.data.exclusions import sentences_on_exclusions
+from fastfair.data.scans import ScannedComparisons
+from fastfair.error_rates.operating_points import OperatingPoint, at_fmr
+from fastfair.error_rates.score_metrics import Costs, EerMethod
+from fastfair.errors import InputError, NarrowIntervalsWarning, visible
+from fastfair.evaluation.evaluate import EvaluationSettings, evaluate
+from fastfair.evaluation.result import Evaluation
+from fastfair.measures._fairness import ZeroPolicy
+from fastfair.measures._registry import measure_of
+from fastfair.resampling.engine import METRICS as SCORE_METRICS
+from fastfair.resampling.units import Unit
+from fastfair.results.result import Result
+
+from .requirements import Requirement, requirements_of
+from .verdicts import (
+    COLORS,
+    MET,
+    NOT_MET,
+    UNDECIDED,
+    Estimates,
+    JudgedEstimate,
+    estimates_of,
+    judged,
+    level_of_limits,
+    verdict_bars,
+    written_value,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_LEAST = 0.01  # of what is required; what is lower is drawn there
+
+
+@dataclass(frozen=True, kw_only=True)
+class CheckedQuantity(JudgedEstimate):
+    """One quantity that a requirement is about: a `JudgedEstimate`, and what it was held against.
+
+    Attributes
+    ----------
+    requirement : str
+        The requirement, as it was written.
+    name : str
+        The quantity, as in `Quantity`.
+    at : OperatingPoint or None
+        Its operating point; None where it needs none.
+    relation : {"<=", "<", ">=", ">"}
+        How it must lie to the bound.
+    bound : float
+        What it is compared with.
+    verdict : {"met", "not met", "undecided"}
+        Whether the data show, at the level, that the requirement is met, that it is not, or neither.
+    """
+
+    requirement: str
+    name: str
+    at: OperatingPoint | None
+    relation: str
+    bound: float
+
+    @property
+    def is_upper(self) -> bool:
+        """Whether the bound is above what is allowed."""
+        return self.relation.startswith("<")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Check(Result):
+    """The result of `check`.
+
+    Attributes
+    ----------
+    requirements : tuple of str
+        The requirements, as they were written.
+    rows : tuple of CheckedQuantity
+        The quantities that they are about; one for each group where a requirement is about every group.
+    confidence_level : float
+        The level of the limits, to one side.
+    settings : dict
+        The arguments of the call, and the seed.
+    allow_undecided : bool
+        Whether undecided requirements pass, too.
+    """
+
+    requirements: tuple[str, ...]
+    rows: tuple[CheckedQuantity, ...]
+    confidence_level: float
+    settings: dict[str, Any]
+    allow_undecided: bool = False
+
+    _title = "Are the requirements met?"
+    _printed = (
+        "title relation bound estimate decided_by decided_at extra_room n_comparisons n_errors n_subjects verdict doubt"
+    )
+    _derived = ("passed", "verdict", "verdicts")
+    _properties = "decided_by decided_at extra_room title"
+
+    @property
+    def passed(self) -> bool:
+        """Whether every requirement is met, or undecided where that is allowed."""
+        return all(row.verdict == MET or (self.allow_undecided and row.verdict == UNDECIDED) for row in self.rows)
+
+    @property
+    def verdict(self) -> str:
+        """The verdict on all requirements together: "met", "not met" as soon as one is not, else "undecided"."""
+        return _worst([row.verdict for row in self.rows])
+
+    @property
+    def verdicts(self) -> dict[str, str]:
+        """The verdict on each requirement."""
+        return {
+            text: _worst([row.verdict for row in self.rows if row.requirement == text]) for text in self.requirements
+        }
+
+    def _sentences(self) -> list[str]:
+        """Return the sentences of the summary."""
+        n, verdicts = len(self.requirements), list(self.verdicts.values())
+        told = ", ".join(f"{verdicts.count(one)} {one}" for one in (MET, NOT_MET, UNDECIDED) if one in verdicts)
+        text = [f"{n} requirement{'s' if n > 1 else ''}: {told}, with {100 * self.confidence_level:g} % confidence."]
+        for requirement, verdict in self.verdicts.items():
+            rows = [row for row in self.rows if row.requirement == requirement]
+            deciding = [row for row in rows if row.verdict == verdict]
+            known = [row for row in deciding if not math.isnan(row.limit)] or deciding
+            farthest = max(known, key=lambda row: row.compared if row.is_upper else -row.compared)
+            groups = "" if len(rows) == 1 else f" ({len(deciding)} of {len(rows)} groups): {farthest.group}"
+            text.append(f"{verdict.capitalize()}: {requirement}{groups}: {farthest.reason}")
+        return text
+
+    @checked
+    def to_junit(self, path: str | Path | None = None) -> str:
+        """Write the result as JUnit XML, which build servers show: a test case for each quantity.
+
+        Parameters
+        ----------
+        path : path, optional
+            File to which the XML is written as well.
+
+        Returns
+        -------
+        str
+            What is not met is a failure of this type; and so is what is undecided, unless it is allowed: then it is
+            skipped.
+
+        Examples
+        --------
+        >>> import fastfair as ff
+        >>> c = ff.Comparisons([0.9, 0.3, 0.7, 0.4, 0.1, 0.6], [1, 1, 1, 0, 0, 0])
+        >>> found = ff.check(c, "eer <= 0.999", unit="comparison", rng=0)
+        >>> "<testsuite" in found.to_junit()
+        True
+        """
+        return _as_junit(self, path)
+
+    @checked
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw each quantity with the limit that decides, as multiples of what is required.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure by default.
+
+        Returns
+        -------
+        matplotlib Axes
+        """
+        rows = self.rows
+
+        def multiple(row: Any, value: float) -> float:
+            return value / row.bound if row.bound > 0 else math.nan
+
+        bars = verdict_bars(rows, multiple)
+        labels = [f"{row.title} {row.relation} {written_value(row.name, row.bound)}" for row in rows]
+        ax = draw_rows(
+            ax,
+            labels,
+            bars,
+            [Line(1, "required")],
+            xlabel="Estimate and limit, as multiples of what is required",
+            logarithmic=True,
+            per_cent=False,
+            least=_LEAST,
+        )
+        for y in sorted({*range(len(rows))} - {int(bar.row) for bar in bars}):
+            row = rows[y]
+            why = "no limit" if math.isnan(row.limit) else "its limit cannot be drawn"
+            ax.text(1, y, f"  {row.verdict}: {why}", va="center", color=COLORS[row.verdict], fontsize="small")
+        return ax
+
+
+def _worst(verdicts: list[str]) -> str:
+    return next((one for one in (NOT_MET, UNDECIDED) if one in verdicts), MET)
+
+
+def _as_junit(check: Check, path: str | Path | None) -> str:
+    """Write a suite with a test case for each quantity: not met is a failure, undecided too unless it is allowed.
+
+    What was left out of the data is a property of the suite.
+    """
+    rows, allow_undecided = check.rows, check.allow_undecided
+    skipped = [row for row in rows if allow_undecided and row.verdict == UNDECIDED]
+    n_failed = sum(row.verdict != MET for row in rows) - len(skipped)
+    numbers = {"tests": str(len(rows)), "failures": str(n_failed), "errors": "0", "skipped": str(len(skipped))}
+    root = ElementTree.Element("testsuites", numbers)
+    suite = ElementTree.SubElement(root, "testsuite", {"name": "fastfair check", **numbers})
+    excluded = sentences_on_exclusions(check.left_out)
+    if excluded:
+        properties = ElementTree.SubElement(suite, "properties")
+        for said in excluded:
+            ElementTree.SubElement(properties, "property", {"name": "left out", "value": visible(said)})
+    for row in rows:
+        case = ElementTree.SubElement(
+            suite, "testcase", {"classname": visible(row.requirement), "name": visible(row.title), "time": "0"}
+        )
+        if row in skipped:
+            ElementTree.SubElement(case, "skipped", {"message": f"{row.verdict}: {visible(row.reason)}"})
+        elif row.verdict != MET:
+            failure = {"type": row.verdict, "message": visible(row.reason)}
+            ElementTree.SubElement(case, "failure", failure).text = f"{visible(row.title)}: {visible(row.reason)}"
+        else:
+            ElementTree.SubElement(case, "system-out").text = visible(row.reason)
+    ElementTree.indent(root)
+    text = ElementTree.tostring(root, encoding="unicode")
+    if path is not None:
+        with whole_files.written(Path(path)) as file:
+            file.write(f'<?xml version="1.0" encoding="utf-8"?>\n{text}\n'.encode())
+    return text
+
+
+_DEPENDENT = "comparisons of the same subjects were taken for independent, so the limit is too narrow"
+
+
+@checked
+def check(
+    comparisons: Comparisons | ScannedComparisons,
+    requirements: str | Sequence[str],
+    at: OperatingPoint = at_fmr(1e-3),  # noqa: B008 - frozen
+    *,
+    n_resamples: Resamples = 2000,
+    confidence_level: float = 0.95,
+    unit: Unit = "subject",
+    rng: seeds.Seed = None,
+    n_threads: int | None = None,
+    progress: bool | Callable[[int, int], None] = False,
+    alpha: float = 0.5,
+    eer_method: EerMethod = "nearest",
+    zero_policy: ZeroPolicy | float = "keep",
+    costs: Costs = Costs(),  # noqa: B008 - frozen
+    allow_undecided: bool = False,
+) -> Check:
+    """Judge requirements by confidence limits instead of estimates, as a gate before a system goes on.
+
+    Parameters
+    ----------
+    comparisons : Comparisons or ScannedComparisons
+        The comparisons that the judgement rests on.
+    requirements : str or sequence of str
+        What must hold: a quantity, a relation and a number each, such as "fnmr[f]@fmr=0.001 <= 5 %".
+
+        See Notes.
+    at : OperatingPoint
+        The operating point of rates, and of measures of rates, whose requirement names none.
+    n_resamples : int, default 2000
+        Number of replicates, at least 2.
+    confidence_level : float, default 0.95
+        The level of the limits, to one side, in (0.5, 1).
+    unit, rng, n_threads, progress
+        As in `evaluate`.
+    alpha, eer_method, zero_policy
+        As in `EvaluationSettings`.
+    costs : Costs
+        As in `min_dcf`.
+    allow_undecided : bool, default False
+        Whether the check passes where the data do not decide.
+
+    Returns
+    -------
+    Check
+
+    Raises
+    ------
+    InputError
+        For a requirement that cannot be read, or that no data or all data would meet; for unknown groups, a rate that
+        its operating point holds, and as `evaluate` does.
+
+    Warns
+    -----
+    EmptyGroupWarning
+        Names groups that lack comparisons.
+
+    Notes
+    -----
+    A requirement is ``quantity[group]@point relation number``:
+
+    - quantity: "fmr", "fnmr", "eer", "min_dcf", "cllr", "min_cllr", or a fairness measure with the rate or cost that it
+      is of, such as "max_geomean_ratio(fnmr)" and "nrb(eer)"; by any name that it has.
+    - group, optional: the label of a group, or "*" for every group on its own.
+    - point, optional: "fmr=0.001", "fnmr=5 %", "threshold=0.4", "eer" or "mean-group-eer".
+    - relation: "<=", "<", ">=" or ">".
+    - number: a fraction, or a percentage such as "5 %".
+
+    It is *met* where the one-sided confidence limit satisfies it: the upper limit for "<=". It is *not met* where the
+    opposite limit is beyond the bound, and else *undecided*. It is undecided as well where there is no limit, and where
+    the limit satisfies it, but is in doubt: its flags say that the interval is too narrow, or that the operating point
+    is below the resolution of the data, or a measure rests on fewer than 30 false matches. An FMR with fewer than 30
+    false matches is met where four times the limit satisfies it, as it is not known then whether few subjects cause
+    most of them; or where nobody is in two comparisons. All requirements, and all groups of "*", have to be met, so
+    that a system which violates one of them passes with a probability of at most 1 minus the level, without an
+    adjustment (an intersection-union test [1]_). Where not all groups of "*" are met, each is judged by Holm's
+    procedure: its limit then has a level of its own, `limit_level`. So are all opposite limits: with at most this
+    probability is any requirement called not met although it is.
+
+    References
+    ----------
+    .. [1] R. L. Berger, "Multiparameter hypothesis testing and acceptance sampling", Technometrics 24(4), 1982.
+
+    Examples
+    --------
+    >>> import fastfair as ff
+    >>> c = ff.datasets.voxceleb1_h("resnetse34v2", groups="Gender")
+    >>> found = ff.check(c, ["fnmr@fmr=0.001 <= 20 %", "fnmr[*] <= 12 %"], rng=0)
+    >>> found.passed, found.verdicts
+    (False, {'fnmr@fmr=0.001 <= 20 %': 'met', 'fnmr[*] <= 12 %': 'not met'})
+    """
+    wanted = requirements_of(requirements, at)
+    expanded = [one for requirement in wanted for one in requirement.of_groups(comparisons.groups)]
+    level = level_of_limits(confidence_level)
+    if n_resamples < 2:
+        raise InputError("a check needs replicates: ⟦n_resamples⟧ must be at least 2")
+    points = list(dict.fromkeys(one.at for one in expanded if one.at is not None))
+    names = [one.name.partition("(") for one in expanded]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", NarrowIntervalsWarning)  # reasons say so of each quantity that it concerns
+        evaluation = evaluate(
+            comparisons,
+            points or [at],
+            [measure.name for one in expanded if (measure := measure_of(one.name))],
+            metrics=[name for name in SCORE_METRICS if any(name in (first, last[:-1]) for first, _, last in names)],
+            unit=unit,
+            n_resamples=n_resamples,
+            confidence_level=level,
+            rng=rng,
+            n_threads=n_threads,
+            progress=progress,
+            costs=costs,
+            settings=EvaluationSettings(
+                alpha=alpha, eer_method=eer_method, zero_policy=zero_policy, incomplete_groups="nan"
+            ),
+        )
+    return replace(_check_by_replicates(evaluation, wanted), allow_undecided=allow_undecided)
+
+
+def check_evaluation(evaluation: Evaluation, wanted: Sequence[Requirement]) -> Check:
+    """Judge requirements by the replicates of an evaluation that has all that they are about."""
+    computed = {quantity.key[::3] for quantity in evaluation.quantities}
+    for one in wanted:
+        if (one.name, one.at) not in computed:
+            raise InputError(
+                f"the evaluation has no {one.name}{'' if one.at is None else f' at {one.at}'}: {one.text!r}"
+            )
+    return _check_by_replicates(evaluation, wanted)
+
+
+def _check_by_replicates(evaluation: Evaluation, wanted: Sequence[Requirement]) -> Check:
+    """Judge requirements by an evaluation, whose own intervals stand beside the limits that are judged."""
+    made = judged_check(wanted, evaluation.groups, estimates_of(evaluation, wanted), evaluation.settings)
+    return replace(made, left_out=evaluation.left_out)
+
+
+def judged_check(
+    wanted: Sequence[Requirement], groups: Sequence[str], estimates: Estimates, settings: Mapping[str, Any]
+) -> Check:
+    """Judge requirements on groups and on all; settings: those of the check, with the confidence level."""
+    texts, level = [one.text for one in wanted], settings["confidence_level"]
+    rows = [
+        CheckedQuantity._of(
+            row,
+            requirement=one.text,
+            name=one.name,
+            at=one.at,
+            relation=one.relation,
+            bound=one.bound,
+            **limits,
+        )
+        for one, row, limits in judged([one.of_groups(groups) for one in wanted], estimates, level)
+    ]
+    return Check(tuple(texts), tuple(rows), level, {**settings, "requirements": texts})

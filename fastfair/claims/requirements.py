@@ -1,0 +1,240 @@
+"""The language of requirements and claims: a quantity, perhaps of a group and at a point, a relation and a number."""
+
+from __future__ import annotations
+
+import math
+import operator
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from fastfair._lib import validation
+from fastfair._lib.text import did_you_mean, joined_by_or
+from fastfair.error_rates.operating_points import OperatingPoint, read_point
+from fastfair.error_rates.rates import ERROR_RATES
+from fastfair.errors import InputError
+from fastfair.measures import MEASURES
+from fastfair.measures._registry import SUMMARIES, measure_of, quantity_name, range_of
+from fastfair.resampling.engine import METRICS as SCORE_METRICS
+
+RELATION = re.compile("<=|>=|[<>\u2264\u2265]")
+RELATIONS = {"<=": "<=", "\u2264": "<=", "<": "<", ">=": ">=", "\u2265": ">=", ">": ">"}
+_NUMBER = re.compile(r"\s*(?P<number>[^\s%]+)\s*(?P<percent>%?)\s*")
+
+
+def number_of(text: str) -> float:
+    """Return the number that is written, such as "1e-4" or "2 %"; a ValueError where the text is no finite number."""
+    found = _NUMBER.fullmatch(text)
+    value = float(found["number"]) / (100 if found["percent"] else 1) if found else math.nan
+    if not math.isfinite(value):
+        raise ValueError(text)
+    return value
+
+
+EVERY_GROUP = "*"
+_OF_COMPARISONS = (*ERROR_RATES, *SCORE_METRICS)
+_HOLDS = {"<=": operator.le, "<": operator.lt, ">=": operator.ge, ">": operator.gt}
+_NAME = re.compile(r"[A-Za-z][\w\s()-]*")
+# A group's label may hold anything, and nothing after it has a bracket.
+_REQUIREMENT = re.compile(
+    r"(?P<called>[^[@<>\u2264\u2265]+)(?:\[\s*(?P<group>\S.*)\]\s*)?(?:@(?P<point>[^[<>\u2264\u2265]*))?"
+    rf"(?P<relation>{RELATION.pattern})(?P<number>.*)",
+    re.DOTALL,
+)
+
+
+@dataclass(frozen=True)
+class Requirement:
+    """What is required of one quantity.
+
+    Attributes
+    ----------
+    text : str
+        As it was written.
+    name : str
+        The quantity, as in `Quantity`.
+    group : str or None
+        Its group; "*" for every group on its own, and None for all comparisons and measures over all groups.
+    at : OperatingPoint or None
+        Its operating point; None where it needs none.
+    relation : {"<=", "<", ">=", ">"}
+        How the quantity must lie to the bound.
+    bound : float
+        What it is compared with.
+    """
+
+    text: str
+    name: str
+    group: str | None
+    at: OperatingPoint | None
+    relation: str
+    bound: float
+
+    @property
+    def is_upper(self) -> bool:
+        """Whether the bound is above what is allowed."""
+        return self.relation.startswith("<")
+
+    @property
+    def sides(self) -> tuple[str, str]:
+        """The side of the limit that has to keep the bound, and the opposite one."""
+        return ("upper", "lower") if self.is_upper else ("lower", "upper")
+
+    def allows(self, value: float) -> bool:
+        """Return whether a value meets the requirement; NaN does not."""
+        return bool(_HOLDS[self.relation](value, self.bound))
+
+    def of_groups(self, groups: Sequence[str]) -> list[Requirement]:
+        """Return the requirement for each group that it is about, and check that there is one.
+
+        Raises
+        ------
+        InputError
+            For a group that the comparisons do not have, and where they have none.
+        """
+        if self.group is None:
+            return [self]
+        if not groups:
+            raise _refused(self.text, "the comparisons have no groups: name an attribute that makes them")
+        if self.group == EVERY_GROUP:
+            return [replace(self, group=group) for group in groups]
+        if self.group not in groups:
+            near = did_you_mean(self.group, groups)
+            would_do = f"write one of {', '.join(groups)}, or * for each of them"
+            raise _refused(self.text, f"there is no group {self.group!r}{near}: {would_do}")
+        return [self]
+
+
+COMPLEMENTS = {"tpir": "fnir"}  # rates that are 1 minus another
+
+
+def read_requirement(text: str, default: OperatingPoint, names: Sequence[str] = ()) -> Requirement:
+    """Read a requirement such as "fnmr[f]@fmr=0.001 <= 5 %".
+
+    default is the operating point of rates, and of measures of rates, that name none; names: what it may be about where
+    the data are no comparisons, all of it at an operating point. An InputError says what cannot be read, and what would
+    do; what no data or all data would meet is refused as well.
+    """
+    parts = _REQUIREMENT.fullmatch(text)
+    if parts is None:
+        raise _refused(
+            text,
+            "write a quantity, perhaps a group in brackets and an operating point, a relation and a number, as "
+            "in fnmr[f]@fmr=0.001 <= 0.05; data can show that it is <=, <, >= or > a number, not that it equals one",
+        )
+    group = parts["group"] and parts["group"].strip()
+    try:
+        name = _name_of(parts["called"].strip(), names)
+        at = _point_of(name, parts["point"], default, names)
+        _check_group(name, group)
+        bound = _bound_of(name, parts["number"])
+    except ValueError as error:  # InputError is one
+        raise _refused(text, str(error)) from None
+    if group is None and at is not None and at.rate == COMPLEMENTS.get(name, name):
+        raise _refused(
+            text,
+            f"{at} holds the {name.upper()} of all comparisons, so data say nothing of it: name another "
+            "operating point, or a group",
+        )
+    return Requirement(text.strip(), name, group, at, RELATIONS[parts["relation"]], bound)
+
+
+def _refused(text: str, why: str) -> InputError:
+    return InputError(f"requirement {text.strip()!r}: {why}")
+
+
+def _name_of(called: str, names: Sequence[str]) -> str:
+    name = quantity_name(called)
+    measure = measure_of(name)
+    is_name = _NAME.fullmatch(called) is not None  # they are compared without their marks
+    if is_name and name in names if names else is_name and (name in _OF_COMPARISONS or _is_summary(name)):
+        return name
+    code, _, metric = name.partition("(")
+    if names or not is_name or measure is None or code != measure.name:
+        known = names or (*_OF_COMPARISONS, *MEASURES)
+        near = did_you_mean(called.partition("(")[0], known)
+        raise InputError(f"there is no quantity {called!r}{near}: name one of {joined_by_or(known)}")
+    metric = metric.removesuffix(")")
+    if not measure.of:
+        if metric:
+            raise InputError(f"{measure.title} takes no ({metric}): write {measure.name}")
+        return name
+    computed = [one for one in measure.of if one != "act_dcf"]
+    if not metric and len(computed) == 1:
+        return f"{code}({computed[0]})"
+    if metric not in computed:
+        if metric in measure.of:
+            raise InputError("actual DCFs are not checked: evaluate_calibration has their intervals")
+        would_do = joined_by_or(f"{code}({one})" for one in computed)
+        raise InputError(f"{measure.title} is of a rate or cost: write {would_do}")
+    return name
+
+
+def _is_summary(name: str) -> bool:
+    """Return whether it is the mean or standard deviation of a measure that has a value for each group."""
+    measure = measure_of(name)
+    return measure is not None and measure.own_threshold and name != measure.name
+
+
+def _point_of(name: str, written: str | None, default: OperatingPoint, names: Sequence[str]) -> OperatingPoint | None:
+    measure = measure_of(name)
+    needs = bool(names) or name in ERROR_RATES
+    if measure is not None and not names:
+        metric = name.partition("(")[2].removesuffix(")") if measure.of else None
+        needs = measure.needs_policy_threshold(metric)
+    if written is None:
+        return default if needs else None
+    if not needs:
+        raise InputError(f"{name} needs no operating point: leave it out")
+    return read_point(written.strip())
+
+
+def _check_group(name: str, group: str | None) -> None:
+    measure = measure_of(name)
+    if measure is None:
+        return
+    of_each = measure.per_group and not _is_summary(name)
+    if of_each and group is None:
+        would_do = [f"{name}[*]", *(f"{name}_{word}" for word in SUMMARIES if measure.own_threshold)]
+        raise InputError(f"{name} has a value for each group: write {joined_by_or(would_do)}, or a group in place of *")
+    if not of_each and group is not None:
+        raise InputError(f"{name} is over all groups: leave the brackets out")
+
+
+def _bound_of(name: str, written: str) -> float:
+    try:
+        bound = number_of(written)
+    except ValueError:
+        raise InputError("a requirement ends with a number, such as 0.05 or 5 %") from None
+    least, most = range_of(name)
+    if least < bound < most:
+        return bound
+    hint = f"; for {bound:g} % write {bound:g} % or {bound / 100:g}" if most == 1 and 1 < bound < 100 else ""
+    raise InputError(
+        f"the bound must lie between {least:g} and {most:g}, the least and the greatest possible value, as no "
+        f"data could show what is beyond{hint}"
+    )
+
+
+def requirements_of(
+    requirements: str | Sequence[str], at: OperatingPoint, names: Sequence[str] = ()
+) -> list[Requirement]:
+    """Read requirements; at: the operating point of those that name none; names: as in `read_requirement`."""
+    listed = [requirements] if isinstance(requirements, str) else list(requirements)
+    if not listed:
+        raise InputError('requirements is empty: give at least one, such as "fnmr@fmr=0.001 <= 0.05"')
+    return [read_requirement(text, at, names) for text in dict.fromkeys(listed)]
+
+
+def read_statement(statement: str) -> tuple[str, float]:
+    """Return the rate that a statement is about, and what it is claimed not to exceed."""
+    found = RELATION.search(statement)
+    rate = statement[: found.start()].strip().lower() if found else ""
+    if found is None or rate not in ERROR_RATES or RELATIONS[found.group()] != "<=":
+        raise InputError(f'statement must be "fmr" or "fnmr", "<=" and a rate, as in "fmr <= 1e-4", not {statement!r}')
+    written = statement[found.end() :].strip()
+    try:
+        limit = number_of(written)
+    except ValueError:
+        raise InputError(f'statement must end with a number, as in "fmr <= 1e-4", not {written!r}') from None
+    return rate, validation.fraction("the rate claimed", limit, "(0, 1)")

@@ -1,0 +1,340 @@
+"""`claim`: do the data support that a rate of errors is at most so large?"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy.special import betaincinv
+
+from fastfair import intervals
+from fastfair._lib import seeds
+from fastfair._lib.arguments import Resamples, checked
+from fastfair._lib.plots import Bar, Line, draw_rows
+from fastfair._lib.text import per_cent
+from fastfair.data.comparisons import Comparisons
+from fastfair.data.embeddings import Embeddings
+from fastfair.data.scans import ScannedComparisons
+from fastfair.error_rates.operating_points import ENOUGH_ERRORS, OperatingPoint
+from fastfair.errors import InputError
+from fastfair.evaluation.evaluate import EvaluationSettings, evaluate
+from fastfair.evaluation.result import Evaluation
+from fastfair.measures._registry import METRICS
+from fastfair.resampling.units import Unit
+from fastfair.results.result import Result
+from fastfair.uncertainty.quantities import Quantity
+
+from .requirements import Requirement, read_statement
+from .verdicts import (
+    CONTRADICTED,
+    MET,
+    NOT_MET,
+    SUPPORTED,
+    UNDECIDED,
+    JudgedEstimate,
+    estimates_of,
+    judged,
+    level_of_limits,
+    room_of,
+    units_needed,
+    verdict_bars,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+def independent_limit(errors: int, comparisons: int, level: float) -> float:
+    """Return Clopper and Pearson's one-sided upper limit, which takes comparisons for independent."""
+    return 1.0 if errors >= comparisons else float(betaincinv(errors + 1, comparisons - errors, level))
+
+
+_VERDICTS = {MET: SUPPORTED, NOT_MET: CONTRADICTED, UNDECIDED: UNDECIDED}
+_SAID = {SUPPORTED: "support", CONTRADICTED: "contradict", UNDECIDED: "neither support nor contradict"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClaimedRate(JudgedEstimate):
+    """What the data say of one rate, of all people or of a group: a `JudgedEstimate`, and what else they show.
+
+    Attributes
+    ----------
+    verdict : {"supported", "contradicted", "undecided"}
+        Whether the data show, at the level, that the rate is at most what is claimed, that it is above, or neither.
+    pvalue : float
+        p-value of the hypothesis that the rate is above what is claimed: at most 1 minus a level exactly where the
+        upper limit of that level, with the room that it needs, is within the claim.
+    pvalue_above : float
+        p-value of the opposite hypothesis: at most 1 minus a level exactly where the lower limit is above the claim.
+    pvalue_adjusted : float
+        For a group, `pvalue` after Holm's adjustment for the number of groups, in which a rate in doubt counts as 1;
+        the largest of all groups where all are supported without it. For all people the same as `pvalue`.
+    independent_limit : float
+        Clopper and Pearson's upper limit of the level asked for, for comparisons that were all independent.
+    n_subjects_needed : float
+        About how many subjects (comparisons, where subjects are not known) would support the claim if the rate were
+        the same and each subject had as many comparisons; infinite where no number would.
+    """
+
+    pvalue: float
+    pvalue_adjusted: float
+    pvalue_above: float
+    independent_limit: float
+    n_subjects_needed: float
+
+    @property
+    def rule_of_3(self) -> float:
+        """The limit of the rule of 3, three divided by the number of comparisons; NaN where there are errors."""
+        return math.nan if self.n_errors or not self.n_comparisons else min(1.0, 3 / self.n_comparisons)
+
+    @property
+    def meets_rule_of_30(self) -> bool:
+        """Whether there are 30 errors, which would hold the rate to within 30 % at 90 % if they were independent."""
+        return (self.n_errors or 0) >= ENOUGH_ERRORS
+
+
+def _adjusted(groups: Sequence[ClaimedRate]) -> list[ClaimedRate]:
+    """Return the rates of groups with p-values adjusted for their number."""
+    pvalues = np.array([group.pvalue for group in groups])
+    if all(group.verdict == SUPPORTED for group in groups):
+        after = np.full(pvalues.size, pvalues.max(initial=0.0))
+    else:
+        is_open = np.isnan(pvalues) | np.array([bool(group.doubt) for group in groups])
+        after = np.where(np.isnan(pvalues), np.nan, intervals.holm(np.where(is_open, 1.0, pvalues)))
+    return [replace(group, pvalue_adjusted=p) for group, p in zip(groups, after.tolist(), strict=True)]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Claim(Result):
+    """The result of `claim`.
+
+    Attributes
+    ----------
+    rate : {"fmr", "fnmr"}
+        The rate of errors that the claim is about.
+    claimed : float
+        What the rate is claimed not to exceed.
+    at : OperatingPoint
+        The operating point.
+    threshold : float
+        The threshold there.
+    confidence_level : float
+        The level of the limits, to one side.
+    overall : ClaimedRate
+        Of all comparisons.
+    groups : tuple of ClaimedRate
+        Of each group; empty without groups.
+    settings : dict
+        The arguments of the call, and the seed.
+    """
+
+    rate: str
+    claimed: float
+    at: OperatingPoint
+    threshold: float
+    confidence_level: float
+    overall: ClaimedRate
+    groups: tuple[ClaimedRate, ...]
+    settings: dict[str, Any]
+
+    _title = "Do the data support the claim?"
+    _printed = (
+        "group n_comparisons n_errors n_subjects estimate decided_by decided_at extra_room independent_limit pvalue "
+        "pvalue_adjusted verdict doubt"
+    )
+    _properties = "decided_by decided_at extra_room rule_of_3 meets_rule_of_30"
+
+    def _sentences(self) -> list[str]:
+        """Return the sentences of the summary."""
+        one = self.overall
+        text = [
+            f"The claim: {self.rate.upper()} at most {per_cent(self.claimed)} at {self.at}.",
+            f"{one.n_errors:,} of {one.n_comparisons:,} comparisons are errors.",
+            f"The data {_SAID[one.verdict]} the claim: {one.reason}.",
+        ]
+        if one.limit > one.independent_limit:
+            text.append(f"If all comparisons were independent, the limit would be {per_cent(one.independent_limit)}.")
+        for verdict in (SUPPORTED, CONTRADICTED, UNDECIDED):
+            groups = [one for one in self.groups if one.verdict == verdict]
+            limits = ", ".join(f"{one.group} ({_limit_of(one, self.confidence_level)})" for one in groups)
+            if groups:
+                text.append(f"{verdict.capitalize()} for {len(groups)} of {len(self.groups)} groups: {limits}.")
+        return text
+
+    @property
+    def rows(self) -> tuple[ClaimedRate, ...]:
+        """That of all comparisons, and those of groups."""
+        return self.overall, *self.groups
+
+    @checked
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw each rate with its upper limit, and that for independent comparisons, against what is claimed.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure by default.
+
+        Returns
+        -------
+        matplotlib Axes
+        """
+        rows, logarithmic = self.rows, self.rate == "fmr"  # FMRs, and their limits, are often powers of ten apart
+        bars = verdict_bars(rows)
+        bars += [
+            Bar(y, row.independent_limit, color="0.2", marker="x", label="limit if comparisons were independent")
+            for y, row in enumerate(rows)
+            if row.has_interval
+        ]
+        return draw_rows(
+            ax,
+            [row.group or "all" for row in rows],
+            bars,
+            [Line(self.claimed, "claimed")],
+            xlabel=f"{METRICS[self.rate].long_title} with upper limit",
+            logarithmic=logarithmic,
+        )
+
+
+def _limit_of(rate: ClaimedRate, level: float) -> str:
+    if not rate.has_interval:
+        return "no limit"
+    at = f" at {100 * rate.limit_level:.4g} %" if rate.limit_level != level else ""
+    room = f", times {rate.room:g} = {per_cent(rate.compared)}" if rate.room != 1 else ""
+    return f"limit {per_cent(rate.limit)}{at}{room}"
+
+
+@checked
+def claim(
+    comparisons: Comparisons | ScannedComparisons | Embeddings,
+    statement: str,
+    at: OperatingPoint,
+    *,
+    n_resamples: Resamples = 2000,
+    confidence_level: float = 0.95,
+    unit: Unit = "subject",
+    rng: seeds.Seed = None,
+    n_threads: int | None = None,
+    progress: bool | Callable[[int, int], None] = False,
+) -> Claim:
+    """Judge the claim that a rate of errors is at most so large, overall and in each group.
+
+    Parameters
+    ----------
+    comparisons : Comparisons, ScannedComparisons or Embeddings
+        The comparisons that the judgement rests on, or vectors all of whose pairs it does.
+    statement : str
+        What is claimed: "fmr" or "fnmr", "<=", and a rate in (0, 1), as in "fmr <= 1e-4" or "fnmr <= 2 %".
+    at : OperatingPoint
+        The operating point that the claim is made for. It may not hold the rate that is claimed.
+    n_resamples : int, default 2000
+        Number of replicates, at least 2.
+    confidence_level : float, default 0.95
+        The level of the limits, to one side, in (0.5, 1).
+    unit, rng, n_threads, progress
+        As in `evaluate`.
+
+    Returns
+    -------
+    Claim
+
+    Raises
+    ------
+    InputError
+        For a statement that cannot be read, an operating point that holds the rate claimed, and as `evaluate` does.
+
+    Notes
+    -----
+    The limits are the one-sided ones of `evaluate`, by the dyadic-robust variance of comparisons that share subjects,
+    and Clopper and Pearson's for the effective sample size where there are no errors. A claim is judged as `check`
+    judges the requirement on all people and that on each group: it is supported where the upper limit is at most what
+    is claimed and nothing puts it in doubt, and contradicted where the lower limit is above it. In doubt are limits
+    that are likely too narrow, and FNMRs at an FMR below the resolution of the data. With fewer than 30 false matches
+    four times the limit of an FMR has to be within the claim: few subjects may cause most of them, but not where nobody
+    is in two comparisons. All groups are supported where all unadjusted limits allow it, as each of them has to pass;
+    otherwise their limits have the levels of Holm's procedure, and so have lower limits, of groups and all people.
+
+    References
+    ----------
+    ISO/IEC 19795-1:2021, "Biometric performance testing and reporting", on the rules of 3 and of 30, which take
+    comparisons for independent.
+
+    Examples
+    --------
+    >>> import fastfair as ff
+    >>> c = ff.datasets.voxceleb1_h("resnetse34v2", groups="Gender")
+    >>> found = ff.claim(c, "fmr <= 0.1 %", ff.at_threshold(-0.95), rng=0)
+    >>> found.overall.verdict, round(found.overall.limit, 5), round(found.overall.independent_limit, 5)
+    ('supported', 0.00021, 0.00018)
+    """
+    rate, claimed = read_statement(statement)
+    level = intervals.level(confidence_level)
+    if at.rate == rate:
+        raise InputError(
+            f"⟦at={at}⟧ holds the {rate.upper()} that is claimed, so the data say nothing of it: name the threshold, "
+            "as in at_threshold(0.5)"
+        )
+    level_of_limits(level)
+    evaluation = evaluate(
+        comparisons,
+        at,
+        [],
+        metrics=[],
+        unit=unit,
+        n_resamples=n_resamples,
+        confidence_level=level,
+        rng=rng,
+        n_threads=n_threads,
+        progress=progress,
+        settings=EvaluationSettings(incomplete_groups="nan"),
+    )
+    if not n_resamples:
+        raise InputError("a claim needs replicates: ⟦n_resamples⟧ must be at least 2")
+    text = statement.strip()
+    families = [
+        [Requirement(text, rate, group, at, "<=", claimed) for group in groups]
+        for groups in ((None,), evaluation.groups)
+    ]
+    estimates = estimates_of(evaluation, families[0])
+    overall, *groups = (_claimed_rate(evaluation, level, *of_row) for of_row in judged(families, estimates, level))
+    return Claim(
+        rate,
+        claimed,
+        at,
+        evaluation.rates[0].threshold,
+        level,
+        overall,
+        tuple(_adjusted(groups)),
+        evaluation.settings | {"statement": text},
+        left_out=evaluation.left_out,
+    )
+
+
+def _claimed_rate(
+    evaluation: Evaluation, level: float, one: Requirement, quantity: Quantity, limits: Mapping[str, Any]
+) -> ClaimedRate:
+    n, errors, claimed = quantity.n_comparisons or 0, quantity.n_errors or 0, one.bound
+    within = above = math.nan
+    if quantity.has_interval:
+        row, kept = evaluation.quantities.index(quantity), claimed / room_of(quantity)[0]
+        evidence = evaluation.maker.evidence[row]
+        within, above = float(evidence.pvalue(kept, "upper")), float(evidence.pvalue(claimed, "lower"))
+        if not evaluation.rates[0].at.is_given:  # the limits are those of the threshold, too
+            of_limit = evaluation.maker.pvalue_of_limit
+            within = max(within, of_limit(row, kept, upper=True)) if within < 0.5 else within
+            above = max(above, of_limit(row, claimed, upper=False)) if above < 0.5 else above
+    verdict = _VERDICTS[limits["verdict"]]
+    return ClaimedRate._of(
+        quantity,
+        n_comparisons=n,
+        n_errors=errors,
+        **{**limits, "verdict": verdict},
+        pvalue=within,
+        pvalue_adjusted=within,
+        pvalue_above=above,
+        independent_limit=independent_limit(errors, n, level) if n else math.nan,
+        n_subjects_needed=units_needed(evaluation, quantity, claimed, limits["limit_level"]),
+    )

@@ -1,0 +1,355 @@
+"""The one rule of verdicts: limits of estimates, held against the bounds of requirements.
+
+A requirement is met where the limit that was judged keeps its bound and nothing puts that limit in doubt, not met where
+the opposite limit is beyond the bound, and else undecided. All rows of a requirement are met together where all their
+limits of the level asked for keep the bound: a system that violates one row passes no more often than that row alone
+would (an intersection-union test). Otherwise limits have the levels of Holm's procedure, as have the opposite limits of
+all rows of all requirements. So with the probability of the level no row is called met although it is not, and none not
+met although it is.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, partial
+from typing import Any
+
+from fastfair import intervals
+from fastfair._lib.plots import GREY, STANDS_OUT, USUAL, Bar
+from fastfair._lib.text import number_with_interval, per_cent
+from fastfair.error_rates.rates import ERROR_RATES
+from fastfair.evaluation.evaluate import repeats_subjects
+from fastfair.evaluation.result import Evaluation
+from fastfair.measures._registry import measure_of
+from fastfair.uncertainty.interval_maker import ROOM, room_for, two_sided_level
+from fastfair.uncertainty.notes import Code, Flag, Note, has_flag, in_words
+from fastfair.uncertainty.quantities import IN_PER_CENT, Estimate, Key, Quantity, ends_of
+from fastfair.uncertainty.quantities import in_words as with_interval
+
+from .requirements import COMPLEMENTS, Requirement
+
+MET, NOT_MET, UNDECIDED = "met", "not met", "undecided"
+SUPPORTED, CONTRADICTED = "supported", "contradicted"  # what claims are
+COLORS = {SUPPORTED: USUAL, MET: USUAL, UNDECIDED: GREY, CONTRADICTED: STANDS_OUT, NOT_MET: STANDS_OUT}
+_BREAKS = {"<=": ">", "<": ">=", ">=": "<", ">": "<="}  # how what does not keep a bound lies to it
+_LACKING = (Note(Code.GROUPS_LACK_COMPARISONS),)
+_MOST_DIGITS = 17  # that tell two floats apart
+
+
+@dataclass(frozen=True, kw_only=True)
+class JudgedEstimate(Estimate):
+    """An estimate with its interval, the one-sided limits that were held against a bound, and the verdict.
+
+    Attributes
+    ----------
+    limit : float
+        The one-sided limit that was judged: the upper one for a bound from above, else the lower one; NaN where there
+        is none.
+    limit_level : float
+        Its level: that asked for, or the one of Holm's procedure at the step that decided.
+    room : float
+        How many times the limit the bound has to allow; 1 where the limit itself decides.
+    compared : float
+        What was held against the bound: the limit, with the room that it needs.
+    opposite_limit : float
+        The one-sided limit on the other side; beyond the bound, it decides, too.
+    opposite_level : float
+        Its level.
+    verdict : str
+        What the limits show.
+    doubt : str
+        Why the limit does not show that the bound is kept, whatever it is; empty where nothing puts it in doubt.
+    reason : str
+        The comparison of the limit with the bound that decided, in words.
+    """
+
+    limit: float
+    limit_level: float
+    room: float
+    compared: float
+    opposite_limit: float
+    opposite_level: float
+    verdict: str
+    doubt: str
+    reason: str
+
+    @property
+    def is_refuted(self) -> bool:
+        """Whether the opposite limit is beyond the bound."""
+        return self.verdict in (NOT_MET, CONTRADICTED)
+
+    @property
+    def decided_by(self) -> float:
+        """The number that was held against the bound and decided: `compared`, or `opposite_limit` beyond the bound."""
+        return self.opposite_limit if self.is_refuted else self.compared
+
+    @property
+    def decided_at(self) -> float:
+        """The level of the limit that decided."""
+        return self.opposite_level if self.is_refuted else self.limit_level
+
+    @property
+    def extra_room(self) -> float | None:
+        """The room that is part of what decided; None where the limit itself did."""
+        return None if self.room == 1 or self.is_refuted else self.room
+
+
+def verdict_bars(
+    rows: Sequence[JudgedEstimate], scaled: Callable[[JudgedEstimate, float], float] = lambda _, value: value
+) -> list[Bar]:
+    """Return bars from estimates to what decided, in the colours of their verdicts.
+
+    scaled: where a value of a row is drawn; not drawn where it is not finite.
+    """
+    places = [(row.verdict, scaled(row, row.estimate), scaled(row, row.decided_by)) for row in rows]
+    return [
+        Bar(y, estimate, color=COLORS[verdict], label=verdict, limit=limit, width=1.4)
+        for y, (verdict, estimate, limit) in enumerate(places)
+        if math.isfinite(estimate) and math.isfinite(limit)
+    ]
+
+
+def level_of_limits(confidence_level: float) -> float:
+    """Check the level of limits to one side."""
+    two_sided_level(intervals.level(confidence_level))
+    return confidence_level
+
+
+def written_value(name: str, value: float) -> str:
+    """Write a value of a quantity: rates in per cent, all else as a number."""
+    return per_cent(value) if name in IN_PER_CENT else number_with_interval(value)
+
+
+def _written_apart(name: str, value: float, bound: float) -> tuple[str, str]:
+    """Write a value and a bound with so many digits that they differ in writing if they differ at all."""
+    texts = written_value(name, value), written_value(name, bound)
+    times, sign = (100, " %") if name in IN_PER_CENT else (1, "")
+    for digits in range(4, _MOST_DIGITS + 1):
+        if texts[0] != texts[1] or value == bound:
+            break
+        texts = f"{times * value:.{digits}g}{sign}", f"{times * bound:.{digits}g}{sign}"
+    return texts
+
+
+def room_of(row: Any) -> tuple[float, str]:
+    """Return how many times the limit of a row a bound has to allow, and why."""
+    if has_flag(row, Flag.LEAVES_ROOM):
+        return ROOM, "as few people may cause most errors elsewhere"
+    return room_for(row), "for few false matches"
+
+
+def doubts_about(row: Any) -> tuple[Note, ...]:
+    """Return the notes for which the limit of a row shows nothing, whatever it is.
+
+    row: a `Quantity`, or another estimate with notes.
+    """
+    blocking = (Flag.NARROW, Flag.BELOW_RESOLUTION, *(() if row.name == "fmr" else (Flag.UNKNOWN_CONCENTRATION,)))
+    return tuple(note for note in row.notes if note.flag in blocking)
+
+
+def by_holm(
+    hypotheses: Sequence[Any],
+    is_shown: Callable[[Any, float], bool],
+    confidence_level: float,
+    *,
+    together: bool = False,
+) -> list[tuple[bool, float]]:
+    """Judge hypotheses by Holm's procedure.
+
+    Parameters
+    ----------
+    hypotheses : sequence
+        The hypotheses.
+    is_shown : callable
+        Whether the data show one of them at a level.
+    confidence_level : float
+        How often none is to be shown that is wrong.
+    together : bool
+        Whether the level needs no adjustment where it shows them all, as nothing follows from some of them.
+
+    Returns
+    -------
+    list of pair of bool and float
+        Of each, whether it is shown, and the level at which it was judged last.
+    """
+    if together and all(is_shown(one, confidence_level) for one in hypotheses):
+        return [(True, confidence_level)] * len(hypotheses)
+    judged = [(False, confidence_level)] * len(hypotheses)
+    while True:
+        left = [k for k, (shown, _) in enumerate(judged) if not shown]
+        level = 1 - (1 - confidence_level) / max(len(left), 1)
+        for k in left:
+            judged[k] = is_shown(hypotheses[k], level), level
+        if not any(judged[k][0] for k in left):
+            return judged
+
+
+@dataclass(frozen=True)
+class Estimates:
+    """What requirements of one group are about: `Quantity`, or other estimates with notes.
+
+    Attributes
+    ----------
+    shown : callable
+        Returns the estimate that a requirement is about, with the interval to show.
+    rows_at : callable
+        Given the level of two-sided intervals, returns what returns it with these.
+    doubts : tuple of Note
+        What puts all limits in doubt.
+    needed : callable
+        Says how many subjects would do where the upper limit of an estimate shown, of a level, is too high.
+    """
+
+    shown: Callable[[Requirement], Any]
+    rows_at: Callable[[float], Callable[[Requirement], Any]]
+    doubts: tuple[Note, ...] = ()
+    needed: Callable[[Requirement, Any, float], str] = lambda *_: ""
+
+
+def judged(
+    families: Sequence[Sequence[Requirement]], estimates: Estimates, confidence_level: float
+) -> Iterator[tuple[Requirement, Any, dict[str, Any]]]:
+    """Judge requirements by limits of a level to one side.
+
+    families: the requirements, each as those of the groups that it is about. Yields each of one group with its estimate
+    and with what a `JudgedEstimate` has beside that.
+    """
+    of_level = cache(lambda level: estimates.rows_at(two_sided_level(level)))
+
+    def doubts_of(row: Any) -> tuple[Note, ...]:
+        return estimates.doubts + doubts_about(row)
+
+    def is_met(one: Requirement, level: float) -> bool:
+        row = of_level(level)(one)
+        return one.allows(_held_against(one, row)[2]) and not doubts_of(row)
+
+    def is_broken(one: Requirement, level: float) -> bool:
+        return _is_broken(one, of_level(level)(one))
+
+    listed = [one for family in families for one in family]
+    broken = iter(by_holm(listed, is_broken, confidence_level))
+    for family in families:
+        met = by_holm(family, is_met, confidence_level, together=True)
+        for one, (is_shown, level), (is_refuted, opposite_level) in zip(family, met, broken, strict=False):
+            row, opposite = of_level(level)(one), ends_of(of_level(opposite_level)(one))[not one.is_upper]
+            verdict, doubt = MET if is_shown else NOT_MET if is_refuted else UNDECIDED, in_words(doubts_of(row))
+            if verdict == NOT_MET:
+                at = _level_in_words(opposite_level, confidence_level, f"{len(listed)} quantities")
+                reason = _refuted_in_words(one, opposite, at)
+            else:
+                at = _level_in_words(level, confidence_level, f"{len(family)} groups")
+                reason = _limit_in_words(one, row, at, doubt)
+            (limit, room, compared), shown = _held_against(one, row), estimates.shown(one)
+            if verdict == UNDECIDED and one.is_upper and not math.isnan(limit):
+                reason += estimates.needed(one, shown, level)
+            yield (
+                one,
+                shown,
+                {
+                    "limit": limit,
+                    "limit_level": level,
+                    "room": room,
+                    "compared": compared,
+                    "opposite_limit": opposite,
+                    "opposite_level": opposite_level,
+                    "verdict": verdict,
+                    "doubt": doubt,
+                    "reason": f"{with_interval(shown)}; {reason}",
+                },
+            )
+
+
+def _held_against(one: Requirement, row: Any) -> tuple[float, float, float]:
+    """Return the limit of a row, the room that it needs, and what is held against the bound: the limit with the room.
+
+    A limit that breaks the bound by itself needs no room to decide.
+    """
+    limit = ends_of(row)[one.is_upper]
+    room = room_of(row)[0] if one.allows(limit) else 1.0
+    if room == 1 or one.name not in COMPLEMENTS:
+        return limit, room, limit * room if one.is_upper else limit / room
+    errors = 1 - limit  # of a rate of success, such as a TPIR
+    return limit, room, 1 - (errors / room if one.is_upper else errors * room)
+
+
+def _is_broken(one: Requirement, row: Any) -> bool:
+    """Return whether the opposite limit of a row is beyond the bound."""
+    opposite = ends_of(row)[not one.is_upper]
+    # Where errors are few, intervals of measures may lie beyond the value of a fair system.
+    is_known = measure_of(one.name) is None or not has_flag(row, Flag.NARROW)
+    return is_known and not math.isnan(opposite) and not one.allows(opposite)
+
+
+def _level_in_words(level: float, asked: float, family: str) -> str:
+    said = f"at {100 * level:.4g} % confidence"
+    return said if level == asked else f"{said} (Holm over {family})"
+
+
+def _limit_in_words(one: Requirement, row: Any, at: str, doubt: str) -> str:
+    """Hold the limit of a row against its bound, and say why it decides nothing where it does not keep it."""
+    limit, room, compared = _held_against(one, row)
+    if math.isnan(limit):
+        return f"without a limit: {row.note or 'it is not computable'}"
+    is_kept = one.allows(compared)
+    value, bound = _written_apart(one.name, compared, one.bound)
+    if room != 1:
+        errors = one.name in COMPLEMENTS
+        by = "times" if one.is_upper != errors else "divided by"
+        of_errors = ", its errors" if errors else ","
+        value = f"{written_value(one.name, limit)}{of_errors} {by} {room:g} {room_of(row)[1]} = {value}"
+    said = f"{one.sides[0]} limit {value} {one.relation if is_kept else _BREAKS[one.relation]} {bound}, {at}"
+    if is_kept:
+        return f"{said}, but this limit is in doubt: {doubt}" if doubt else said
+    return f"{said}: too few data to decide{f' ({row.note})' if row.note else ''}"
+
+
+def _refuted_in_words(one: Requirement, opposite: float, at: str) -> str:
+    value, bound = _written_apart(one.name, opposite, one.bound)
+    return f"{one.sides[1]} limit {value} {_BREAKS[one.relation]} {bound}, {at}"
+
+
+def estimates_of(evaluation: Evaluation, wanted: Sequence[Requirement]) -> Estimates:
+    """Return the quantities of an evaluation, whose limits are made of its replicates."""
+    about = {(one.name, one.at) for one in wanted}
+    places = {one.key: k for k, one in enumerate(evaluation.quantities) if (one.name, one.at) in about}
+
+    def rows_at(level: float) -> Callable[[Requirement], Quantity]:
+        made = evaluation.maker.quantities_at(list(places.values()), level, "auto")
+        return partial(_quantity_of, dict(zip(places, made, strict=True)))
+
+    comparisons, unit = evaluation.comparisons, evaluation.settings["unit"]
+    is_dependent = comparisons is not None and repeats_subjects(comparisons, unit)
+    shown = partial(_quantity_of, {one.key: one for one in evaluation.quantities})
+    doubts = (Note(Code.REPEATED_SUBJECTS),) if is_dependent else ()
+    return Estimates(shown, rows_at, doubts, partial(_needed_in_words, evaluation))
+
+
+def _quantity_of(quantities: Mapping[Key, Quantity], one: Requirement) -> Quantity:
+    missing = Quantity(one.name, one.group, one.at, math.nan, math.nan, math.nan, notes=_LACKING)
+    return quantities.get((one.name, one.group, None, one.at), missing)
+
+
+def units_needed(evaluation: Evaluation, quantity: Quantity, bound: float, level: float) -> float:
+    """Return about how many subjects, or comparisons, would keep the upper limit of a rate within a bound.
+
+    The rate stays as it is. Infinite where no number would do, and where it is not known.
+    """
+    # Notes of what is below the resolution say how many comparisons would do.
+    if math.isnan(ends_of(quantity)[1]) or has_flag(quantity, Flag.BELOW_RESOLUTION):
+        return math.inf
+    evidence = evaluation.maker.evidence[evaluation.quantities.index(quantity)]
+    needed = evidence.times_needed(bound, level, partial(room_for, quantity))
+    needed *= quantity.n_subjects or quantity.n_comparisons or 0
+    return math.ceil(needed - 1e-6) if math.isfinite(needed) else math.inf
+
+
+def _needed_in_words(evaluation: Evaluation, one: Requirement, quantity: Quantity, level: float) -> str:
+    there, what = (quantity.n_subjects, "subjects") if quantity.n_subjects else (quantity.n_comparisons, "comparisons")
+    if one.name not in ERROR_RATES or not there:
+        return ""
+    needed = units_needed(evaluation, quantity, one.bound, level)
+    if not there < needed < math.inf:
+        return ""
+    return f"; about {needed:,.0f} {what} with this rate would be enough, and there are {there:,}"
