@@ -1,7 +1,8 @@
 """Draw subjects with replacement, and sum over them; subjects with the same failures and attempts are drawn together.
 
 How often each kind of subject is drawn is multinomial. It is drawn as a chain of binomial numbers, one for each kind,
-which takes as long for many subjects as for few.
+which takes as long for many subjects as for few. Where there are several times as many kinds as subjects, as with
+hundreds of attempts of each, the subjects are drawn one by one.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ _LOW_BITS, _HALF = np.uint64(11), np.uint64(32)
 _FEW = 40.0  # below this expected number, adding up probabilities is faster than rejection
 _ROUNDING = 1e-12  # far more than the rounding error of a computed probability of 0
 _TOO_FEW = 10.0  # below this expected number, rejection would be wrong
+_MANY_KINDS = 4  # for each subject, from which on to draw subjects one by one is faster
 
 
 class Kinds(NamedTuple):
@@ -250,6 +252,41 @@ def draw_binomial(n, chance, draw, stride, stream, scratch, drawn):
 
 
 @jit
+def _add(failures, attempts, times, r, totals):
+    """Add subjects of a kind to the sums of a replicate. Numbers; totals: (5, 64) int64, out."""
+    totals[ATTEMPTS, r] += attempts * times
+    totals[FAILURES, r] += failures * times
+    totals[FAILURES_SQUARED, r] += failures * failures * times
+    totals[FAILURES_BY_ATTEMPTS, r] += failures * attempts * times
+    totals[ATTEMPTS_SQUARED, r] += attempts * attempts * times
+
+
+@jit
+def _draw_each(kinds, start, stop, size, stream, cumulative, words, totals):
+    """Draw the subjects of a group one by one, two for each four words.
+
+    kinds: `Kinds`, of which those from start to stop are the group's; size: int, subjects; stream: `Stream`;
+    cumulative: (kinds,) float64, shares added up from start; words: (4, 64) uint64, scratch; totals: (5, 64) int64, out
+    """
+    n_kinds, whole = stop - start, cumulative[stop - 1]
+    guide = empty(n_kinds, np.int64)  # the first kind that each of as many equal parts of the whole may draw
+    kind = start
+    for part in range(n_kinds):
+        while cumulative[kind] <= part * whole / n_kinds:
+            kind += 1
+        guide[part] = kind
+    for draw in range((size + 1) // 2):
+        fill(draw, stream.number, stream.purpose, stream.first_replicate, stream.key, words)
+        for half in range(0, 4 if 2 * draw + 1 < size else 2, 2):
+            for r in range(BLOCK):
+                share = _uniform(words[half, r], words[half + 1, r])
+                kind = guide[np.int64(share * n_kinds)]
+                while kind < stop - 1 and cumulative[kind] <= share * whole:
+                    kind += 1
+                _add(kinds.failures[kind], kinds.attempts[kind], 1, r, totals)
+
+
+@jit
 def draw_sums(kinds, size, purpose, first_replicate, key, sums):
     """Draw subjects of every group with replacement, and sum over them.
 
@@ -263,8 +300,13 @@ def draw_sums(kinds, size, purpose, first_replicate, key, sums):
     left, drawn = empty(BLOCK), empty(BLOCK)
     totals = empty((5, BLOCK), np.int64)
     chance = empty(share.size)  # of each kind among it and the later kinds of its group
+    cumulative = empty(share.size)  # of a group's kinds up to each
     start = 0
     for group in range(end.size):
+        rest = 0.0
+        for kind in range(start, end[group]):
+            rest += share[kind]
+            cumulative[kind] = rest
         rest = 0.0
         for kind in range(end[group] - 1, start - 1, -1):
             rest += share[kind]
@@ -279,18 +321,16 @@ def draw_sums(kinds, size, purpose, first_replicate, key, sums):
                     totals[row, r] = 0
             n_kinds = end[group] - start
             stream = Stream(group, purpose, first_replicate + first, key)
-            for kind in range(start, end[group]):
+            chained = end[group]
+            if n_kinds > _MANY_KINDS * size[group]:
+                chained = start
+                _draw_each(kinds, start, end[group], size[group], stream, cumulative, scratch.words, totals)
+            for kind in range(start, chained):
                 if not draw_binomial(left, chance[kind], kind - start, n_kinds, stream, scratch, drawn):
                     continue
-                e, m = failures[kind], attempts[kind]
                 for r in range(BLOCK):
-                    times = np.int64(drawn[r])
                     left[r] -= drawn[r]
-                    totals[ATTEMPTS, r] += m * times
-                    totals[FAILURES, r] += e * times
-                    totals[FAILURES_SQUARED, r] += e * e * times
-                    totals[FAILURES_BY_ATTEMPTS, r] += e * m * times
-                    totals[ATTEMPTS_SQUARED, r] += m * m * times
+                    _add(failures[kind], attempts[kind], np.int64(drawn[r]), r, totals)
             for r in range(BLOCK):
                 for row in range(5):
                     if first + r < n_replicates:

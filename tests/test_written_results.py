@@ -39,7 +39,7 @@ def test_numbers_come_back(tmp_path):
 
 
 # What a page has of an evaluation besides its JSON.
-DRAWN = {"traces": None, "together": []}
+DRAWN = {"traces": None}
 
 
 def numbers(result) -> dict:

@@ -104,26 +104,24 @@ def _with_each_attribute(run: Run, data: Any, evaluation: Any, more: Mapping[str
             again = {**more, "rng": seed, "executor": None}
             alone.append((data.by(name), run.call(ff.evaluate, data.by(name), **again)))
     found = [*alone, (data, evaluation)]
-    tests: list[Any] = []
-    for part, one in found:
-        if len(part.groups) > 1 and part.subjects is not None and one.rates:
-            try:
-                tests += _tests_of(part, one.rates[0].at, {"rng": seed, "n_threads": run.options.get("n_threads")})
-            except InputError as error:
-                warn(f"the report has no tests of groups: {error.marked}", FewResamplesWarning)
+    asked = {"rng": seed, "n_threads": run.options.get("n_threads")}
+    tests = [
+        test
+        for part, one in found
+        if len(part.groups) > 1 and part.subjects is not None and one.rates
+        for test in _tests_of(part, one.rates[0].at, asked)
+    ]
     return [*(one for _, one in found), *tests]
 
 
-def _tests_of(data: Any, at: OperatingPoint, asked: Mapping[str, Any]) -> list[Any]:
-    """Test whether rates differ; which groups do is tested only where that is not known by then."""
-    n_groups = len(data.groups)
-    asked = {**asked, "n_resamples": max(_REPLICATES, _REPLICATES_OF_A_GROUP * n_groups)}
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", FastfairWarning)  # those of the follow-up, or of the other test, are the same
-        of_failures = ff.fnmr_test(data, at, follow_up=False, **asked)
-    if n_groups > 2 and of_failures.pvalue < of_failures.level:
-        of_failures = ff.fnmr_test(data, at, **asked)
-    return [of_failures, ff.fmr_test(data, at, **asked)]
+def _tests_of(data: Any, at: OperatingPoint, asked: Mapping[str, Any]) -> Iterator[Any]:
+    """Test whether FNMRs, and FMRs, differ; where one of them cannot be tested a warning says why."""
+    n_resamples = max(_REPLICATES, _REPLICATES_OF_A_GROUP * len(data.groups))
+    for test in (ff.fnmr_test, ff.fmr_test):
+        try:
+            yield test(data, at, **asked, n_resamples=n_resamples)
+        except InputError as error:
+            warn(f"the report lacks a test of groups: {error.marked}", FewResamplesWarning)
 
 
 # compare
@@ -355,12 +353,12 @@ def _deliver_tests(run: Run, found: Mapping[str, Any], at: OperatingPoint | None
     def show() -> None:
         say(repr(of_failures.counts) if of_failures is not None else f"{sum(found['fmr_test'].n_trials):,} comparisons")
         where = "" if at is None else f" at {at}"
+        fixed = "" if at is None or at.is_given else ", with the threshold held fixed"
         for name, result in found.items():
-            is_margin = name == "margin"
-            asked = (
-                "By more than the margin of error?" if is_margin else f"Do {result.rate_name.upper()}s differ{where}?"
+            rates = f"{result.rate_name.upper()}s"
+            print_result(
+                result, f"Margin of error of {rates}" if name == "margin" else f"Do {rates} differ{where}{fixed}?"
             )
-            print_result(result, asked)
 
     run.deliver(found, show=show)
 

@@ -63,14 +63,14 @@ _AS_NONMATCHES = (
 _LEFT_OUT = "They are left out of FNMR and FMR, and of the measures; the FRR and the FAR count them as non-matches."
 
 
-def summary_of(evaluation: Evaluated, together: Evaluated) -> list[str]:
-    """Return the sentences; `together` is the same evaluation with intervals that hold in all groups together."""
+def summary_of(evaluation: Evaluated) -> list[str]:
+    """Return the sentences."""
     said = [f"{size_of(evaluation)}."] if evaluation.rates else []
-    answer = [*overall(evaluation), *of_groups(evaluation, together, ()), *limits(evaluation)]
+    answer = [*overall(evaluation), *of_groups(evaluation, ()), *limits(evaluation)]
     said += [f"{name}: {sentence}" for name, sentence in answer]
     if has_failures(evaluation):
         said += sentences_on_failures(evaluation)
-        said += [extremes(evaluation, together, name) for name in FAILURE_RATES] if evaluation.groups else []
+        said += [extremes(evaluation, name) for name in FAILURE_RATES] if evaluation.groups else []
     said += left_out_of_measures(evaluation)
     if "confidence_level" in evaluation.settings:
         said.append(brackets_of(evaluation.settings))
@@ -135,10 +135,10 @@ def _share(one: Quantity, kind: str, verb: str) -> str:
     return f"{per_cent(rate, 2)} of {kind} comparisons are wrongly {verb} {behind}"
 
 
-def of_groups(evaluation: Evaluated, together: Evaluated, tests: Sequence[Any]) -> Said:
+def of_groups(evaluation: Evaluated, tests: Sequence[Any]) -> Said:
     """Say where rates are highest and lowest, and what tests of these groups say.
 
-    together: the same evaluation with intervals that hold in all groups together; tests: their results.
+    Somewhere they always are, so that only a test answers whether groups differ.
     """
     if not (evaluation.groups and evaluation.rates):
         return []
@@ -148,35 +148,27 @@ def of_groups(evaluation: Evaluated, together: Evaluated, tests: Sequence[Any]) 
         found = []
         for name in _RATES:
             here = [one for one in tests if one.rate_name == name] if k == 0 else []
-            found += [extremes(evaluation, together, name, rates.at, is_tested=bool(here)), *map(_tested, here)]
+            found += [extremes(evaluation, name, rates.at), *map(_tested, here)]
         said.append(at + " ".join(found))
+    if not tests:
+        said.append("Whether groups differ by more than chance is for tests to say (fnmr_test, fmr_test).")
     return [(grouping_of(evaluation)[:1].upper() + grouping_of(evaluation)[1:], " ".join(said))]
 
 
 def _tested(test: Any) -> str:
-    """Say in a sentence or two what a test of equal rates found."""
-    symbol = test.rate_name.upper()
-    if math.isnan(test.pvalue):
-        return f"Whether {symbol}s differ could not be tested."
-    if test.pvalue >= test.level:
-        chance = p_value(test.pvalue)
-        return f"No difference of {symbol}s was detected (p = {chance}), which does not show that they are equal."
-    said = f"{symbol}s differ by more than chance explains (p = {p_value(test.pvalue)})."
+    """Say what a test of equal rates answers, and where there are more than two groups which of them it names."""
+    left_out = map(visible, test.on_untested)
+    if len(test.groups) == 2 or not test.pvalue < test.level:
+        return " ".join([test.answer, *left_out])
     parts = []
-    for word, sign in (("higher", 1), ("lower", -1)):
-        groups = [g for g, d in zip(test.groups, test.difference, strict=True) if g in test.different and sign * d > 0]
-        if groups:
-            several = f"{len(groups)} groups" if len(groups) > _MOST_NAMED else visible(", ".join(groups))
-            parts.append(f"{word} in {several}")
-    if len(test.groups) == 2 or all(map(math.isnan, test.group_pvalue_adjusted)):
-        return said
+    for word, groups in test.sides.items():
+        several = f"{len(groups)} groups" if len(groups) > _MOST_NAMED else visible(", ".join(groups))
+        parts += [f"{word} in {several}"] if groups else []
     which = f"The rate is {' and '.join(parts)} than in the others." if parts else "The test cannot say which."
-    return f"{said} {which}"
+    return " ".join([test.answer, which, *left_out])
 
 
-def extremes(
-    evaluation: Evaluated, together: Evaluated, name: str, at: OperatingPoint | None = None, *, is_tested: bool = False
-) -> str:
+def extremes(evaluation: Evaluated, name: str, at: OperatingPoint | None = None) -> str:
     """Say which groups have the highest and the lowest rate, among those with enough errors."""
     title = printed_name(name)
     found = [find(evaluation.quantities, name, group, at) for group in evaluation.groups]
@@ -187,16 +179,10 @@ def extremes(
         only = enough[0]
         return f"Only {visible(str(only.group))} has {ENOUGH_ERRORS} {METRICS[name].errors}: {title} {in_words(only)}."
     low, high = min(enough, key=lambda one: one.estimate), max(enough, key=lambda one: one.estimate)
-    said = (
+    return (
         f"{title} is highest in {visible(str(high.group))}, {in_words(high)}, and lowest in "
         f"{visible(str(low.group))}, {in_words(low)}."
     )
-    if is_tested or not together.settings.get("simultaneous", False):
-        return said
-    of_low, of_high = (ends_of(find(together.quantities, name, one.group, at)) for one in (low, high))
-    if not math.isnan(of_low[1] + of_high[0]):
-        said += f" Their simultaneous intervals {'do not overlap' if of_low[1] < of_high[0] else 'overlap'}."
-    return said
 
 
 def limits(evaluation: Evaluated) -> Said:
@@ -313,10 +299,10 @@ _FEW_GROUPS, _LARGE, _SMALL = 4, 230, 150  # groups whose panels are larger, and
 _LEAST_RATE, _GREATEST_RATE = 1e-5, 0.6  # ends of the axes of curves
 
 
-def chapter_of(evaluation: Evaluated, together: Evaluated, numbers: str, beside: Beside) -> Chapter:
-    """Make a chapter; `together` is the same evaluation with intervals that hold in all groups together."""
+def chapter_of(evaluation: Evaluated, numbers: str, beside: Beside) -> Chapter:
+    """Make a chapter."""
     tests = beside.tests_of(evaluation.groups) if evaluation.groups else []
-    answer = of_groups(evaluation, together, tests)
+    answer = of_groups(evaluation, tests)
     sections = [Section("", [*left_out_of_measures(evaluation), *(said for _, said in answer)])]
     for rates in evaluation.rates:
         sections += _rates_sections(evaluation, rates, beside, tests)
@@ -324,7 +310,7 @@ def chapter_of(evaluation: Evaluated, together: Evaluated, numbers: str, beside:
         symbol = test.rate_name.upper()
         caption = f"{symbol} of each group within its own comparisons; test of all groups: p = {p_value(test.pvalue)}"
         _, headings, rows = printed(
-            test._columns(), ("group", test.rate_name, "group_pvalue_adjusted"), of=test.rate_name
+            test._columns(), ("group", test.rate_name, "group_pvalue_adjusted", "note"), of=test.rate_name
         )
         sections.append(Section(f"Test of equal {symbol}s", (), (), [on_page(caption, headings, rows)], is_folded=True))
     if has_failures(evaluation):
@@ -339,7 +325,7 @@ def chapter_of(evaluation: Evaluated, together: Evaluated, numbers: str, beside:
         picture = rates_of_groups(evaluation, evaluation.rates[0], beside, tests, is_short=True)
     first = FirstScreen(facts_of(evaluation), overall(evaluation), answer, limits(evaluation), picture, n_groups)
     title = f"By {grouping_of(evaluation)}" if evaluation.settings["grouping"] else "All comparisons"
-    return Chapter(title, summary_of(evaluation, together), sections, evaluation.settings, numbers, first=first)
+    return Chapter(title, summary_of(evaluation), sections, evaluation.settings, numbers, first=first)
 
 
 def quantity_cell(one: Quantity) -> Cell:

@@ -5,6 +5,8 @@ minus the second's, T_k = sum_l d_kl, the difference of two FMRs at given thresh
 (sum_k T_k^2 - sum_{k<l} d_kl^2) / n^2, where no difference is the hypothesis, and not below the sum of the squares.
 That of two FNMRs, of K subjects, is K / (K - 1) sum_k d_k^2 / n^2. A threshold that holds a rate is an estimate: each
 comparison then adds to d what it adds to the rate held, times minus the slope of the rate tested over the rate held.
+At given thresholds the p-value is at least that of McNemar's exact test where no unit has two comparisons that the
+systems decide differently, as few such decisions are no normal sample.
 
 Of many systems every two are tested at once: a variance is a quadratic form of what the errors and the thresholds of
 both add, so it takes the products of these vectors of every two systems, and these are matrices of systems by systems.
@@ -110,6 +112,7 @@ class DecidedSystem(HeldThreshold):
         return self.held(self.key) - (self.at.value if self.at.rule.takes_value else 0.0)
 
 
+_FEW_ERRORS = 200  # of two systems together, up to which tests of their decisions may be exact
 _ROUNDING = 1e-12  # of a variance, relative to its parts: below it nothing is left
 
 
@@ -344,7 +347,26 @@ class _ScoreTests:
                 np.where(share > 0, np.minimum(freedom, both), freedom), -np.abs(difference / np.sqrt(variance))
             )
         found = np.where(variance > 0, found, 1.0)  # no decision differs
+        if self._systems[0].at.is_given:
+            found = np.fmax(found, self._exact_pvalues(errors, n, rates))
         return np.where(errors_held > 0, found, np.nan)
+
+    def _exact_pvalues(self, errors: _Added, n: int, rates: Floats) -> Floats:
+        """Return McNemar's exact p-values; NaN for many errors, and where a unit has several decisions that differ."""
+        from scipy.special import bdtr
+
+        found = np.full(self._place.shape[1], np.nan)
+        for side, part in zip(self._sides, errors, strict=True):
+            few = np.flatnonzero(n * rates[self._place].sum(axis=0) <= _FEW_ERRORS) if part is not None else ()
+            for k in few:
+                one, other = self._place[:, k]
+                apart = n * (part.of_pairs[one] - part.of_pairs[other])  # type: ignore[union-attr]  # few are of a part
+                of_units = abs(apart) @ side.units if self._trials.n_units else abs(apart)
+                if np.rint(of_units.data).max(initial=0) <= 1:
+                    worse = np.rint(apart.data)
+                    less = min((worse > 0).sum(), (worse < 0).sum())
+                    found[k] = min(1.0, 2 * bdtr(less, np.count_nonzero(worse), 0.5))
+        return found
 
 
 def _shrunk(first: Floats, second: Floats) -> tuple[Floats, Floats]:

@@ -730,10 +730,13 @@ def _jackknife(resampler: Resampler, selection: Selection, n_threads: int | None
     return resampler.influences(left_out)
 
 
-def evaluate_at_thresholds(comparisons: Comparisons, thresholds: Sequence[float], level: float = 0.95) -> Evaluation:
-    """Compute rates at given thresholds with intervals in closed form; warnings are held, as notes tell what matters.
+def evaluate_at_thresholds(
+    comparisons: Comparisons | ScannedComparisons, thresholds: Sequence[float], level: float = 0.95,
+    n_resamples: int = 0, **how: Any,
+) -> Evaluation:  # fmt: skip
+    """Compute rates at given thresholds with intervals, by default in closed form; notes tell what warnings would.
 
-    Where subjects are not known, comparisons are taken for independent.
+    Where subjects are not known, comparisons are taken for independent. how: further arguments of `evaluate`.
     """
     with held():
         return evaluate(
@@ -741,10 +744,11 @@ def evaluate_at_thresholds(comparisons: Comparisons, thresholds: Sequence[float]
             [at_threshold(threshold) for threshold in thresholds],
             [],
             metrics=[],
-            n_resamples=0,
+            n_resamples=n_resamples,
             confidence_level=level,
             settings=EvaluationSettings(incomplete_groups="nan"),
             unit="comparison" if comparisons.subjects is None else "subject",
+            **how,
         )
 
 

@@ -83,7 +83,6 @@ class Evaluated:
     comparisons: Comparisons | None = field(default=None, repr=False, metadata=UNWRITTEN)
     n_subjects: int | None = None
     traces: Traces | None = field(default=None, repr=False)
-    together: tuple[tuple[float, float] | None, ...] = field(default=(), repr=False)
 
     @property
     def maker(self) -> IntervalMaker:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -66,8 +65,6 @@ class Evaluation(Evaluated, Result):
         Number of subjects of the comparisons; None where it is not known who they are.
     traces : Traces or None
         In place of comparisons, what a page that was read has of their curves and distributions.
-    together : tuple of pairs of float, or None
-        The intervals that hold in all groups together, which a page has beside those of its rates of groups.
 
     Notes
     -----
@@ -288,33 +285,15 @@ class Evaluation(Evaluated, Result):
         return "\n".join([super().summary(), *lines_of_tables(self)])
 
     def _sentences(self) -> Sequence[str]:
-        return summary_of(self, self._together)
+        return summary_of(self)
 
     def _shown(self) -> Sequence[str]:
         return super().summary().splitlines() if self.rates else [self.description]
 
-    @cached_property
-    def _together(self) -> Evaluation:
-        """The evaluation with intervals that hold in all groups together; of a page, those that it has of groups."""
-        if self.together:
-            of_groups = tuple(
-                one if ends is None else replace(one, low=ends[0], high=ends[1])
-                for one, ends in zip(self.quantities, self.together, strict=True)
-            )
-            return replace(self, quantities=of_groups, settings=self.settings | {"simultaneous": True})
-        return self.with_intervals(simultaneous=True) if self.groups and self.uncertainty is not None else self
-
     def _chapter_beside(self, beside: Beside) -> Chapter:
         """Make its chapter of a page on which tests and requirements stand, too."""
-        # Tests tell whether groups differ, so that no intervals for all groups together are needed beside them.
-        together, drawn = self if beside.tests_of(self.groups) else self._together, self._drawn()
-        if together.settings.get("simultaneous"):
-            ends = (
-                (one.low, one.high) if one.name in ("fmr", "fnmr") and one.group and one.low is not None else None
-                for one in together.quantities
-            )
-            drawn = replace(drawn, together=tuple(ends))  # type: ignore[arg-type]  # all have ends
-        return chapter_of(drawn, together, drawn._numbers(), beside)
+        drawn = self._drawn()
+        return chapter_of(drawn, drawn._numbers(), beside)
 
     def _drawn(self) -> Evaluation:
         """Return the evaluation with what pages draw of it, from which they are made again."""

@@ -17,7 +17,6 @@ from typing import Any, Literal, Self, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from fastfair import intervals
 from fastfair._lib import validation
 from fastfair._lib.arguments import Array, Probability, checked
 from fastfair._lib.label_codes import Coded, Labels, encode
@@ -39,6 +38,8 @@ from fastfair.data.vector_pairs import PairsOfVectors
 from fastfair.error_rates.operating_points import OperatingPoint, threshold_key, with_enough_pairs
 from fastfair.errors import DependentGroupsWarning, InputError, visible
 from fastfair.measures._registry import METRICS
+from fastfair.resampling.dependence import ENOUGH_PAIRS, pooled, share_of
+from fastfair.uncertainty.rate_limits import RateEvidence, raised_rate
 
 Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]
@@ -148,6 +149,18 @@ def design_effect(sums: Counts) -> Floats:
     m, e = sums[:2]
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.where((e > 0) & (e < m), squared_deviations(sums) * m / (e * (m - e).astype(np.float64)), 1.0)
+
+
+def common_design_effect(sums: Counts) -> tuple[Floats, Floats]:
+    """Estimate one intra-class correlation of all groups, (...), in [0, 1], and the design effects with it, (..., g).
+
+    sums: (5, ..., g), as `kernels.clusters` names them.
+    """
+    m, e, _, _, mm = sums.astype(np.float64)
+    rate = share_of(e, m)
+    spread = rate * (1 - rate)
+    correlation = np.minimum(pooled(squared_deviations(sums) - m * spread, spread * (mm - m)), 1.0)
+    return correlation, 1 + (share_of(mm, m) - 1) * correlation[..., None]
 
 
 def beta_binomial_pmf(m: int, fnmr: float, correlation: float) -> Floats:
@@ -530,9 +543,13 @@ class FailureCounts(Shown):
         Returns
         -------
         low, high : (g,) ndarray
-            The interval of `intervals.confidence_interval` by its method "logit", with the number of subjects minus 1
-            as degrees of freedom. Where no attempt, or every attempt, failed: Clopper and Pearson's interval for
-            independent attempts. NaN for fewer than two subjects.
+            The interval that `evaluate` gives the rate in closed form: Student's t on the scale of log odds, with the
+            number of subjects minus 1 as degrees of freedom; the upper limit is at least that with one more subject of
+            typical weight, half of whose attempts fail, and the lower limit of fewer than five failures at most Clopper
+            and Pearson's. Where no attempt, or every attempt, failed: Clopper and Pearson's interval for as many
+            independent attempts as the group's tell with the intra-class correlation of all groups together; for one
+            attempt of each subject where fewer than five subjects of all groups tell it. NaN for fewer than two
+            subjects.
 
         Examples
         --------
@@ -542,14 +559,28 @@ class FailureCounts(Shown):
         >>> bool(((low < counts.group_rate) & (counts.group_rate < high)).all())
         True
         """
-        rate, n = self.group_rate, self.n_subjects
-        known = n > 1
-        low, high = intervals.logit_interval(rate, self.standard_error, np.maximum(n - 1, 1), confidence_level)
-        most = (intervals.upper_limit_without_errors(max(1, int(k)), confidence_level) for k in self.n_attempts)
-        ends = np.fromiter(most, np.float64)
-        low = np.where(rate == 0, 0.0, np.where(rate == 1, 1 - ends, low))
-        high = np.where(rate == 0, ends, np.where(rate == 1, 1.0, high))
+        low, high = self.evidence.interval(confidence_level)
+        known = self.n_subjects > 1
         return np.where(known, low, np.nan), np.where(known, high, np.nan)
+
+    @cached_property
+    def evidence(self) -> RateEvidence:
+        """What limits of the groups' rates are computed from, (g,)."""
+        m, e, _, em, mm = self.sums
+        with np.errstate(invalid="ignore", divide="ignore"):
+            typical = np.fmax(mm / m, em / e)
+        few = (e < ENOUGH_PAIRS) | (e == m)
+        independent = m / common_design_effect(self.sums)[1] if self._tells_correlation else self.n_subjects
+        return RateEvidence(
+            self.group_rate, self.standard_error, np.maximum(self.n_subjects - 1, 1),
+            np.where(few, independent, np.nan), raised_rate(self.group_rate, np.maximum(m, 1), typical),
+        )  # fmt: skip
+
+    @cached_property
+    def _tells_correlation(self) -> bool:
+        """Whether attempts of enough subjects failed, in some group not all, to estimate how they are correlated."""
+        some = (self.n_failures > 0) & (self.n_failures < self.n_attempts)
+        return bool(some.any() and np.count_nonzero(self.failures) >= ENOUGH_PAIRS)
 
     def remarks(self) -> list[str]:
         """Name the groups whose data do not suffice for some result.
@@ -567,7 +598,10 @@ class FailureCounts(Shown):
         """
         pairs, failures, attempt = self.sums[4] - self.n_attempts, self.n_failures, self.attempt
         alone = f"no subject has two {attempt}s, so that their correlation is not known; 0 is used."
-        ends = f"failed; the interval is Clopper and Pearson's, for independent {attempt}s."
+        how = "with the correlation of all groups together"
+        if not self._tells_correlation:
+            how = f"as if a subject had one {attempt}, as the correlation is not known"
+        ends = f"failed; the interval is Clopper and Pearson's, {how}."
         said = []
         for without, what in (
             ((pairs == 0) & (self.rate_name != "fte"), alone),

@@ -26,7 +26,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 from typing import NamedTuple
 
 import numpy as np
@@ -40,7 +40,7 @@ from fastfair.data.sorted_scores import ClassKeys, NotKeptError, not_kept
 from fastfair.error_rates.operating_points import FEWEST_ERRORS
 from fastfair.error_rates.score_metrics import Costs, least_cost, mean_cost
 from fastfair.measures._registry import MATED, METRICS
-from fastfair.resampling.dependence import ENOUGH_PAIRS, CountModel, typical_attempts
+from fastfair.resampling.dependence import ENOUGH_PAIRS, CountModel, count_models, typical_attempts
 from fastfair.resampling.engine import Resampler
 from fastfair.resampling.error_lists import ErrorLists
 
@@ -464,9 +464,10 @@ def degrees_of_freedom(entries: Sequence[Entry], resampler: Resampler, *, of_hel
 def effective_sample_sizes(entries: Sequence[Entry], resampler: Resampler) -> Floats:
     """Compute the effective sample size of rates and EERs of 0 or 1, and of rates with one to four errors.
 
-    So few errors have no design effect of their own: it is that of a laxer threshold. An EER of 0 means that both rates
-    are 0 at the thresholds between all non-mated and all mated scores. It cannot lie above the larger of the two upper
-    limits there, which is that of the smaller number.
+    So few errors have no design effect of their own. That of a group's FNMR is that with the intra-class correlation of
+    all groups at this threshold, if five of their subjects fail there; else, and of other rates, that of a laxer
+    threshold. An EER of 0 means that both rates are 0 at the thresholds between all non-mated and all mated scores. It
+    cannot lie above the larger of the two upper limits there, which is that of the smaller number.
 
     Parameters
     ----------
@@ -480,7 +481,7 @@ def effective_sample_sizes(entries: Sequence[Entry], resampler: Resampler) -> Fl
     (entries,) ndarray
         Numbers of comparisons; NaN for other entries.
     """
-    count = cache(resampler.effective_sample_size)
+    count, of_failures = cache(resampler.effective_sample_size), cache(partial(_of_correlated_failures, resampler))
     found = np.full(len(entries), np.nan)
     for k, entry in enumerate(entries):
         cell = entry.cell
@@ -491,8 +492,21 @@ def effective_sample_sizes(entries: Sequence[Entry], resampler: Resampler) -> Fl
         if few:
             few = round(float(entry.value) * resampler.n_comparisons(entry.name == "fnmr", cell)) < ENOUGH_PAIRS
         if few or entry.value in (0, 1):
-            found[k] = min(count(side == "mated", cell, bool(entry.value == 1)) for side in _SIDES[entry.name])
+            found[k] = of_failures(entry.point)[cell[0]] if entry.name == "fnmr" and cell is not None else math.nan
+            if math.isnan(found[k]):
+                found[k] = min(count(side == "mated", cell, bool(entry.value == 1)) for side in _SIDES[entry.name])
     return found
+
+
+def _of_correlated_failures(resampler: Resampler, point: int) -> Floats:
+    """Return the effective sample sizes of groups' FNMRs, with one correlation; NaN where it is not known."""
+    lists, n_groups = resampler.lists(True), resampler.n_groups
+    n_errors = int(lists.errors_at(resampler.thresholds)[point, 0])
+    failing = np.unique(lists.a[lists.start[0] : lists.start[0] + n_errors]).size
+    model = count_models(lists, resampler.thresholds, n_groups)[point]
+    some = (model.errors > 0) & (model.errors < model.comparisons)
+    is_known = resampler.units.unit == "subject" and failing >= ENOUGH_PAIRS and bool(some.any())
+    return np.where(is_known, model.comparisons / (1 + model.linear), np.nan)
 
 
 def attempts_of_one_more(entries: Sequence[Entry], resampler: Resampler) -> Floats:

@@ -239,7 +239,7 @@ def test_bad_options_of_a_plan_say_what_would_do(arguments, message):
         (["plan", *STUDY, "--groups", "1", "--subjects", "9"], "Error: --groups must be whole numbers"),
         (["group-test", "decisions.csv", "--input", "counts"], "'failed'?): name one with --failures"),
         (["group-test", "counts.tsv", "--input", "counts", "--group", "x"], "name one with --group;"),
-        (["group-test", "scores.csv", "--group", "reference"], "pass --incomplete-groups drop to leave them out"),
+        (["group-test", "scores.csv", "--group", "reference"], "there is none with enough subjects, at least 2"),
     ],
 )  # fmt: skip
 def test_errors_are_one_line_and_speak_of_options(folder, arguments, message):

@@ -55,3 +55,18 @@ def agree(found, enough):
         assert pvalue == pytest.approx(expected, rel=1e-6, abs=1e-12, nan_ok=True), (mine.name, cell, str(mine.at))
         tested += 1
     assert tested > 3
+
+
+@pytest.mark.jit
+@pytest.mark.parametrize(("failures", "expected"), [((0, 5), 0.0625), ((1, 8), 0.0390625), ((3, 3), 1.0)])
+def test_few_decisions_of_different_people_are_tested_exactly(failures, expected):
+    """A normal law gives 0 and 5 failures of 50 people p = 0.03."""
+    people = np.arange(50)
+    first, second = np.ones(50), np.ones(50)
+    first[: failures[0]] = second[failures[0] : sum(failures)] = 0
+    sides = np.append(people, 0), np.append(people, 1)
+    mated = np.append(np.ones(50, int), 0)
+    both = [ff.Comparisons(np.append(scores, 0), mated, *sides) for scores in (first, second)]
+    found = ff.compare(*both, ff.at_threshold(0.5), [], metrics=[], n_resamples=0)
+    (contrast,) = [one for one in found.contrasts if one.name == "fnmr"]
+    assert contrast.pvalue == pytest.approx(expected)

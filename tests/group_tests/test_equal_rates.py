@@ -18,7 +18,6 @@ from helpers.small_embeddings import small_embeddings
 from hypothesis import given
 from hypothesis import strategies as st
 from oracles import groups as slow
-from oracles.resampling import log_normal
 
 import fastfair as ff
 from fastfair._lib import seeds
@@ -30,8 +29,7 @@ from fastfair.errors import (
 )
 from fastfair.group_tests.equal_rates import GroupRates, draw_equal_failures, inflation_of, of_counts, roots_of_failures
 from fastfair.group_tests.failure_counts import design_effect
-from fastfair.group_tests.frailty import pvalue
-from fastfair.resampling.engine import NO_METRICS, Resampler
+from fastfair.group_tests.frailty import count_false_matches, draw_roots, pvalue
 
 ORACLES = {
     "f": slow.replicated_f,
@@ -138,7 +136,7 @@ def assert_drawn_from(everything: list, replicates: np.ndarray) -> None:
 @pytest.mark.jit
 @pytest.mark.parametrize("name", STATISTICS)
 def test_pvalues_are_those_of_every_draw(name):
-    test = ff.fnmr_test(counts_of(TINY), statistic=name, n_resamples=R, follow_up=False, rng=1)
+    test = ff.fnmr_test(counts_of(TINY), statistic=name, null_model="bootstrap", n_resamples=R, follow_up=False, rng=1)
     everything = [ORACLES[name](TINY, drawn) for drawn in all_drawn(TINY)]
     exact = OBSERVED[name](TINY)
     p = sum(value >= exact for value in everything) / len(everything)
@@ -161,21 +159,13 @@ def test_margins_are_those_of_every_draw():
 
 @given(groups_of(fewest=2))
 def test_the_correlation_of_all_groups_and_the_inflation_are_those_of_loops(groups):
-    pairs, spread = Fraction(0), Fraction(0)
-    for group in groups:
-        rate = Fraction(sum(e for e, _ in group), sum(m for _, m in group))
-        for e, m in group:
-            attempts = [1 - rate] * e + [-rate] * (m - e)
-            pairs += sum(attempts) ** 2 - sum(x * x for x in attempts)
-            spread += rate * (1 - rate) * m * (m - 1)
-    expected = min(max(float(pairs / spread), 0.0), 1.0) if spread else 0.0
+    expected = float(slow.common_correlation(groups))
     correlation, inflation = inflation_of(sums_of(groups))
     assert correlation == pytest.approx(expected, abs=1e-9)
     everyone = [subject for group in groups for subject in group]
     pooled = sum(e for e, _ in everyone) / sum(m for _, m in everyone)
     for found, group in zip(inflation, groups, strict=True):
-        typical = sum(m * m for _, m in group) / sum(m for _, m in group)
-        assert found == pytest.approx(max(1 - pooled, 1e-3) * (1 + (typical - 1) * expected))
+        assert found == pytest.approx(max(1 - pooled, 1e-3) * (1 + (float(slow.m0(group)) - 1) * expected))
 
 
 @pytest.mark.jit
@@ -349,8 +339,8 @@ def test_small_groups_among_large_ones_are_told():
     with pytest.warns(NarrowIntervalsWarning, match="much smaller than others.*: 'small'"):
         ff.margin_of_error(counts, n_resamples=999, rng=0)
     with pytest.warns(NarrowIntervalsWarning, match="few failures are expected: 'small'"):
-        ff.fnmr_test(counts, statistic="max-ratio", rng=0)
-    ff.fnmr_test(counts, rng=0)
+        ff.fnmr_test(counts, null_model="bootstrap", rng=0)
+    ff.fnmr_test(counts, statistic="max-ratio", rng=0)
     ff.margin_of_error(counts.without(["small"]), n_resamples=999, rng=0)
 
 
@@ -373,17 +363,27 @@ ONE_ALONE = ff.FailureCounts([1, 0, 1, 0, 1], [2, 2, 3, 2, 2], list("aabbc"))
 
 @pytest.mark.parametrize("test", [ff.fnmr_test, ff.margin_of_error])
 def test_groups_with_one_subject(test):
-    refused(r"1 of 3 groups.*fewer than 2 subjects.*'c' \(1\).*incomplete_groups", test, ONE_ALONE)
-    with pytest.warns(DroppedWarning, match=r"left out.*'c' \(1\)") as told:
-        found = test(ONE_ALONE, incomplete_groups="drop", n_resamples=9, rng=0)
+    few = r"1 of 3 groups.*fewer than 2 subjects.*'c' \(1\).*incomplete_groups"
+    refused(few, test, ONE_ALONE, incomplete_groups="raise")
+    with pytest.warns(DroppedWarning, match=r"left out of the test.*'c' \(1\)") as told:
+        found = test(ONE_ALONE, n_resamples=9, rng=0)
     assert told[0].filename == __file__
-    assert found.groups == ("a", "b")
-    assert np.array_equal(found.replicates, test(ONE_ALONE.without(["c"]), n_resamples=9, rng=0).replicates)
+    assert found.groups == ("a", "b", "c")
+    assert found.is_tested.tolist() == [True, True, False]
+    assert found.note == ("", "", "not tested: fewer than 2 subjects")
+    assert found.to_frame("pandas")["note"].tolist() == list(found.note)
+    assert json.loads(found.to_json())["note"] == list(found.note)
+    others = test(ONE_ALONE.without(["c"]), n_resamples=9, rng=0)
+    assert np.array_equal(found.replicates, others.replicates)
+    assert found.rate == others.rate
+    np.testing.assert_array_equal(found.group_rate[:2], others.group_rate)
+    assert found.group_rate[2] == 0.5
+    found.plot().figure.canvas.draw()
     alone, nobody = ff.FailureCounts([1, 0, 1], [2, 2, 3], list("aab")), ff.FailureCounts([1, 0], [2, 2], list("ab"))
     at_least = "compares at least 2 groups, but there is only 'a'"
-    refused(f"{at_least} with enough subjects; too few have 'b'", test, alone, incomplete_groups="drop")
+    refused(f"{at_least} with enough subjects, at least 2; too few have 'b'", test, alone)
     refused(at_least, test, alone.without(["b"]))
-    refused("there is none with enough subjects; too few have", test, nobody, incomplete_groups="drop")
+    refused("there is none with enough subjects, at least 2; too few have", test, nobody)
 
 
 # Margins of error.
@@ -391,7 +391,7 @@ def test_groups_with_one_subject(test):
 
 def test_the_replicates_are_those_of_the_test():
     counts = some_counts()
-    test = ff.fnmr_test(counts, statistic="max-difference", n_resamples=99, rng=4)
+    test = ff.fnmr_test(counts, statistic="max-difference", null_model="bootstrap", n_resamples=99, rng=4)
     found = ff.margin_of_error(counts, center="replicate", n_resamples=99, rng=4)
     np.testing.assert_allclose(found.replicates, test.replicates, atol=1e-15)
     assert not np.allclose(ff.margin_of_error(counts, n_resamples=99, rng=4).replicates, test.replicates)
@@ -416,7 +416,8 @@ def test_sentences_of_a_test_that_finds_nothing():
     assert test.pvalue > 0.05
     assert f"{100 * test.pvalue:.0f} % of studies like this one" in said
     assert "largest ratio = " in said
-    assert "The differences are not significant at the 5 % level; that does not show that the groups are alike" in said
+    detected = f"No difference of FNMRs was detected at the 5 % level (p = {test.pvalue:.2g})"
+    assert f"{detected}, which does not show that they are equal." in said
     assert "Significantly" not in said
 
 
@@ -441,7 +442,7 @@ AT = ff.at_threshold(2.0)
 
 @each("name", STATISTICS)
 @each("at", [AT, ff.at_fmr(0.03), ff.at_eer()])
-def test_false_matches_of_groups_are_tested_with_the_replicates_of_evaluations(name, at):
+def test_rates_of_groups_have_the_intervals_of_evaluations_at_that_threshold(name, at):
     c = impostors(20, shift=0.5)
     test = ff.fmr_test(c, at, statistic=name, n_resamples=150, rng=3)
     rates = ff.rates(c, at)
@@ -451,30 +452,45 @@ def test_false_matches_of_groups_are_tested_with_the_replicates_of_evaluations(n
     np.testing.assert_array_equal(test.n_errors, rates.counts.group_false_matches)
     np.testing.assert_array_equal(test.n_subjects, rates.counts.group_nonmated_subjects)
     assert test.rate == pytest.approx(test.n_errors.sum() / test.n_trials.sum())
-    drawn = Resampler(c, [ff.at_threshold(rates.threshold)], metrics=NO_METRICS).replicate(150, seeds.stream(3)[0])
-    replicates = drawn.fmr[0, 1:4]
-    np.testing.assert_allclose(test.standard_error, replicates.std(axis=1, ddof=1))
     n, rate = test.n_trials, test.group_rate
-    effect = test.standard_error**2 / (rate * (1 - rate) / n)
+    rest = (test.n_errors.sum() - test.n_errors) / (n.sum() - n)
+    np.testing.assert_allclose(test.difference, rate - rest)
+    asked = {"measures": [], "metrics": [], "n_resamples": 150, "rng": 3}
+    for level, ends in (
+        (0.95, (test.low, test.high)),
+        (0.95 ** (1 / 3), (test.simultaneous_low, test.simultaneous_high)),
+    ):
+        evaluation = ff.evaluate(c, ff.at_threshold(rates.threshold), confidence_level=level, **asked)
+        for g, group in enumerate(test.groups):
+            one = evaluation.quantity("fmr", group)
+            assert (one.low, one.high, one.standard_error) == (ends[0][g], ends[1][g], test.standard_error[g])
 
-    def statistic(x: np.ndarray) -> float:
-        center = (n * x).sum() / n.sum()
+
+@each("name", STATISTICS)
+def test_false_matches_are_tested_with_the_draws_of_the_deviance(name):
+    c = impostors(20, shift=0.5)
+    test = ff.fmr_test(c, AT, statistic=name, n_resamples=150, rng=3)
+    rates = ff.rates(c, AT)
+    roots = draw_roots(*count_false_matches(c, rates.threshold, np.arange(3)), 150, seeds.stream(3)[0])
+    n = test.n_trials
+
+    def statistic(errors: np.ndarray, inflation: np.ndarray) -> float:
+        x, center = errors / n, errors.sum() / n.sum()
+        if np.ptp(x) == 0:
+            return float(name == "max-ratio")
         if name == "max-difference":
             return np.abs(x - center).max()
         if name == "max-ratio":
             return max(max(x / center), max(center / x)) if (x > 0).all() else math.inf
-        within = (n * x * (1 - x) * effect).sum() / (n.sum() - 3)
+        within = (n * x * (1 - x) * inflation).sum() / (n.sum() - 3)
         return (n * (x - center) ** 2).sum() / 2 / within if within > 0 else math.inf
 
-    assert test.statistic == pytest.approx(statistic(rate))
-    expected = [statistic(x) for x in (replicates.T - rate + test.rate)]
+    assert test.statistic == pytest.approx(statistic(test.n_errors, roots.inflation))
+    expected = [statistic(*drawn) for drawn in zip(roots.replicated_errors, roots.replicated_inflation, strict=True)]
     np.testing.assert_allclose(test.replicates, expected, rtol=1e-9)
-    assert test.pvalue == (1 + sum(value >= test.statistic for value in expected)) / 151
-    rest = (test.n_errors.sum() - test.n_errors) / (n.sum() - n)
-    np.testing.assert_allclose(test.difference, rate - rest)
-    for g in range(3):
-        expected = log_normal(rate[g], test.standard_error[g], 0.95)
-        assert (test.low[g], test.high[g]) == pytest.approx(expected)
+    assert test.pvalue == pvalue(test.statistic, np.array(expected))
+    of_deviance = ff.fmr_test(c, AT, n_resamples=150, rng=3)
+    assert np.array_equal(test.group_pvalue, of_deviance.group_pvalue)
 
 
 def test_false_matches_of_embeddings_are_those_of_their_comparisons():
@@ -510,15 +526,18 @@ def test_groups_with_two_subjects():
     label = np.array(list("ff" + "mmmmm" + "xxxxx"))
     scores = np.random.default_rng(1).normal(size=first.size)
     c = ff.Comparisons(scores, first == second, first, second, label[first], label[second])
-    refused(r"1 of 3 groups have non-mated.*fewer than 3 subjects.*'f' \(2\)", ff.fmr_test, c, ff.at_threshold(0.5))
+    few = r"1 of 3 groups have non-mated.*fewer than 3 subjects.*'f' \(2\)"
+    refused(few, ff.fmr_test, c, ff.at_threshold(0.5), incomplete_groups="raise")
     with pytest.warns(DroppedWarning, match=r"left out.*'f' \(2\)") as told:
-        test = ff.fmr_test(c, ff.at_threshold(0.5), incomplete_groups="drop", n_resamples=32, rng=0)
+        test = ff.fmr_test(c, ff.at_threshold(0.5), n_resamples=32, rng=0)
     assert told[0].filename == __file__
-    assert test.groups == ("m", "x")
-    np.testing.assert_array_equal(test.group_rate, ff.rates(c, ff.at_threshold(0.5)).group_fmr[1:])
-    assert test.n_trials.tolist() == [10, 10]
-    assert test.rate == test.n_errors.sum() / 20
-    assert test.group_pvalue.size == 2
+    assert test.groups == ("f", "m", "x")
+    assert test.is_tested.tolist() == [False, True, True]
+    np.testing.assert_array_equal(test.group_rate, ff.rates(c, ff.at_threshold(0.5)).group_fmr)
+    assert test.n_trials.tolist() == [1, 10, 10]
+    assert test.rate == test.n_errors[1:].sum() / 20
+    assert np.isnan(test.group_pvalue).tolist() == np.isnan(test.difference).tolist() == [True, False, False]
+    assert "Not tested, as they have fewer than 3 subjects: f." in test.summary()
 
 
 FAILURES, MATCHES = [ff.fnmr_test, ff.margin_of_error], [ff.fmr_test]
@@ -535,7 +554,7 @@ STATISTICS_NAMED = "statistic must be one of 'f', 'max-difference', 'max-ratio',
         (ALL, {"n_resamples": 1.5}, "n_resamples must be a whole number"),
         (ALL, {"confidence_level": 95}, "confidence_level must be a fraction in .0, 1., not 95; for 95 % write 0.95"),
         (ALL, {"confidence_level": 1}, "confidence_level must be a fraction in"),
-        (ALL, {"incomplete_groups": "keep"}, "incomplete_groups must be one of 'raise', 'drop', not 'keep'"),
+        (ALL, {"incomplete_groups": "keep"}, "incomplete_groups must be one of 'drop', 'raise', not 'keep'"),
         (ALL, {"rng": -1}, "rng must be"),
         (ALL, {"n_threads": 0}, "n_threads"),
         (ALL, {"data": population(), "at": 0.5}, "at must be an operating point"),
@@ -592,9 +611,8 @@ def test_tables_json_and_sentences_of_a_test(tmp_path):
     said = test.summary()
     assert test.pvalue == 1 / 200
     assert "1 in 200 studies like this one" in said
-    assert "p = 0.005" in said
     assert f"F = {test.statistic:.3g}, 199 replicates" in said
-    assert "The differences are significant at the 5 % level." in said
+    assert "FNMRs of groups differ by more than chance explains at the 5 % level (p = 0.005)." in said
     rates = dict(zip(test.groups, (f"{100 * rate:.3g} %" for rate in test.group_rate), strict=True))
     assert f"Significantly higher than in the other groups (3 tested): x ({rates['x']})." in said
     assert test.different == ("x",)

@@ -79,9 +79,11 @@ def test_remarks_on_enrolments_do_not_ask_for_a_second_one():
     failed, who, sex = samples(400)
     assert ff.FailureCounts.from_decisions(failed, who, sex, rate="fte").remarks() == []
     lost = ff.FailureCounts.from_decisions(sex == "m", who, sex, rate="fte")
+    why = "as if a subject had one enrolment, as the correlation is not known"
+    ends = f"failed; the interval is Clopper and Pearson's, {why}."
     assert lost.remarks() == [
-        "f: no enrolment failed; the interval is Clopper and Pearson's, for independent enrolments.",
-        "m: all enrolments failed; the interval is Clopper and Pearson's, for independent enrolments.",
+        f"f: no enrolment {ends}",
+        f"m: all enrolments {ends}",
     ]
 
 

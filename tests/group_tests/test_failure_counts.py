@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+from fractions import Fraction
+
 import numpy as np
 import pytest
 from helpers.each import each
@@ -11,8 +14,8 @@ from helpers.small_embeddings import KINDS, small_embeddings
 from hypothesis import given
 from hypothesis import strategies as st
 from oracles import groups as slow
+from oracles.rate_limits import limits as slow_limits
 from oracles.strategies import from_rows, grouped
-from scipy.special import logit
 
 import fastfair as ff
 from fastfair.error_rates import operating_points
@@ -64,18 +67,63 @@ def test_counts_that_only_just_fit():
     assert counts.design_effect[0] == pytest.approx(float(slow.design_effect([(2, 2), (1, 2)])) * m / 2)
 
 
-@given(groups_of(least=2))
-def test_intervals_are_symmetric_on_log_odds_and_hold_the_rate(groups):
-    counts = counts_of(groups)
-    low, high = counts.confidence_interval(0.9)
+@given(groups_of(least=2, fewest=2))
+def test_intervals_are_those_of_the_slow_twin(groups):
+    low, high = counts_of(groups).confidence_interval(0.9)
+    everyone = [subject for group in groups for subject in group]
+    is_known = sum(e > 0 for e, _ in everyone) >= 5 and any(0 < slow.rate(group) < 1 for group in groups)
+    correlation = slow.common_correlation(groups)
     for g, group in enumerate(groups):
-        pi, n = slow.rate(group), slow.attempts(group)
-        if pi in (0, 1):
-            end = 1 - 0.05 ** (1 / n)
-            assert (low[g], high[g]) == pytest.approx((0, end) if pi == 0 else (1 - end, 1))
-        else:
-            assert low[g] - 1e-12 <= pi <= high[g] + 1e-12
-            assert logit(low[g]) + logit(high[g]) == pytest.approx(2 * logit(float(pi)), abs=1e-6)
+        pi, n, failures = slow.rate(group), slow.attempts(group), sum(e for e, _ in group)
+        effective = raised = math.nan
+        if failures < 5 or failures == n:
+            effective = float(n / (1 + (slow.m0(group) - 1) * correlation)) if is_known else len(group)
+        if 0 < pi < 1:
+            typical = max(slow.m0(group), Fraction(sum(e * m for e, m in group), failures))
+            raised = float(max(Fraction(0), typical * (Fraction(1, 2) - pi) / (n + typical)))
+        known = float(pi), math.sqrt(slow.variance(group)), max(1, len(group) - 1), effective, raised
+        assert (low[g], high[g]) == pytest.approx(slow_limits(*known, 0.9), rel=1e-6, abs=1e-9)
+        assert low[g] - 1e-12 <= pi <= high[g] + 1e-12
+
+
+def test_a_group_without_failures_has_the_correlation_of_all_groups():
+    """With 40 people x 10 attempts beside some whose failures come together, 400 attempts tell as much as 146."""
+    alone, beside = [0] * 40, [4] * 5 + [0] * 35
+    group = ["a"] * 40 + ["b"] * 40
+    counts = ff.FailureCounts([*alone, *beside], [10] * 80, group)
+    effective = 400 / (1 + 9 * float(slow.common_correlation([[(0, 10)] * 40, [(e, 10) for e in beside]])))
+    assert counts.confidence_interval()[1][0] == pytest.approx(1 - 0.025 ** (1 / effective))
+    nobody = ff.FailureCounts([0] * 80, [10] * 80, group)
+    assert nobody.confidence_interval()[1] == pytest.approx(1 - 0.025 ** (1 / 40))
+
+
+@pytest.mark.jit
+@pytest.mark.parametrize("level", [0.5, 0.95])
+@pytest.mark.parametrize("seed", range(6))
+def test_intervals_are_those_of_evaluations_of_the_scores(seed, level):
+    c = scores_of_groups(seed)
+    at = ff.at_threshold(0.5)
+    counts = ff.FailureCounts.from_comparisons(c, at)
+    evaluation = ff.evaluate(c, at, [], metrics=[], n_resamples=0, confidence_level=level)
+    for group, *ends in zip(counts.groups, *counts.confidence_interval(level), strict=True):
+        assert evaluation.interval("fnmr", group) == pytest.approx(tuple(ends), rel=1e-9)
+    assert (counts.n_failures == 0).any()
+    assert ((counts.n_failures > 0) & (counts.n_failures < 5)).any() or seed
+
+
+def scores_of_groups(seed: int) -> ff.Comparisons:
+    """Four groups, of which the last has no failures, and the third has few; some subjects are goats."""
+    rng = np.random.default_rng(seed)
+    who = np.repeat(np.arange(120), rng.integers(1, 9, 120))
+    of_group = np.array([0.15, 0.1, 0.02, 0.0])[who % 4]
+    chance = np.where((who % 20 == 0) & (of_group > 0), 0.75, rng.beta(1, 9, 120)[who] * 10 * of_group)
+    failed = rng.random(who.size) < chance
+    first = rng.integers(0, 120, 400)
+    second = (first + 4 * rng.integers(1, 25, 400)) % 120
+    sides = [np.concatenate((who, side)) for side in (first, second)]
+    labels = [np.array(list("abcd"))[side % 4] for side in sides]
+    scores = np.concatenate((np.where(failed, 0.3, 0.7), rng.normal(0.2, 0.1, 400)))
+    return ff.Comparisons(scores, np.arange(scores.size) < who.size, *sides, *labels)
 
 
 def test_one_subject_has_no_interval():

@@ -199,6 +199,6 @@ def test_groups_are_named_only_where_the_test_finds_a_difference():
 def test_groups_of_too_few_subjects_take_no_part():
     c = fair((40, 2, 50))
     with pytest.warns(ff.errors.DroppedWarning, match="group 1"):
-        test = ff.fmr_test(c, AT, incomplete_groups="drop", n_resamples=99, rng=0)
-    assert test.groups == ("group 0", "group 2")
-    assert test.group_pvalue_adjusted[0] == test.group_pvalue_adjusted[1] >= test.pvalue
+        test = ff.fmr_test(c, AT, n_resamples=99, rng=0)
+    assert test.groups == ("group 0", "group 1", "group 2")
+    assert test.group_pvalue_adjusted[0] == test.group_pvalue_adjusted[2] >= test.pvalue

@@ -176,3 +176,28 @@ def test_kinds_drawn_together_are_subjects_drawn_one_by_one(group):
     assert alike(found, expected) > 1e-4
     for row in (0, 1):
         assert alike(*(np.stack((x[row], x[row])) for x in (found, expected))) > 1e-4
+
+
+@pytest.mark.jit
+@each("size", [1, 2, 3])
+def test_few_subjects_of_many_kinds_are_drawn_by_their_shares(size):
+    group = [(e, m, share) for m, share in ((3, 2), (7, 1), (9, 5)) for e in range(m + 1)]
+    assert len(group) > clusters._MANY_KINDS * size
+    n_replicates = 64 * 500
+    sums = drawn_sums([[(1, 2, 1)], group], [4, size], n_replicates)[:, :, 1]
+    total = sum(share for _, _, share in group)
+    for row, values in ((clusters.FAILURES, [e for e, _, _ in group]), (clusters.ATTEMPTS, [m for _, m, _ in group])):
+        shares = np.bincount(values, [share / total for _, _, share in group])
+        law = shares
+        for _ in range(size - 1):
+            law = np.convolve(law, shares)
+        observed = np.bincount(sums[row], minlength=law.size)
+        there = law * n_replicates >= 5
+        assert observed[law == 0].sum() == 0
+        expected = law[there] / law[there].sum() * observed[there].sum()
+        assert stats.chisquare(observed[there], expected).pvalue > 1e-4
+    squares = {(e * e, e * m, m * m): (e, m) for e, m, _ in group}
+    if size == 1:
+        rows = (clusters.FAILURES_SQUARED, clusters.FAILURES_BY_ATTEMPTS, clusters.ATTEMPTS_SQUARED)
+        for drawn in sums.T[:200].tolist():
+            assert squares[tuple(drawn[row] for row in rows)] == (drawn[clusters.FAILURES], drawn[clusters.ATTEMPTS])

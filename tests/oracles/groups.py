@@ -75,6 +75,18 @@ def icc(group: Group) -> Fraction:
     return products / scale if scale > 0 else Fraction(0)
 
 
+def common_correlation(groups: Groups) -> Fraction:
+    """rho of all groups together, each about its own rate; 0 where it is not defined, and in [0, 1]."""
+    products, spread = Fraction(0), Fraction(0)
+    for group in groups:
+        pi = rate(group)
+        for e, m in group:
+            attempts = [x - pi for x in decisions(e, m)]
+            products += sum(attempts) ** 2 - sum(x * x for x in attempts)
+            spread += pi * (1 - pi) * m * (m - 1)
+    return min(max(products / spread, Fraction(0)), Fraction(1)) if spread else Fraction(0)
+
+
 def m0(group: Group) -> Fraction:
     """sum_i m_i^2 / N_pi."""
     return Fraction(sum(m * m for _, m in group), attempts(group))
@@ -109,7 +121,7 @@ def overall_rate(groups: Groups) -> Fraction:
 
 
 def f_statistic(groups: Groups) -> Value:
-    """F (7). Over a denominator of 0, a positive numerator gives inf and one of 0 NaN."""
+    """F (7). 0 where all rates are equal; else a denominator of 0 gives inf."""
     pi = overall_rate(groups)
     n = sum(attempts(group) for group in groups)
     numerator = Fraction(0)
@@ -120,9 +132,13 @@ def f_statistic(groups: Groups) -> Value:
         denominator += attempts(group) * pi_g * (1 - pi_g) * design_effect(group)
     numerator /= len(groups) - 1
     denominator /= n - len(groups)
-    if denominator == 0:
-        return math.inf if numerator > 0 else math.nan
-    return numerator / denominator
+    return _over(numerator, denominator)
+
+
+def _over(numerator: Fraction, denominator: Fraction) -> Value:
+    if numerator == 0:
+        return Fraction(0)
+    return numerator / denominator if denominator > 0 else math.inf
 
 
 def _largest_difference(rates: Sequence[Fraction], center: Fraction) -> Fraction:
@@ -131,7 +147,9 @@ def _largest_difference(rates: Sequence[Fraction], center: Fraction) -> Fraction
 
 
 def _largest_ratio(rates: Sequence[Fraction], center: Fraction) -> Value:
-    """max_g max(x_g / center, center / x_g), inf where one of them is 0 or negative."""
+    """max_g max(x_g / center, center / x_g); 1 where all are equal, else inf where one of them is 0 or negative."""
+    if len(set(rates)) == 1:
+        return Fraction(1)
     if min(rates) <= 0 or center <= 0:
         return math.inf
     return max(max(x / center, center / x) for x in rates)
@@ -186,7 +204,7 @@ def replicated_overall_rate(groups: Groups, drawn: Drawn) -> Fraction:
 
 
 def replicated_f(groups: Groups, drawn: Drawn) -> Value:
-    """F* (10) as printed; inf where its denominator is 0 or, by the shift, negative.
+    """F* (10) as printed; 0 where all rates are equal, else inf where its denominator is 0 or, by the shift, negative.
 
     N_pi^(g), N and G are those of the data; rho and m0 those of the replicate's decisions, which the shift leaves
     alone; the rates are shifted throughout.
@@ -202,7 +220,7 @@ def replicated_f(groups: Groups, drawn: Drawn) -> Value:
         denominator += attempts(group) * shifted[g] * (1 - shifted[g]) * design_effect(replicate[g])
     numerator /= len(groups) - 1
     denominator /= n - len(groups)
-    return numerator / denominator if denominator > 0 else math.inf
+    return _over(numerator, denominator)
 
 
 def replicated_max_difference(groups: Groups, drawn: Drawn) -> Fraction:

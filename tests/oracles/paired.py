@@ -171,9 +171,25 @@ def score_test(
     spread = math.sqrt(variance(values, trials, factor))
     if spread < 1e-12:
         return difference, 1.0
+    least = mcnemar(among, thresholds) if kind == "threshold" else 0.0
     if kind != "threshold":
         share = min(1.0, variance(at_thresholds, trials) / spread**2)
         if share > 0:
             together = 1 / (share**2 / (2 * errors_held) + (1 - share) ** 2 / degrees_of_freedom)
             degrees_of_freedom = min(degrees_of_freedom, together)
-    return difference, 2 * float(t.sf(min(abs(difference), abs(at_aim)) / spread, degrees_of_freedom))
+    return difference, max(least, 2 * float(t.sf(min(abs(difference), abs(at_aim)) / spread, degrees_of_freedom)))
+
+
+def mcnemar(among: Sequence[Trial], thresholds: tuple[float, float]) -> float:
+    """McNemar's exact p-value; 0 where a subject has two comparisons that the systems decide differently."""
+    apart: dict[frozenset, int] = defaultdict(int)
+    for trial in among:
+        apart[frozenset((trial.reference, trial.probe))] += error(trial, 0, thresholds[0]) - error(
+            trial, 1, thresholds[1]
+        )
+    for subject in {subject for pair in apart for subject in pair}:
+        if sum(abs(d) for pair, d in apart.items() if subject in pair) > 1:
+            return 0.0
+    more, less = sum(d > 0 for d in apart.values()), sum(d < 0 for d in apart.values())
+    tail = sum(math.comb(more + less, k) for k in range(min(more, less) + 1))
+    return min(1.0, 2 * tail / 2 ** (more + less))

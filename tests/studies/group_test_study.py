@@ -19,7 +19,15 @@ from numpy.typing import NDArray
 
 import fastfair as ff
 from fastfair._lib import seeds
-from fastfair.group_tests.equal_rates import draw_equal_failures, of_counts, replicate, roots_of_failures, share_inside
+from fastfair.group_tests.equal_rates import (
+    GroupRates,
+    draw_equal_failures,
+    of_counts,
+    of_sums,
+    replicate,
+    roots_of_failures,
+    share_inside,
+)
 from fastfair.group_tests.frailty import pvalue
 
 from .populations import Floats, Population
@@ -32,26 +40,36 @@ Shares = dict[str, float]
 ALPHA = 0.05
 RESAMPLES = 500  # so that 25 of 501 are just below ALPHA
 FOLLOW_UP_RESAMPLES = 1600
+FAILING = 0.75
 STATISTICS, QUANTILES, CENTERS = ("f", "max-difference", "max-ratio"), ("family-wise", "paper"), ("data", "replicate")
 MARGINS = tuple(f"{quantile}, {center}" for center in CENTERS for quantile in QUANTILES)
+BOOTSTRAP = "f, bootstrap"
+TESTS = (*STATISTICS, BOOTSTRAP)
 NAMING = (*MARGINS, "follow-up")  # what names groups
-DECISIONS = (*STATISTICS, *NAMING)
+DECISIONS = (*TESTS, *NAMING)
 
 
 @dataclass(frozen=True)
 class Group:
-    """Subjects whose failures are beta-binomial; attempts as many for all, or between two numbers by chance."""
+    """Subjects whose failures are beta-binomial; attempts as many for all, or between two numbers by chance.
+
+    A share of the subjects are goats, who fail three attempts of four; the others fail the less often.
+    """
 
     subjects: int
     attempts: int | tuple[int, int]
     fnmr: float
     correlation: float
+    goats: float = 0.0
 
     def draw(self, rng: np.random.Generator) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Draw failures and attempts of each subject."""
         attempts = rng.integers(*self._between, self.subjects, endpoint=True)
         odds = 1 / self.correlation - 1
-        chance = rng.beta(self.fnmr * odds, (1 - self.fnmr) * odds, self.subjects)
+        fnmr = (self.fnmr - self.goats * FAILING) / (1 - self.goats)
+        chance = rng.beta(fnmr * odds, (1 - fnmr) * odds, self.subjects)
+        if self.goats:
+            chance[rng.random(self.subjects) < self.goats] = FAILING
         return rng.binomial(attempts, chance), attempts
 
     @property
@@ -96,6 +114,11 @@ def with_difference(scenario: Scenario, difference: float) -> Scenario:
     return replace(scenario, first=replace(scenario.first, fnmr=scenario.first.fnmr + difference))
 
 
+def unlike(name: str, first: int, other: Group, n_groups: int = 2) -> Scenario:
+    """Make a scenario of groups that do not differ but in size: the first has so many subjects."""
+    return Scenario(name, replace(other, subjects=first), other, n_groups)
+
+
 def _special() -> Iterable[Scenario]:
     for n_groups, fnmr in itertools.product((3, 10), (0.025, 0.1)):
         group = Group(200, 4, fnmr, 0.05)
@@ -115,26 +138,45 @@ EQUAL = tuple(
 )
 SPECIAL = tuple(_special())
 FOR_POWER = tuple(alike(*at, 0.1, 0.05) for at in ((3, 200, 2), (10, 200, 2), (10, 200, 10)))
+HARD = {  # and by how many times the first group's FNMR is larger where it differs
+    unlike("20 beside 200", 20, Group(200, 2, 0.03, 0.1)): 8,
+    unlike("50 beside 1,000", 50, Group(1000, 2, 0.02, 0.1)): 4,
+    unlike("2 beside 40", 2, Group(40, 2, 0.05, 0.1)): 10,
+    unlike("12 beside three of 200", 12, Group(200, 4, 0.05, 0.1), 4): 4,
+    unlike("four of 12, 10 attempts", 12, Group(12, 10, 0.1, 0.1), 4): 3,
+    unlike("four of 100, goats", 100, Group(100, 4, 0.08, 0.05, goats=0.05), 4): 2,
+    unlike("20 beside three of 200, goats, 1 to 20 attempts", 20, Group(200, (1, 20), 0.08, 0.05, goats=0.05), 4): 4,
+    unlike("four of 100, 1 to 20 attempts", 100, Group(100, (1, 20), 0.05, 0.1), 4): 2,
+    unlike("ten of 40", 40, Group(40, 3, 0.05, 0.15), 10): 3,
+    unlike("twenty of 100", 100, Group(100, 2, 0.025, 0.05), 20): 3,
+}
 FEW_AND_MANY = (10, 50)  # effective failures
 DIFFERENCES = (-0.08, -0.06, -0.04, -0.03, -0.02, -0.01, 0.01, 0.02, 0.03, 0.04, 0.06, 0.08)
 
 
 def decide(counts: ff.FailureCounts, seed: int) -> tuple[list[bool], list[Bools]]:
     """Say which statistics are significant, and which groups each entry of `NAMING` names."""
+    n_groups = len(counts.groups)
+    if not 0 < counts.rate < 1:
+        return [False] * len(TESTS), [np.zeros(n_groups, np.bool_)] * len(NAMING)
     key, _ = seeds.stream(seed)
     observed = of_counts(counts)
-    replicated = replicate(counts, RESAMPLES, key, 1).shifted(observed)
-    size = observed.size
-    significant = [
-        bool(pvalue(observed.statistic(name, size), replicated.statistic(name, size)) < ALPHA) for name in STATISTICS
-    ]
+    drawn = draw_equal_failures(counts, FOLLOW_UP_RESAMPLES, key, 1)
+    shifted = replicate(counts, RESAMPLES, key, 1).shifted(observed)
+
+    def is_significant(name: str, replicated: GroupRates) -> bool:
+        size = observed.size
+        return bool(pvalue(observed.statistic(name, size), replicated.statistic(name, size)) < ALPHA)
+
+    significant = [is_significant(name, of_sums(drawn[:, :RESAMPLES])) for name in STATISTICS]
+    significant.append(is_significant("f", shifted))
     distance = np.abs(observed.rate - observed.overall)
     named = []
-    for middle in (observed.overall, replicated.overall[:, None]):  # in the order of CENTERS
-        largest = np.abs(replicated.rate - middle).max(axis=1)
+    for middle in (observed.overall, shifted.overall[:, None]):  # in the order of CENTERS
+        largest = np.abs(shifted.rate - middle).max(axis=1)
         margins = np.quantile(largest, [share_inside(1 - ALPHA, quantile) for quantile in QUANTILES])
         named += [distance > margin * (1 + 1e-9) for margin in margins]
-    roots = roots_of_failures(counts, draw_equal_failures(counts, FOLLOW_UP_RESAMPLES, key, 1))
+    roots = roots_of_failures(counts, drawn)
     named.append((roots.adjusted_pvalues(ALPHA) < ALPHA) & significant[STATISTICS.index("f")])
     return significant, named
 
@@ -165,7 +207,7 @@ def study(scenarios: Sequence[Scenario], n_data_sets: int = 2000, processes: int
         "n", the number of data sets.
     """
     looks = [functools.partial(_look, scenario) for scenario in scenarios]
-    names = [*STATISTICS, *(f"{name}{of}" for name in NAMING for of in ("", ": first", ": others"))]
+    names = [*TESTS, *(f"{name}{of}" for name in NAMING for of in ("", ": first", ": others"))]
     found = np.mean(over_data_sets(looks, n_data_sets, processes), axis=1)
     return [{"n": n_data_sets, **dict(zip(names, shares, strict=True))} for shares in found.tolist()]
 
@@ -193,6 +235,17 @@ def null_table(scenarios: Sequence[Scenario], found: Sequence[Shares]) -> str:
         cells += [str(group.fnmr), str(scenario.n_groups), f"{scenario.first.effective_failures:.0f}"]
         rows.append(cells + percents(decisions[name] for name in DECISIONS))
     return table([*settings, "FNMR", "Groups", "Effective failures", *DECISIONS], rows, 0)
+
+
+def hard_table(found: Sequence[Shares], unfair: Sequence[Shares]) -> str:
+    """Lay out what both null models find in groups that are alike, and where the first one differs, in per cent."""
+    heads = ["Groups", "FNMR", "alike: f", "named", "f, bootstrap", "FNMR times", "found by f", "by the bootstrap"]
+    rows = []
+    for (scenario, times), alike_, differ in zip(HARD.items(), found, unfair, strict=True):
+        shares = percents(alike_[name] for name in ("f", "follow-up", BOOTSTRAP))
+        of_power = percents(differ[name] for name in ("f", BOOTSTRAP))
+        rows.append([scenario.name, f"{scenario.other.fnmr:g}", *shares, str(times), *of_power])
+    return table(heads, rows)
 
 
 def summary_table(scenarios: Sequence[Scenario], found: Sequence[Shares]) -> str:
@@ -337,6 +390,8 @@ def main() -> None:
         return
     equal = study(EQUAL, *how)
     print(f"### Equal groups\n\n{summary_table(EQUAL, equal)}\n\n{null_table(EQUAL, equal)}\n", flush=True)
+    unfair = [with_difference(one, (times - 1) * one.other.fnmr) for one, times in HARD.items()]
+    print(f"### Small groups and goats\n\n{hard_table(study(list(HARD), *how), study(unfair, *how))}\n", flush=True)
     print(f"### Other groups\n\n{null_table(SPECIAL, study(SPECIAL, *how))}\n", flush=True)
     for base in FOR_POWER:
         group = base.other

@@ -138,7 +138,8 @@ def fair_studies(settings: Settings, design: Design = FAIR) -> Findings:
         key = int(seed.generate_state(1)[0])
         naive = unclustered(counts)
         for name, data in ((TEST, counts), (NAIVE_TEST, naive)):
-            found[name] += fnmr_test(data, n_resamples=_REPLICATES, follow_up=False, rng=key).pvalue <= LEVEL
+            test = fnmr_test(data, null_model="bootstrap", n_resamples=_REPLICATES, follow_up=False, rng=key)
+            found[name] += test.pvalue <= LEVEL
         for data, center, names in (
             (counts, "data", {MARGIN: "family-wise", PAPER_MARGIN: "paper"}),
             (counts, "replicate", {OWN_MARGIN: "family-wise"}),

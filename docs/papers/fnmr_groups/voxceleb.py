@@ -82,7 +82,8 @@ def tested_counts(counts: FailureCounts, settings: Settings) -> Tested:
     """Test counts of failures in every way of the paper."""
     drawn: dict[str, Any] = {"n_resamples": max(settings.n_resamples, _LEAST_REPLICATES), "rng": settings.seed}
     tests: dict[str, GroupTest] = {
-        name: fnmr_test(counts, statistic=name, follow_up=name == "f", **drawn) for name in STATISTICS
+        name: fnmr_test(counts, statistic=name, null_model="bootstrap", follow_up=name == "f", **drawn)
+        for name in STATISTICS
     }
     return Tested(tests, margin_of_error(counts, **drawn))
 
