@@ -222,6 +222,17 @@ def base_metric_of_ratio(name: str) -> str:
     return metric.removesuffix(")") if measure in RATIOS else ""
 
 
+def errors_behind_ratios(quantities: Sequence[Quantity]) -> dict[Key, int]:
+    """Return the errors that a group's ratio to the average rests on, by its rate: its own, or all others' if fewer."""
+    errors = {(one.name, one.group, one.at): one.n_errors for one in quantities if one.probe_group is None}
+    found = dict[Key, int]()
+    for (name, group, at), of_group in errors.items():
+        if of_group is not None and group is not None:
+            of_all = errors.get((name, None, at))
+            found[name, group, None, at] = of_group if of_all is None else min(of_group, of_all - of_group)
+    return found
+
+
 def in_words(one: Estimated) -> str:
     """Write an estimate with its interval: rates in per cent, all else as a number; what is held has no interval.
 
