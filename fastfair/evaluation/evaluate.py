@@ -525,6 +525,9 @@ def evaluated(
         )  # fmt: skip
         rows = {entry.key: k for k, entry in enumerate(listed)}
         inversion = MeasureInversion(rows, partial(MovedSystems, base, drawn, selection, n_threads), counted)
+        if selection.measures and method == "auto":
+            pvalues = inversion.pvalues(np.array([quantity.estimate for quantity in quantities]))
+            quantities = tuple(replace(one, pvalue=pvalues.get(k)) for k, one in enumerate(quantities))
         uncertainty = IntervalMaker(
             quantities, replicates, sizes=sizes, costs=request.costs, n_threads=n_threads,
             jackknife=partial(_jackknife, resampler, selection, n_threads, failures),

@@ -173,6 +173,9 @@ class Quantity(Estimated):
         few false matches to see whether few subjects cause most of them.
     probe_group : str or None
         For "fmr_matrix", the probe's group.
+    pvalue : float or None
+        For a fairness measure, the two-sided p-value of its fair value by test inversion, not adjusted for the number
+        of measures; NaN where it cannot be computed, None for all else and for other methods than "auto".
     """
 
     name: str
@@ -190,6 +193,7 @@ class Quantity(Estimated):
     notes: tuple[Note, ...] = ()
     probe_group: str | None = None
     concentration: float | None = None
+    pvalue: float | None = None
 
     def _as_read(self) -> Quantity:
         """Tell an interval that is withheld, whose ends are NaN, from none; JSON has null for both."""
