@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -16,7 +16,17 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr
 
-from fastfair._lib.text import NONE, in_lines, p_value, per_cent, rate_with_interval, typed, value_and_interval
+from fastfair import intervals
+from fastfair._lib.text import (
+    NONE,
+    in_lines,
+    p_in_words,
+    p_value,
+    per_cent,
+    rate_with_interval,
+    typed,
+    value_and_interval,
+)
 from fastfair.data.checks import LOG_LIKELIHOOD_RATIO
 from fastfair.error_rates.operating_points import ENOUGH_ERRORS, OperatingPoint
 from fastfair.error_rates.rates import Rates
@@ -31,7 +41,6 @@ from fastfair.pages.parts import (
     Column,
     FirstScreen,
     Panels,
-    Row,
     Section,
     Table,
     interval_name,
@@ -66,7 +75,8 @@ _LEFT_OUT = "They are left out of FNMR and FMR, and of the measures; the FRR and
 def summary_of(evaluation: Evaluated) -> list[str]:
     """Return the sentences."""
     said = [f"{size_of(evaluation)}."] if evaluation.rates else []
-    answer = [*overall(evaluation), *of_groups(evaluation, ()), *limits(evaluation)]
+    differ = [*of_groups(evaluation, ()), *of_measures(evaluation)]
+    answer = [*overall(evaluation), *differ, *limits(evaluation)]
     said += [f"{name}: {sentence}" for name, sentence in answer]
     if has_failures(evaluation):
         said += sentences_on_failures(evaluation)
@@ -278,6 +288,64 @@ def measures_at(evaluation: Evaluated, rates: Rates | None) -> list[Quantity]:
     return [q for q in evaluation.quantities if q.group is None and q.at in points and measure_of(q.name) is not None]
 
 
+@dataclass(frozen=True)
+class Judged:
+    """A measure that the answer speaks of, its p-value adjusted for their number, and whether it differs from fair."""
+
+    measure: Quantity
+    pvalue: float
+    differs: str
+
+
+def leading_measures(evaluation: Evaluated, rates: Rates) -> list[Quantity]:
+    """Return the measures at an operating point that the answer speaks of, which are chosen without a look at data.
+
+    They are those that were asked for, where these are few; otherwise the usual ones among them, or else the first.
+    """
+    asked = measures_at(evaluation, rates)
+    if len(asked) <= _MOST_LEADING:
+        return asked
+    return [one for one in asked if one.name in LEADING] or asked[:_MOST_LEADING]
+
+
+def judged_measures(evaluation: Evaluated) -> list[Judged]:
+    """Judge the measures that the answer speaks of, with p-values adjusted by Holm's procedure."""
+    each = dict.fromkeys(one for rates in evaluation.rates for one in leading_measures(evaluation, rates))
+    family = [one for one in each if one.has_interval]
+    adjusted = intervals.holm([math.nan if one.pvalue is None else one.pvalue for one in family]).tolist()
+    significance = 1 - evaluation.settings.get("confidence_level", 1.0)
+    return [Judged(one, p, _differs(one, p, significance)) for one, p in zip(family, adjusted, strict=True)]
+
+
+def _differs(one: Quantity, pvalue: float, significance: float) -> str:
+    """Say whether a measure differs from its fair value, by an adjusted p-value and the interval."""
+    if not distances_from_fair(one)[1] or pvalue > significance:
+        return "may be chance"
+    # Of fair systems with few errors, a measure whose interval is likely too narrow seems unfair too often.
+    return "not known" if has_flag(one, Flag.NARROW) or math.isnan(pvalue) else "yes"
+
+
+def of_measures(evaluation: Evaluated) -> Said:
+    """Say which of a few measures differ from fair, and how many measures were looked at."""
+    judged = judged_measures(evaluation)
+    if not judged:
+        return []
+    said = []
+    for differs, begin in _DIFFERS.items():
+        some = [_in_words(evaluation, one) for one in judged if one.differs == differs]
+        said += [f"{begin}: {', '.join(some)}."] if some else []
+    n_all = len({one for rates in evaluation.rates for one in measures_at(evaluation, rates)})
+    said.append(f"Measures looked at: {n_all}; chosen in advance, with p-values adjusted for them: {len(judged)}.")
+    return [("Measures", visible(" ".join(said)))]
+
+
+def _in_words(evaluation: Evaluated, one: Judged) -> str:
+    measure = one.measure
+    name = measure.title if len(evaluation.rates) > 1 else printed_name(measure.name)
+    chance = f" ({p_in_words(one.pvalue)})" if one.differs == "yes" else ""
+    return f"{name} {in_words(measure)}{chance}"
+
+
 def distances_from_fair(one: Quantity) -> tuple[float, float, float, float]:
     """Return how far a measure, the nearest and the farthest of its interval are from fair; and the largest, or 1."""
     measure, (low, high) = measure_of(one.name), ends_of(one)
@@ -291,7 +359,10 @@ Floats = NDArray[np.float64]
 ColumnOf = tuple[str | Column, Callable[[Any], str | Cell]]  # a column, and what writes its cell in a row
 OWN_SCALES = "Each bar has its own scale."
 FEW_ERRORS = f"* fewer than {ENOUGH_ERRORS} errors behind the rate (Doddington's rule of {ENOUGH_ERRORS})"
-_OPEN_MEASURES = 6
+LEADING = ("garbe", "max_geomean_ratio(fmr)", "max_geomean_ratio(fnmr)")  # measures that the answer speaks of
+_MOST_LEADING = 4
+_DIFFERS = {"yes": "Differs from fair", "may be chance": "May be chance", "not known": "Not known"}
+_NOT_ADJUSTED = "Of so many measures of a fair system some seem to differ: these p-values are not adjusted."
 _MOST_LETTERS = 20  # with more groups the cells of a matrix have no numbers
 _HIGHEST = 8  # cells of a matrix that are listed with intervals
 _INVISIBLE = 4.5  # divided by a panel's side: normal deviates between a curve and its lines
@@ -302,7 +373,7 @@ _LEAST_RATE, _GREATEST_RATE = 1e-5, 0.6  # ends of the axes of curves
 def chapter_of(evaluation: Evaluated, numbers: str, beside: Beside) -> Chapter:
     """Make a chapter."""
     tests = beside.tests_of(evaluation.groups) if evaluation.groups else []
-    answer = of_groups(evaluation, tests)
+    answer = [*of_groups(evaluation, tests), *of_measures(evaluation)]
     sections = [Section("", [*left_out_of_measures(evaluation), *(said for _, said in answer)])]
     for rates in evaluation.rates:
         sections += _rates_sections(evaluation, rates, beside, tests)
@@ -425,35 +496,59 @@ def _verdict(verdicts: Mapping[str | None, Cell], group: str | None) -> str | Ce
 
 
 def _rates_sections(evaluation: Evaluated, rates: Rates, beside: Beside, tests: Sequence[Any]) -> list[Section]:
-    measures = measures_at(evaluation, rates)
-    open_measures = _measures(evaluation, rates, measures[:_OPEN_MEASURES])
-    tables = [rates_of_groups(evaluation, rates, beside, tests), *open_measures]
-    more, between = _measures(evaluation, rates, measures[_OPEN_MEASURES:]), _between_groups(evaluation, rates)
+    tables = [rates_of_groups(evaluation, rates, beside, tests), *_leading(evaluation, rates)]
+    more, between = _all_measures(evaluation, rates), _between_groups(evaluation, rates)
     sections = [
         Section(f"At {rates.at}" if len(evaluation.rates) > 1 else "", (), (), tables),
-        Section(f"More measures at {rates.at}", (), (), more, is_folded=True),
+        Section(f"All measures at {rates.at}", (), (), more, is_folded=True),
         Section(f"False matches between groups at {rates.at}", (), (), between),
     ]
     return [section for section in sections if section.tables]
 
 
-def _measures(evaluation: Evaluated, rates: Rates, measures: Sequence[Quantity]) -> list[Table]:
+def _leading(evaluation: Evaluated, rates: Rates) -> list[Table]:
+    """Write the measures that the answer speaks of, with adjusted p-values and whether they differ from fair."""
+    judged = {one.measure: one for one in judged_measures(evaluation)}
+
+    def pvalue(one: Quantity) -> str:
+        return p_value(judged[one].pvalue) if one in judged else NONE
+
+    def differs(one: Quantity) -> str:
+        return judged[one].differs if one in judged else NONE
+
+    columns: list[ColumnOf] = [("p, adjusted", pvalue), (Column("Differs from fair?", "text"), differs)]
+    explanation = f"{OWN_SCALES} Chosen in advance; p-values are adjusted for {len(judged)} by Holm's procedure."
+    return _measures(evaluation, rates, leading_measures(evaluation, rates), columns, "Fairness measures", explanation)
+
+
+def _all_measures(evaluation: Evaluated, rates: Rates) -> list[Table]:
+    """Write all measures, where they are more than the answer speaks of, with p-values that are not adjusted."""
+    found = measures_at(evaluation, rates)
+    if len(found) == len(leading_measures(evaluation, rates)):
+        return []
+    columns: list[ColumnOf] = [("p, not adjusted", lambda one: p_value(math.nan if one.pvalue is None else one.pvalue))]
+    explanation = f"{OWN_SCALES} {_NOT_ADJUSTED}"
+    return _measures(evaluation, rates, found, columns, f"All {len(found)} fairness measures", explanation)
+
+
+def _measures(
+    evaluation: Evaluated, rates: Rates, measures: Sequence[Quantity], more: Sequence[ColumnOf], title: str,
+    explanation: str,
+) -> list[Table]:  # fmt: skip
     """Write measures with their distance from the fair value, each on a scale of its own."""
-    rows: list[Row] = []
-    for one in measures:
-        away = distances_from_fair(one)
-        is_known = math.isfinite(one.estimate)
-        differs = NONE
-        if is_known and one.has_interval:
-            # Of fair systems with few errors, a measure whose interval is likely too narrow seems unfair too often.
-            differs = "may be chance" if not away[1] else "not known" if has_flag(one, Flag.NARROW) else "yes"
-        drawing = distance(*away) if is_known else ""
-        fair = f"{measure_of(one.name).fair_value:g}"  # type: ignore[union-attr]
-        rows.append([printed_name(one.name), quantity_cell(one), fair, Cell(drawing=drawing), differs])
-    columns: list[str | Column] = ["Measure", "Value", "Fair value", Column("Distance from fair", "drawing")]
-    columns.append(Column("Differs from fair?", "text"))
-    caption = f"Fairness measures over {len(evaluation.measured_groups)} groups at {rates.at}"
-    return [Table(caption, columns, rows, look="measures", explanation=OWN_SCALES)] if rows else []
+    columns: list[ColumnOf] = [
+        ("Measure", lambda one: printed_name(one.name)),
+        ("Value", quantity_cell),
+        ("Fair value", lambda one: f"{measure_of(one.name).fair_value:g}"),  # type: ignore[union-attr]
+        (Column("Distance from fair", "drawing"), _distance),
+    ]
+    caption = f"{title} over {len(evaluation.measured_groups)} groups at {rates.at}"
+    table = _table(caption, measures, [*columns, *more], look="measures", explanation=explanation)
+    return [table] if measures else []
+
+
+def _distance(one: Quantity) -> Cell:
+    return Cell(drawing=distance(*distances_from_fair(one)) if math.isfinite(one.estimate) else "")
 
 
 def _between_groups(evaluation: Evaluated, rates: Rates) -> list[Table]:
@@ -549,7 +644,7 @@ def printed_tables(evaluation: Evaluated) -> list[Printed]:
     """Return the tables of the terminal below the summary: metrics, measures, and FMRs between groups."""
     tables = _metrics(evaluation)
     for rates in evaluation.rates:
-        tables += _measures(evaluation, rates, measures_at(evaluation, rates))
+        tables += [*_leading(evaluation, rates), *_all_measures(evaluation, rates)]
         tables += _between_groups(evaluation, rates)
     return list(map(printed_of, tables))
 

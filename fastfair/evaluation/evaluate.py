@@ -607,6 +607,9 @@ class _Estimates:
                 n_threads,
             ),
         )
+        if selection.measures and request.method == "auto":
+            pvalues = inversion.pvalues(np.array([quantity.estimate for quantity in quantities]))
+            quantities = tuple(replace(quantity, pvalue=pvalues.get(row)) for row, quantity in enumerate(quantities))
         return IntervalMaker(
             quantities,
             replicates,

@@ -34,8 +34,10 @@ from .quantities import (
     RATES,
     RATIOS,
     WITH_FAILURES,
+    Key,
     Quantity,
     base_metric_of_ratio,
+    errors_behind_ratios,
     n_calls,
     noted,
 )
@@ -411,8 +413,8 @@ class IntervalMaker:
         return [q for q in self.quantities if has_few_false_matches(q)] if self.has_replicates else []
 
     @cached_property
-    def _n_errors(self) -> dict[object, int | None]:
-        return {(q.name, q.group, q.at): q.n_errors for q in self.quantities}
+    def _errors_behind_ratios(self) -> dict[Key, int]:
+        return errors_behind_ratios(self.quantities)
 
     @cached_property
     def _spread(self) -> tuple[Floats, Floats, NDArray[np.bool_], Floats]:
@@ -494,8 +496,8 @@ class IntervalMaker:
         quantity, freedom = self.quantities[k], float(self.sizes.degrees_of_freedom[k])
         base = base_metric_of_ratio(quantity.name)
         if base:
-            n_errors = self._n_errors.get((base, quantity.group, quantity.at))
-            if n_errors is not None and n_errors < ENOUGH_PAIRS:
+            n_errors = self._errors_behind_ratios.get((base, quantity.group, None, quantity.at), ENOUGH_PAIRS)
+            if n_errors < ENOUGH_PAIRS:
                 return *ends, FEW_GROUP_ERRORS
             name, drawn = quantity.name.partition("(")[0], self.replicates[k]
             return *interval_of_ratio(name, quantity.estimate, ends, drawn, freedom, confidence_level), "log"

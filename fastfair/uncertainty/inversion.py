@@ -77,6 +77,15 @@ class Inversion:
     path: Floats
     n_replicates: int
 
+    @property
+    def pvalues(self) -> Floats:
+        """(measures,) two-sided p-values of the fair value; NaN where a group has no errors.
+
+        Twice the share of a fair system's replicates that are at least as unfair as the estimate. That is below 0.05
+        where the 95 % interval leaves the fair value out, unless chance rejects a system that is a little less fair.
+        """
+        return np.clip(2 * self.as_unfair[:, 0], 1 / self.n_replicates, 1)
+
     def intervals(self, confidence_level: float) -> tuple[Floats, Floats]:
         """Return the least and the largest measure among the systems that are not rejected; NaN where none is left."""
         from scipy.special import ndtri
@@ -535,6 +544,16 @@ class MeasureInversion:
         """The systems with numbers of errors drawn anew and their test inversion."""
         systems = self.counted_systems()
         return None if systems is None else (systems, systems.invert())
+
+    def pvalues(self, estimates: Floats) -> dict[int, float]:
+        """Return the p-value of the fair value of each measure, by its position; estimates: of all quantities."""
+        found = dict(zip(self.inverted.keys, self.inverted.pvalues.tolist(), strict=True))
+        unknown = {key for key in self.rows.keys() & found if math.isnan(found[key] - estimates[self.rows[key]])}
+        if unknown and self.by_counts is not None:
+            systems, inverted = self.by_counts
+            drawn = zip(systems.keys, inverted.pvalues.tolist(), strict=True)
+            found |= {key: pvalue for key, pvalue in drawn if key in unknown}
+        return {k: found[key] for key, k in self.rows.items() if key in found}
 
     def intervals(
         self, estimates: Floats, percentiles: Mapping[int, Floats], confidence_level: float

@@ -183,7 +183,9 @@ WORDS: Mapping[Code, Words] = {
         "an end of the threshold's interval lies beyond all scores: more searches are needed"
     ),
     Code.NO_SUCH_ERRORS: _words("no interval: no group has such errors"),
-    Code.FEW_GROUP_ERRORS: _words(f"no interval: the group has fewer than {ENOUGH_PAIRS} such errors"),
+    Code.FEW_GROUP_ERRORS: _words(
+        f"no interval: the group, or all others together, have fewer than {ENOUGH_PAIRS} such errors"
+    ),
     Code.ONE_SUBJECT: _words("no interval: there is one subject, so replicates do not vary"),
     Code.CONSTANT_RATE: _words("no interval: the rate does not vary between units"),
     Code.CONSTANT_REPLICATES: _words("no interval: replicates do not vary"),

@@ -173,6 +173,9 @@ class Quantity(Estimated):
         few false matches to see whether few subjects cause most of them.
     probe_group : str or None
         For "fmr_matrix", the probe's group.
+    pvalue : float or None
+        For a fairness measure, the two-sided p-value of its fair value by test inversion, not adjusted for the number
+        of measures; NaN where it cannot be computed, None for all else and for other methods than "auto".
     """
 
     name: str
@@ -190,6 +193,7 @@ class Quantity(Estimated):
     notes: tuple[Note, ...] = ()
     probe_group: str | None = None
     concentration: float | None = None
+    pvalue: float | None = None
 
     def _as_read(self) -> Quantity:
         """Tell an interval that is withheld, whose ends are NaN, from none; JSON has null for both."""
@@ -220,6 +224,17 @@ def base_metric_of_ratio(name: str) -> str:
     """Return the metric of which a quantity is a group's ratio to the average, or ""; "fmr" for "...ratio(fmr)"."""
     measure, _, metric = name.partition("(")
     return metric.removesuffix(")") if measure in RATIOS else ""
+
+
+def errors_behind_ratios(quantities: Sequence[Quantity]) -> dict[Key, int]:
+    """Return the errors that a group's ratio to the average rests on, by its rate: its own, or all others' if fewer."""
+    errors = {(one.name, one.group, one.at): one.n_errors for one in quantities if one.probe_group is None}
+    found = dict[Key, int]()
+    for (name, group, at), of_group in errors.items():
+        if of_group is not None and group is not None:
+            of_all = errors.get((name, None, at))
+            found[name, group, None, at] = of_group if of_all is None else min(of_group, of_all - of_group)
+    return found
 
 
 def in_words(one: Estimated) -> str:

@@ -114,6 +114,7 @@ def test_frames_and_json_hold_every_quantity(evaluation, tmp_path):
         "n_errors",
         "n_subjects",
         "concentration",
+        "pvalue",
         "low",
         "high",
         "standard_error",

@@ -59,6 +59,8 @@ def test_shares_and_limits_are_those_of_the_oracle(name, evaluation, system, rep
     for power, *found in zip(POWERS, inverted.as_unfair[k], inverted.as_fair[k], strict=True):
         if power != 1:  # where moved replicates are the replicates, but for rounding
             assert found == pytest.approx(slow.shares(ORACLES[name], system, replicates, power, higher), abs=0.003)
+    of_fair = 2 * slow.shares(ORACLES[name], system, replicates, 0, higher)[0]
+    assert evaluation.quantity(name, group).pvalue == pytest.approx(min(1, max(of_fair, 1 / 400)), abs=0.006)
     found = [limits[k] for limits in inverted.intervals(0.9)]
     powers = np.linspace(0, 5, 101).tolist()
     expected = slow.inversion(ORACLES[name], system, replicates, 0.9, powers, higher)

@@ -433,3 +433,23 @@ def test_intervals_are_the_same_however_many_quantities_are_read_at_once(method,
     monkeypatch.setattr(quantities, "_AT_ONCE", 2000)
     found = ff.evaluate(c, at, metrics=["eer"], n_resamples=700, rng=0, n_threads=2)
     assert found.with_intervals(method=method).quantities == wanted.with_intervals(method=method).quantities
+
+
+def test_a_ratio_to_others_without_errors_has_no_interval():
+    """Whoever has all errors would be 3 times the average in every data set."""
+    rng = np.random.default_rng(0)
+    person = np.repeat(np.arange(60), 10)
+    group = np.array(list("abc"))[person // 20]
+    wrong = (group == "a") & (rng.random(600) < 0.2)
+    c = ff.Comparisons(
+        np.concatenate((~wrong, np.zeros(60))), np.repeat([1, 0], [600, 60]), np.concatenate((person, np.arange(60))),
+        np.concatenate((person, np.roll(np.arange(60).reshape(3, 20), 1, axis=1).ravel())),
+        np.concatenate((group, np.repeat(list("abc"), 20))),
+        np.concatenate((group, np.repeat(list("abc"), 20))),
+    )  # fmt: skip
+    found = ff.evaluate(c, ff.at_threshold(0.5), ["group_to_average_ratio"], metrics=[], n_resamples=50, rng=0)
+    for name in "abc":
+        ratio = found.quantity("group_to_average_ratio(fnmr)", name)
+        assert math.isnan(ratio.low)
+        assert "the group, or all others together, have fewer than 5 such errors" in ratio.note
+    assert found.quantity("group_to_average_ratio(fnmr)", "a").estimate == pytest.approx(3)

@@ -1,0 +1,100 @@
+"""Which fairness measures the answer speaks of, and what it calls different from fair."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from helpers.data_sets import columns
+
+import fastfair as ff
+from fastfair.evaluation.chapter import LEADING, judged_measures, leading_measures, measures_at, printed_tables
+from fastfair.measures._registry import measure_of
+from fastfair.uncertainty.quantities import find
+
+pytestmark = pytest.mark.jit
+POINTS = [ff.at_threshold(1.0), ff.at_threshold(0.6)]
+
+
+@pytest.fixture(scope="module")
+def unfair():
+    given = columns(n=20_000)
+    worse = given["scores"] + 0.6 * ((given["reference_group"] == "f") & ~given["mated"])
+    return ff.evaluate(ff.Comparisons(**given | {"scores": worse}), POINTS, n_resamples=400, rng=1)
+
+
+@pytest.fixture(scope="module")
+def few():
+    return ff.evaluate(ff.Comparisons(**columns()), POINTS[0], ["std"], n_resamples=400, rng=1)
+
+
+def least_times_number_left(pvalues: list[float]) -> list[float]:
+    """Adjust by Holm's procedure, step by step."""
+    adjusted, largest = dict[int, float](), 0.0
+    for n_before, k in enumerate(sorted(range(len(pvalues)), key=lambda k: pvalues[k])):
+        largest = max(largest, min(1.0, (len(pvalues) - n_before) * pvalues[k]))
+        adjusted[k] = largest
+    return [adjusted[k] for k in range(len(pvalues))]
+
+
+def test_the_usual_measures_are_judged_by_pvalues_adjusted_over_all_points(unfair):
+    judged = judged_measures(unfair)
+    assert [(one.measure.name, one.measure.at) for one in judged] == [(name, at) for at in POINTS for name in LEADING]
+    assert [one.pvalue for one in judged] == pytest.approx(least_times_number_left([q.measure.pvalue for q in judged]))
+    for one in judged:
+        assert one.differs == ("yes" if one.pvalue <= 0.05 else "may be chance")
+    assert find([one.measure for one in judged if one.differs == "yes"], LEADING[1], None, POINTS[0]).low > 1
+    assert {one.differs for one in judged} == {"yes", "may be chance"}
+
+
+def test_sentences_and_tables_speak_of_these_and_count_all(unfair):
+    (said,) = (line for line in unfair.summary().splitlines() if line.startswith("Measures: "))
+    n_all = len({one for rates in unfair.rates for one in measures_at(unfair, rates)})
+    assert "Differs from fair: GARBE at threshold=1" in said
+    assert f"Measures looked at: {n_all}; chosen in advance, with p-values adjusted for them: 6." in said
+    by_heading = dict[str, list]()
+    for _, headings, rows in printed_tables(unfair):
+        by_heading.setdefault(headings[-1], []).append((headings, rows))
+    assert [len(rows) for _, rows in by_heading["Differs from fair?"]] == [3, 3]
+    assert [len(rows) for _, rows in by_heading["p, not adjusted"]] == [len(measures_at(unfair, unfair.rates[0]))] * 2
+    assert all(headings[-2] == "p, adjusted" for headings, _ in by_heading["Differs from fair?"])
+
+
+def test_measures_asked_for_are_those_of_the_answer_where_they_are_few(few):
+    assert [one.measure.name for one in judged_measures(few)] == ["std(fmr)", "std(fnmr)", "std(tmr)", "std(eer)"]
+    assert "p, not adjusted" not in {headings[-1] for _, headings, _ in printed_tables(few)}
+    more = ff.evaluate(few.comparisons, POINTS[0], ["std", "nrb"], n_resamples=10, rng=1)
+    assert [one.name for one in leading_measures(more, more.rates[0])] == [
+        one.measure.name for one in judged_measures(few)
+    ]
+
+
+def test_what_is_read_back_is_judged_alike(unfair, tmp_path):
+    unfair.report(tmp_path / "page.html")
+    page = (tmp_path / "page.html").read_text()
+    assert "All measures at threshold=1" in page
+    assert "More measures" not in page
+    (again,) = ff.read_results(tmp_path / "page.html")
+    assert judged_measures(again) == judged_measures(unfair)
+
+
+def test_without_inversion_nothing_is_called_different(unfair):
+    found = ff.evaluate(
+        unfair.comparisons, POINTS[0], n_resamples=50, rng=1, settings=ff.EvaluationSettings(method="percentile")
+    )
+    assert {one.pvalue for one in found.quantities} == {None}
+    assert {one.differs for one in judged_measures(found)} <= {"may be chance", "not known"}
+    without = ff.evaluate(unfair.comparisons, POINTS[0], n_resamples=0)
+    assert judged_measures(without) == []
+    assert "Measures:" not in without.summary()
+
+
+def test_pvalues_say_what_intervals_of_every_level_say(unfair):
+    for level in (0.5, 0.8, 0.95, 0.99):
+        for one in unfair.with_intervals(level).quantities:
+            if one.pvalue is None or math.isnan(one.pvalue) or one.low is None or math.isnan(one.low):
+                continue
+            fair = measure_of(one.name).fair_value
+            is_outside = not one.low <= fair <= one.high
+            if abs(one.pvalue - (1 - level)) > 0.02:
+                assert is_outside == (one.pvalue < 1 - level), (one, level)
