@@ -23,8 +23,9 @@ at any threshold, and then has the limits of the rates at its own.
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from typing import NamedTuple
@@ -45,7 +46,7 @@ from fastfair.resampling.engine import Resampler
 from fastfair.resampling.error_lists import ErrorLists
 
 from .notes import CONCENTRATED, Code, Note
-from .quantities import FITTED, RATES, Entry, Quantity, base_metric_of_ratio, noted
+from .quantities import FITTED, RATES, Entry, base_metric_of_ratio
 from .rate_limits import HeldRate, RateEvidence, raised_rate
 
 Floats = NDArray[np.float64]
@@ -55,7 +56,6 @@ _MOST_STEPS = 30  # errors by which thresholds for an EER's limits differ from i
 _LOOKED_AT = 300  # errors; of more, it is not computed how many independent ones they are
 _LARGE = 0.3  # share of a rate's variance that comes from its threshold
 _FREEDOM = 30.0  # degrees of freedom of the FMR, from which on no few subjects cause most false matches
-_FEW = 0.5  # standard errors, in units of a rate or its complement, from which on replicates' quantiles are held, too
 
 
 def widened_for_few_errors(
@@ -79,6 +79,14 @@ class Limits(NamedTuple):
     missing: Note | None = None
 
 
+_Asked = tuple[int, bool, int]  # the row of an entry, whether its FNMR or its FMR is asked for, and the threshold's key
+_Search = Generator[list[_Asked], Floats, Limits | None]
+
+
+def _both_rates(row: int, key: int) -> list[_Asked]:
+    return [(row, True, key), (row, False, key)]
+
+
 class FewHeldErrors:
     """The limits of an evaluation's quantities at thresholds that few errors hold.
 
@@ -94,6 +102,8 @@ class FewHeldErrors:
         self._entries, self._resampler = entries, resampler
         self._freedom = degrees_of_freedom(entries, resampler, of_held=False)
         self._errors: dict[tuple[bool, int, int], tuple[float, float, float]] = {}
+        self._known: dict[_Asked, tuple[float, float, float, float, float]] = {}
+        self._ends: dict[tuple[int, float], tuple[int | None, int | None]] = {}
         points = {k: at.rate for k, at in enumerate(resampler.points) if at.rate}
         freedom = degrees_of_freedom([Entry(rate, None, k, None) for k, rate in points.items()], resampler)
         held = {k: self._held_rate(k, of_rate) for k, of_rate in zip(points, freedom.tolist(), strict=True)}
@@ -103,24 +113,44 @@ class FewHeldErrors:
         """Return whether the limits at an operating point allow for its few errors."""
         return point in self._held
 
-    def limits(self, row: int, confidence_level: float) -> Limits | None:
-        """Return the limits of an entry at a level; None where replicates tell them, and for row -1."""
-        if row < 0 or not math.isfinite(self._entries[row].value):
+    def limits(self, rows: Sequence[int], confidence_level: float) -> list[Limits | None]:
+        """Return the limits of entries at a level; None where replicates tell them, and for row -1.
+
+        Those of all entries that are asked for in one step are computed at once; those of an EER lead to further ones.
+        """
+        half = (1 + confidence_level) / 2
+        found: list[Limits | None] = [None] * len(rows)
+        searches = {place: self._search(row, half) for place, row in enumerate(rows) if row >= 0}
+        ends: dict[int, Floats] = {}
+        while searches:
+            asked: dict[int, list[_Asked]] = {}
+            for place, search in searches.items():
+                try:
+                    asked[place] = search.send(ends[place]) if ends else next(search)
+                except StopIteration as end:
+                    found[place] = end.value
+            searches = {place: searches[place] for place in asked}
+            limits = self._limits_at(list(itertools.chain(*asked.values())), half)
+            after = np.cumsum([len(one) for one in asked.values()])
+            ends = dict(zip(asked, np.split(limits, after[:-1], axis=1), strict=True)) if asked else {}
+        return found
+
+    def _search(self, row: int, half: float) -> _Search:
+        """Look for the limits of an entry: yield the rates and thresholds whose limits, (2, asked), they rest on."""
+        entry, resampler = self._entries[row], self._resampler
+        if not math.isfinite(entry.value):
             return None
-        entry, half = self._entries[row], (1 + confidence_level) / 2
         if entry.name in RATES and entry.point is not None:
-            at = self._resampler.points[entry.point]
+            at = resampler.points[entry.point]
             if entry.point in self._held:
                 is_held = entry.cell is None and entry.name == at.rate
-                return None if is_held else self._at_held_threshold(row, self._held[entry.point], half)
+                return None if is_held else (yield from self._at_held_threshold(row, entry.point, half))
             if entry.cell is None and at.rule.eers == "all":
-                return self._between_rates(row, int(self._resampler.thresholds[entry.point]), half)
+                return (yield from self._between_rates(row, int(resampler.thresholds[entry.point])))
         elif entry.name in ("eer", "min_dcf"):
-            if not 0 < entry.value < 1:
-                return None
-            k = self._resampler.position(self._entries[row].cell)
-            keys = self._resampler.eer_keys if entry.name == "eer" else self._resampler.cost_keys
-            return self._between_rates(row, int(keys[k]), half)
+            if 0 < entry.value < 1:
+                keys = resampler.eer_keys if entry.name == "eer" else resampler.cost_keys
+                return (yield from self._between_rates(row, int(keys[resampler.position(entry.cell)])))
         elif entry.point in self._held:  # a threshold or a measure
             missing = self._missing(self._held[entry.point], (1 - half) / 2)
             return None if missing is None else Limits(math.nan, math.nan, missing)
@@ -175,67 +205,80 @@ class FewHeldErrors:
             self._errors[mated, k, errors] = error, freedom, attempts
         return self._errors[mated, k, errors]
 
-    def _at_held_threshold(self, row: int, held: HeldRate, half: float) -> Limits:
-        """Return the limits of a rate where another one is held."""
-        few, many = held.errors((1 - half) / 2)
-        mated = held.name == "fnmr"
-        lists = self._resampler.lists(mated)
-        keys = lists.keys_of(0)
-        if many < held.n and many >= keys.size:
-            keys = self._resampler.complete(mated).keys_of(0)
-        if many < held.n and many >= keys.size:
-            self._require_more()
-            many = held.n
-        near = None if few == 0 else int(keys[few - 1])  # on the side of few errors of the kind held
-        far = None if many >= held.n else int(keys[many])
-        if not mated:  # keys are inverted; thresholds lie above the scores
-            near, far = (None if key is None else ~key + 1 for key in (near, far))
-        is_fnmr = self._entries[row].name == "fnmr"
-        harm, other = (far, near) if is_fnmr == mated else (near, far)  # few false non-matches: a lax threshold
-        low = 0.0 if other is None else self._rate_limits(row, is_fnmr, other, half)[0]
+    def _ends_of_threshold(self, point: int, half: float) -> tuple[int | None, int | None]:
+        """Return keys between which the population's threshold lies; None beyond all scores.
+
+        The first is on the side of few errors of the kind that is held.
+        """
+        if (point, half) not in self._ends:
+            held = self._held[point]
+            few, many = held.errors((1 - half) / 2)
+            mated = held.name == "fnmr"
+            keys = self._resampler.lists(mated).keys_of(0)
+            if keys.size <= many < held.n:
+                keys = self._resampler.complete(mated).keys_of(0)
+            if keys.size <= many < held.n:
+                self._require_more()
+                many = held.n
+            near, far = None if few == 0 else int(keys[few - 1]), None if many >= held.n else int(keys[many])
+            if not mated:  # keys are inverted; thresholds lie above the scores
+                near, far = (None if key is None else ~key + 1 for key in (near, far))
+            self._ends[point, half] = near, far
+        return self._ends[point, half]
+
+    def _at_held_threshold(self, row: int, point: int, half: float) -> _Search:
+        """Look for the limits of a rate where another one is held."""
+        held, is_fnmr = self._held[point], self._entries[row].name == "fnmr"
+        near, far = self._ends_of_threshold(point, half)
+        harm, other = (near, far) if is_fnmr != (held.name == "fnmr") else (far, near)  # the first has more errors
+        ends = yield [(row, is_fnmr, key) for key in (other, harm) if key is not None]
+        low = 0.0 if other is None else float(ends[0, 0])
         if harm is None:
             return Limits(low, 1.0, self._missing(held, (1 - half) / 2))
-        return Limits(low, self._rate_limits(row, is_fnmr, harm, half)[1])
+        return Limits(low, float(ends[1, -1]))
 
-    def _between_rates(self, row: int, key: int, half: float) -> Limits | None:
-        """Return the limits of an EER or minDCF with few errors of a kind at its threshold."""
-        k = self._resampler.position(self._entries[row].cell)
-        few = [mated for mated in (True, False) if self._has_few(mated, k, self._entries[row].cell, key)]
+    def _between_rates(self, row: int, key: int) -> _Search:
+        """Look for the limits of an EER or minDCF with few errors of a kind at its threshold."""
+        cell = self._entries[row].cell
+        k = self._resampler.position(cell)
+        few = [mated for mated in (True, False) if self._has_few(mated, k, key)]
         if not few:
             return None
-
-        def both(key: int, end: int) -> list[float]:
-            return [self._rate_limits(row, mated, key, half)[end] for mated in (True, False)]
-
         if self._entries[row].name == "min_dcf":
-            return Limits(math.nan, float(mean_cost(self._resampler.metrics.costs, *both(key, 1))))
-        low = self._best_of_thresholds(few[0], k, key, lambda key: min(both(key, 0)), upper=False)
-        high = -self._best_of_thresholds(few[0], k, key, lambda key: -max(both(key, 1)), upper=True)
-        return Limits(low, high)
+            ends = yield _both_rates(row, key)
+            return Limits(math.nan, float(mean_cost(self._resampler.metrics.costs, *ends[1].tolist())))
+        low = yield from self._best_of_thresholds(row, few[0], key, upper=False)
+        high = yield from self._best_of_thresholds(row, few[0], key, upper=True)
+        return Limits(low, -high)
 
     def _best_of_thresholds(
-        self, mated: bool, k: int, key: int, value: Callable[[int], float], *, upper: bool
-    ) -> float:
-        """Return the greatest value at thresholds with one error more, or less, after the other from a key on.
+        self, row: int, mated: bool, key: int, *, upper: bool
+    ) -> Generator[list[_Asked], Floats, float]:
+        """Return the greatest lower limit of both rates, or minus the lowest upper one, at thresholds near a key.
 
-        Where errors of the kind are as many, an upper limit is sought where the others are fewest, and a lower one
-        where they are most.
+        They are those with one error of a kind more, or less, after the other. Where errors of the kind are as many, an
+        upper limit is sought where the others are fewest, and a lower one where they are most.
         """
-        lists = self._resampler.lists(mated)
-        keys, errors, best = lists.keys_of(k), self._count(lists, k, key), value(key)
+
+        def value(ends: Floats) -> float:
+            return -float(ends[1].max()) if upper else float(ends[0].min())
+
+        k, lists = self._resampler.position(self._entries[row].cell), self._resampler.lists(mated)
+        keys, errors = lists.keys_of(k), self._count(lists, k, key)
+        best = value((yield _both_rates(row, key)))
         for step in (-1, 1):
             for n in range(errors, max(errors + step * _MOST_STEPS, -1), step):
                 place = n if upper else n - 1
                 if not 0 <= place < keys.size:
                     continue
                 other = int(keys[place]) + (not upper)  # keys of non-mated comparisons are inverted
-                found = value(other if mated else -other)
+                found = value((yield _both_rates(row, other if mated else -other)))
                 if found < best:
                     break
                 best = found
         return best
 
-    def _has_few(self, mated: bool, k: int, cell: Cell, key: int) -> bool:
+    def _has_few(self, mated: bool, k: int, key: int) -> bool:
         lists = self._resampler.lists(mated)
         errors, n = self._count(lists, k, key), int(lists.sizes[k])
         if not n or errors > _LOOKED_AT:
@@ -245,28 +288,34 @@ class FewHeldErrors:
         error = self._error(mated, lists, k, errors)[0]
         return error > 0 and (errors / n / error) ** 2 < FEWEST_ERRORS
 
-    def _rate_limits(self, row: int, mated: bool, key: int, level: float) -> tuple[float, float]:
-        """Return the limits of a rate of an entry's comparisons at a given threshold, as evaluations have them."""
-        cell = self._entries[row].cell
-        k = self._resampler.position(cell)
-        lists = self._resampler.lists(mated)
-        limit = np.array([key if mated else -key])
+    def _limits_at(self, asked: Sequence[_Asked], level: float) -> Floats:
+        """Compute the limits of rates at given thresholds, as evaluations have them: (2, asked)."""
+        low, high = RateEvidence(*np.array([self._evidence(*one) for one in asked]).reshape(-1, 5).T).interval(level)
+        return np.array([np.nan_to_num(low, nan=0.0), np.nan_to_num(high, nan=1.0)])
+
+    def _evidence(self, row: int, mated: bool, key: int) -> tuple[float, float, float, float, float]:
+        """Return the evidence of a rate of an entry's comparisons at a threshold; NaN where it is not kept."""
+        if (row, mated, key) not in self._known:
+            self._known[row, mated, key] = self._evidence_at(row, mated, key)
+        return self._known[row, mated, key]
+
+    def _evidence_at(self, row: int, mated: bool, key: int) -> tuple[float, float, float, float, float]:
+        cell, lists = self._entries[row].cell, self._resampler.lists(mated)
+        k, limit = self._resampler.position(cell), np.array([key if mated else -key])
         if not lists.reach(limit):
             lists = self._resampler.complete(mated)
         if not lists.reach(limit):
             self._require_more()
-            return 0.0, 1.0
+            return (math.nan,) * 5
         errors, n = self._count(lists, k, key), int(lists.sizes[k])
-        rate, effective, known = errors / n, math.nan, (0.0, math.inf, math.nan)
+        rate, effective = errors / n, math.nan
         if errors < ENOUGH_PAIRS or errors == n:
             effective = self._resampler.effective_sample_size(mated, cell, errors == n)
-        if 0 < errors < n:
-            known = self._error(mated, lists, k, errors)
-        error, freedom, attempts = known
+        if errors in (0, n):
+            return rate, 0.0, 1.0, effective, math.nan
+        error, freedom, attempts = self._error(mated, lists, k, errors)
         freedom = max(1.0, min(float(self._freedom[row]), freedom))
-        evidence = RateEvidence(rate, error, freedom, effective, raised_rate(rate, n, attempts))
-        low, high = evidence.interval(level)
-        return float(low), float(high)
+        return rate, error, freedom, effective, float(raised_rate(rate, n, attempts))
 
     def _require_more(self) -> None:
         """Raise an error where a scan could keep more comparisons than it has."""
@@ -310,39 +359,6 @@ def hangs_on_threshold(rates: Floats, thresholds: Floats) -> NDArray[np.bool_]:
     """
     finite = np.where(np.isfinite(thresholds), thresholds, np.nan)
     return np.asarray(intervals.correlations_of(np.array([finite, rates])) ** 2 > _LARGE)
-
-
-def widened_to_quantiles(quantity: Quantity, replicates: Floats, confidence_level: float) -> Quantity:
-    """Widen the interval of a rate, where few errors are left, to hold the quantiles of its replicates.
-
-    The rate may then hang on the threshold, which replicates find anew, more than on chance. The note of a rate of 0 or
-    1 says so.
-
-    Parameters
-    ----------
-    quantity : Quantity
-        A rate with its interval.
-    replicates : (r,) ndarray
-        The rate in every replicate.
-    confidence_level : float
-        That of the interval.
-
-    Returns
-    -------
-    Quantity
-    """
-    if quantity.low is None or quantity.high is None or math.isnan(quantity.low):
-        return quantity
-    rarer = min(quantity.estimate, 1 - quantity.estimate)
-    if quantity.standard_error is None or not quantity.standard_error > _FEW * rarer:
-        return quantity
-    low, high = intervals.confidence_interval(replicates, quantity.estimate, confidence_level)
-    wider = replace(
-        quantity, low=min(quantity.low, max(0.0, float(low))), high=max(quantity.high, min(1.0, float(high)))
-    )
-    if 0 < quantity.estimate < 1 or (wider.low, wider.high) == (quantity.low, quantity.high):
-        return wider
-    return noted(wider, Note(Code.WIDENED))
 
 
 _SIDES = {name: METRICS[name].sides for name in (*RATES, "eer", "act_dcf", *FITTED)}

@@ -20,11 +20,12 @@ maximized over a confidence set for the nuisance parameter", Journal of the Amer
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -86,8 +87,11 @@ class Inversion:
         """
         return np.clip(2 * self.as_unfair[:, 0], 1 / self.n_replicates, 1)
 
-    def intervals(self, confidence_level: float) -> tuple[Floats, Floats]:
-        """Return the least and the largest measure among the systems that are not rejected; NaN where none is left."""
+    def intervals(self, confidence_level: float, asked: NDArray[np.bool_] | None = None) -> tuple[Floats, Floats]:
+        """Return the least and the largest measure among the systems that are not rejected; NaN where none is left.
+
+        asked: (measures,) of which; by default of all.
+        """
         from scipy.special import ndtri
 
         tail = (1 - confidence_level) / 2
@@ -96,6 +100,7 @@ class Inversion:
         as_unfair, as_fair = (ndtri(np.clip(share, least, 1 - least)) for share in (self.as_unfair, self.as_fair))
         low, high = np.full((2, len(self.keys)), np.nan)
         known = ~(np.isnan(as_unfair).any(axis=1) | np.isnan(self.path).any(axis=1))
+        known &= True if asked is None else asked
         for k in np.flatnonzero(known):
             path = self.path[k]
             inside = path[:0]
@@ -512,6 +517,15 @@ def _false_nonmatches(model: CountModel, rates: Floats) -> tuple[Floats, Floats,
     return n, inside * size, (1 - inside) * size
 
 
+class Inverted(NamedTuple):
+    """The interval of a measure, its position among quantities, and what it is made by."""
+
+    row: int
+    low: float
+    high: float
+    made_by: str
+
+
 class MeasureInversion:
     """The test inversion of the fairness measures among some quantities, computed when first asked for.
 
@@ -556,33 +570,36 @@ class MeasureInversion:
         return {k: found[key] for key, k in self.rows.items() if key in found}
 
     def intervals(
-        self, estimates: Floats, percentiles: Mapping[int, Floats], confidence_level: float
-    ) -> Iterator[tuple[int, float, float, str]]:
-        """Yield the position of each measure among some rows, its interval, and what that is made by.
+        self, estimates: Floats, asked: NDArray[np.bool_], quantiles: tuple[Floats, Floats], confidence_level: float
+    ) -> Iterator[Inverted]:
+        """Yield the interval of each measure among the quantities asked for.
 
-        estimates: of all quantities; percentiles: of the rows asked for, quantiles of replicates that are rid of their
-        shift, which intervals reach on the unfair side. Left out are measures of systems in which a group has no
-        errors, where numbers of errors cannot be drawn.
+        estimates, quantiles: (quantities,) of all, the latter of replicates that are rid of their shift, which
+        intervals reach on the unfair side. Left out are measures of systems in which a group has no errors, where
+        numbers of errors cannot be drawn.
         """
         without_errors = set()
-        for key, low, high in zip(self.inverted.keys, *self.inverted.intervals(confidence_level), strict=True):
-            k = self.rows.get(key, -1)  # -1 for what is inverted with others, as the measure of another rate
-            if k not in percentiles:
-                continue
+        # Some are inverted with others, as the measure of another rate.
+        places = [self.rows.get(key, -1) for key in self.inverted.keys]
+        wanted = np.array([k >= 0 and asked[k] for k in places], np.bool_)
+        if not wanted.any():
+            return
+        found = zip(self.inverted.keys, places, *self.inverted.intervals(confidence_level, wanted), strict=True)
+        for key, k, low, high in itertools.compress(found, wanted):
             if math.isnan(low):
                 without_errors.add(key)
             elif is_fairer_above(key[0]):
-                yield k, min(low, estimates[k], percentiles[k][0]), max(high, estimates[k]), INVERSION
+                yield Inverted(k, min(low, estimates[k], quantiles[0][k]), max(high, estimates[k]), INVERSION)
             else:
-                yield k, min(low, estimates[k]), max(high, estimates[k], percentiles[k][1]), INVERSION
-        if not any(np.isfinite(estimates[self.rows[key]]) for key in without_errors) or self.by_counts is None:
+                yield Inverted(k, min(low, estimates[k]), max(high, estimates[k], quantiles[1][k]), INVERSION)
+        if not without_errors or self.by_counts is None:
             return
         systems, inverted = self.by_counts
         for key, low, high in zip(systems.keys, *inverted.intervals(confidence_level), strict=True):
             if key in without_errors:
                 k, few = self.rows[key], systems.rests_on_few_errors(key)
                 made_by = NO_SUCH_ERRORS if math.isnan(low) else FEW_DRAWN if few else INVERSION
-                yield k, np.minimum(low, estimates[k]), np.maximum(high, estimates[k]), made_by
+                yield Inverted(k, np.minimum(low, estimates[k]), np.maximum(high, estimates[k]), made_by)
 
 
 @dataclass(frozen=True, eq=False)

@@ -262,7 +262,7 @@ def test_limits_where_few_false_matches_hold_the_threshold_are_those_of_all_pair
             places = [
                 p for p, e in zip(sizes.places, curves.entries, strict=True) if (e.name, e.cell) == ("fnmr", cell)
             ]
-            return [sizes.few_held.limits(place, 0.95) for place in places]
+            return sizes.few_held.limits(places, 0.95)
 
         few_held.append(over_levels(data, levels, settings, limits, with_groups=True))
     assert few_held[0] == few_held[1]

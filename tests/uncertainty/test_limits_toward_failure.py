@@ -46,7 +46,7 @@ def test_fnmrs_at_fmrs_of_few_errors_have_the_limits_at_the_scores_that_chance_a
     c = drawn(seed, digits=2)
     found = evaluated(c, ff.at_fmr(rate))
     few_held, row = found.uncertainty.sizes.few_held, found.quantities.index(found.quantity("fnmr"))
-    limits = few_held.limits(row, level)
+    (limits,) = few_held.limits([row], level)
     if limits is None:
         assert not few_held._held
         return
@@ -139,12 +139,12 @@ def test_limits_of_an_eer_of_few_errors_are_the_best_over_all_thresholds(seed, n
     found = evaluated(c, ff.at_fmr(0.3), metrics=["eer"], n_resamples=64, rng=0)
     row = found.quantities.index(found.quantity("eer"))
     few_held = found.uncertainty.sizes.few_held
-    limits = few_held.limits(row, 0.9)
+    (limits,) = few_held.limits([row], 0.9)
     if limits is None:
         return
     thresholds = np.unique(scores)
     keys = [int(c.to_key(t)) for t in np.append(thresholds, np.nextafter(thresholds, np.inf))]
-    both = np.array([[few_held._rate_limits(row, kind, key, 0.95) for kind in (True, False)] for key in keys])
+    both = few_held._limits_at([(row, kind, key) for key in keys for kind in (True, False)], 0.95).T.reshape(-1, 2, 2)
     assert limits.high == pytest.approx(both[:, :, 1].max(axis=1).min(), rel=1e-9)
     assert limits.low == pytest.approx(both[:, :, 0].min(axis=1).max(), rel=1e-9)
     assert found.interval("eer")[1] >= found.quantity("eer").estimate
