@@ -345,30 +345,6 @@ def logit_interval(
     return logit_ends(center, spread, freedom, (1 - level(confidence_level)) / 2)
 
 
-def logit_pvalues(
-    estimate: float, standard_error: float, degrees_of_freedom: float, claimed: float
-) -> tuple[float, float]:
-    """Compute p-values of a rate in (0, 1) being above, and being at most, what is claimed of it.
-
-    Parameters
-    ----------
-    estimate, standard_error, degrees_of_freedom : float
-        As in `logit_interval`.
-    claimed : float
-        The rate claimed.
-
-    Returns
-    -------
-    above, at_most : float
-        The first is at most 1 minus a level, above 0.5, exactly where the one-sided upper limit of that level by
-        `logit_interval` is at most what is claimed; the second where the lower limit is at least that.
-    """
-    above, at_most = (
-        float(student_line(sign, estimate, standard_error, degrees_of_freedom).pvalue(claimed)) for sign in (1, -1)
-    )
-    return above, at_most
-
-
 def exact_lower_limit(errors: float, comparisons: float, confidence_level: float) -> float:
     """Compute the lower limit of Clopper and Pearson's two-sided interval; numbers may be effective ones, and broken.
 

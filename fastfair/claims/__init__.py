@@ -1,6 +1,5 @@
 """`claim` and `check`: do the data show that error rates, costs and fairness measures are as they should be?"""
 
-from .evidence import Evidence
 from .gate import Check, CheckedQuantity, check, check_evaluation, judged_check
 from .requirements import Requirement, number_of, read_requirement, read_statement, requirements_of
 from .statement import Claim, ClaimedRate, claim, independent_limit
@@ -17,7 +16,6 @@ __all__ = [
     "Claim",
     "ClaimedRate",
     "Estimates",
-    "Evidence",
     "Requirement",
     "check",
     "check_evaluation",

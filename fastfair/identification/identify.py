@@ -30,7 +30,7 @@ from fastfair._lib import validation
 from fastfair._lib.arguments import Natural, checked
 from fastfair._lib.plots import Bar, draw_lines, draw_rows, rate_ticks
 from fastfair._lib.text import per_cent, rate_with_interval, typed
-from fastfair.claims import Check, Estimates, Evidence, Requirement, judged_check, requirements_of
+from fastfair.claims import Check, Estimates, Requirement, judged_check, requirements_of
 from fastfair.data.exclusions import exclusions_of
 from fastfair.data.score_keys import typed_threshold
 from fastfair.error_rates.operating_points import FEWEST_ERRORS, OperatingPoint, allowed_errors
@@ -41,7 +41,7 @@ from fastfair.measures._registry import METRICS, Estimand, measure_of
 from fastfair.resampling.dependence import ENOUGH_PAIRS, effective_size
 from fastfair.results.result import Result
 from fastfair.results.written import UNWRITTEN
-from fastfair.uncertainty.few_errors import law_of_held_rate, widened_for_few_errors
+from fastfair.uncertainty.few_errors import law_of_held_rate
 from fastfair.uncertainty.notes import Code, Note, has_code, joined
 from fastfair.uncertainty.quantities import (
     Estimate,
@@ -49,7 +49,7 @@ from fastfair.uncertainty.quantities import (
     find,
     warn_of_narrow,
 )
-from fastfair.uncertainty.rate_limits import raised_rate
+from fastfair.uncertainty.rate_limits import RateEvidence, raised_rate
 
 from .searches import Searches, rounded_threshold
 
@@ -763,24 +763,20 @@ class _Estimator:
             reach = float(stdtrit(freedom, 1 - tail)) * min(error / rate, 1.0)
             high = rate * math.exp(min(reach, math.log(what.highest / rate)))
             return rate * math.exp(-reach), max(high, min(of_none, what.highest))
-        known = self.evidence(errors, found, name, group)
-        if rate in (0, 1):
-            upper = intervals.upper_limit_without_errors(known.independent, level)
-            return (0.0, upper) if rate == 0 else (1 - upper, 1.0)
-        low, high = (float(end) for end in intervals.logit_ends(rate, error, freedom, tail))
-        return widened_for_few_errors((low, high), rate, (error, freedom, known.independent, known.raised), level)
+        low, high = self.evidence(errors, found, name, group).interval(level)
+        return float(low), float(high)
 
-    def evidence(self, errors: Errors, found: Influence, name: str, group: int | None) -> Evidence:
+    def evidence(self, errors: Errors, found: Influence, name: str, group: int | None) -> RateEvidence:
         """Return what the limits of a rate at a given threshold are computed from."""
         n, (m, e) = errors.value.size, errors.attempts
         rate, freedom = found.rate, found.freedom if name != "fnir" else float(m.size - 1)
         if rate in (0, 1):
-            return Evidence(rate, math.nan, freedom, max(1.0, self.effective(errors, name, group)))
+            return RateEvidence(rate, math.nan, freedom, max(1.0, self.effective(errors, name, group)))
         effective = self.effective(errors, name, group) if rate * n < ENOUGH_PAIRS else math.nan
         raised = float(raised_rate(rate, n, max(float(m @ m) / n, float(e @ m) / float(e.sum()))))
-        return Evidence(rate, math.sqrt(found.variance), freedom, effective, 1.0, raised)
+        return RateEvidence(rate, math.sqrt(found.variance), freedom, effective, raised)
 
-    def evidence_of(self, row: IdentifiedRate) -> Evidence:
+    def evidence_of(self, row: IdentifiedRate) -> RateEvidence:
         """Return what the limits of a row are computed from."""
         group = None if row.group is None else self.searches.groups.index(row.group)
         rank = int(row.at.value) if row.at.kind == "rank" else self.rank

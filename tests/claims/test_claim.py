@@ -15,8 +15,7 @@ from hypothesis import strategies as st
 from scipy.stats import binomtest
 
 import fastfair as ff
-from fastfair.claims import Evidence, independent_limit
-from fastfair.intervals import logit_interval, upper_limit_without_errors
+from fastfair.claims import independent_limit
 
 AT = ff.at_threshold(0.5)
 
@@ -30,51 +29,12 @@ def comparisons(errors: int, n: int, groups: tuple[str, ...] = ()) -> ff.Compari
     return ff.Comparisons(np.append(scores, np.full(mates.size, 0.9)), first == second, first, second, labels, labels)
 
 
-@given(
-    estimate=st.floats(1e-6, 0.9),
-    relative=st.floats(0.01, 2),
-    freedom=st.floats(1, 500),
-    claimed=st.floats(1e-6, 0.95),
-    level=st.floats(0.6, 0.999),
-)
-def test_the_p_value_is_small_exactly_where_the_limit_is_below_the_claim(estimate, relative, freedom, claimed, level):
-    evidence = Evidence(estimate, relative * estimate, freedom, math.nan)
-    low, high = (float(end) for end in logit_interval(estimate, relative * estimate, freedom, 2 * level - 1))
-    for end, pvalue in ((high, evidence.pvalue(claimed)), (-low, evidence.pvalue_above(claimed))):
-        aim = claimed if end > 0 else -claimed
-        if abs(end - aim) > 1e-9 * abs(aim):
-            assert (pvalue <= 1 - level) == (end < aim)
-
-
-@given(n=st.floats(1, 1e6), claimed=st.floats(1e-7, 0.99), level=st.floats(0.6, 0.999))
-def test_without_errors_the_p_value_is_that_of_the_exact_limit(n, claimed, level):
-    limit = upper_limit_without_errors(n, 2 * level - 1)
-    if abs(limit - claimed) > 1e-9:
-        assert (Evidence(0.0, 0.0, 5, n).pvalue(claimed) <= 1 - level) == (limit < claimed)
-
-
 @given(errors=st.integers(0, 40), more=st.integers(0, 1000), level=st.floats(0.6, 0.99))
 def test_the_limit_of_independent_comparisons_is_scipys(errors, more, level):
     n = errors + more
     if n:
         expected = binomtest(errors, n, alternative="less").proportion_ci(level, "exact").high
         assert independent_limit(errors, n, level) == pytest.approx(expected, rel=1e-9)
-
-
-@given(estimate=st.floats(1e-4, 0.2), relative=st.floats(0.05, 1), freedom=st.floats(3, 300), gap=st.floats(1.05, 5))
-def test_so_many_subjects_as_are_named_would_just_do(estimate, relative, freedom, gap):
-    claimed = min(gap * estimate, 0.9)
-    evidence = Evidence(estimate, relative * estimate, freedom, math.nan, 3.0)
-    times = evidence.times_needed(claimed, 0.95)
-    assert times >= 1
-    assert evidence.times(times).pvalue(claimed) <= 0.05
-    if times > 1:
-        assert evidence.times(times / 1.001).pvalue(claimed) > 0.05
-
-
-def test_a_rate_above_the_claim_is_never_supported_by_more_of_the_same():
-    assert Evidence(0.2, 0.05, 50, math.nan).times_needed(0.1, 0.95) == math.inf
-    assert Evidence(0.0, 0.0, 50, 10.0).times_needed(0.01, 0.95) == pytest.approx(math.log(0.05) / math.log(0.99) / 10)
 
 
 def test_without_errors_the_rule_of_3_is_close_to_the_limit():
