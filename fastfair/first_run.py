@@ -14,11 +14,14 @@ from pathlib import Path
 from typing import Any
 
 from fastfair._lib.arguments import Natural, checked
-from fastfair._lib.threads import FIND_THIS_LIBRARY, count_threads
+from fastfair._lib.threads import count_threads
 from fastfair._lib.workers import Report, reporting
 from fastfair.errors import FastfairError, OutputError
 from fastfair.resampling.units import Unit
 
+_HERE = str(Path(__file__).parents[1])
+# Begins the code of another process, which may find another fastfair, or none, where this one is that of a clone.
+FIND_THIS_LIBRARY = f"import sys; {_HERE!r} in sys.path or sys.path.insert(0, {_HERE!r})"
 _SHOWN = 1000  # characters of a failed process's last words
 
 
@@ -75,26 +78,11 @@ def warm_up(n_processes: Natural | None = None, progress: bool | Report = False)
 
 def run(job: str) -> None:
     """Make small data and measure them, which compiles the kernels of one job."""
-    from fastfair.kernels import _ahead
+    from fastfair.kernels import _jit
 
     warnings.simplefilter("ignore")
-    _ahead.start_none()
+    _jit.compile_all()
     _JOBS[job]()
-
-
-def draw_replicates(*, narrow: bool, many: bool, tests: bool) -> None:
-    """Compile kernels of replicates, and of tests of groups, in a process of its own; see `threads.compile_ahead`."""
-    import fastfair as ff
-    from fastfair.kernels import _ahead
-
-    warnings.simplefilter("ignore")
-    _ahead.compile_only(_ahead.kernels_of(many=many, tests=tests))
-    # With Cllr, weights are summed by code that runs as plain Python, too.
-    asked: dict[str, Any] = {"metrics": ["eer", "min_dcf", "cllr"], "n_resamples": 64, "n_threads": 1, "rng": 0}
-    c, point = _scores(narrow=narrow), ff.at_fmr(0.05)
-    ff.evaluate(c, point, **asked)
-    for test in (ff.fnmr_test, ff.fmr_test) if tests else ():
-        test(c, point, n_resamples=99, n_threads=1, rng=0)
 
 
 def _n_kernels(folder: Path) -> int:

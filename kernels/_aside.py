@@ -24,7 +24,6 @@ _GLANCE = 0.05  # seconds between checks whether the result is still wanted
 
 
 _busy: set[_Hand] = set()
-_ending = False
 
 
 def free_in_forks(lock: Any) -> None:
@@ -179,12 +178,6 @@ def aside(call: Callable[[], _Result]) -> _Result:
     return results[0]
 
 
-def end_if_the_process_does() -> None:
-    """Raise if the process is waiting for its threads to end; long work calls this between its steps."""
-    if _ending:
-        raise _Abandoned
-
-
 def _next(found: queue.SimpleQueue[Any], process: int) -> Any:
     """Wait for the next result; process: where the threads are that work on it."""
     thread = threading.current_thread()
@@ -201,20 +194,17 @@ def _next(found: queue.SimpleQueue[Any], process: int) -> Any:
 
 def _end() -> None:
     """Wait for threads before the interpreter is taken down; after an interrupt, end the process without waiting."""
-    global _ending
     if not any(hand.is_alive() for hand in list(_busy)):  # a process that was forked from a busy one has none
         return
     interactive = hasattr(sys, "ps1")
     if not interactive and getattr(sys, "last_type", None) is KeyboardInterrupt:
         _die()
-    _ending = True
     try:
         for hand in list(_busy):
             hand.abandoned = True
             hand.join()
     except KeyboardInterrupt:
         _die()
-    _ending = False
 
 
 def _die() -> None:

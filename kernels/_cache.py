@@ -11,7 +11,6 @@ import hashlib
 import pickle
 import secrets
 import sys
-import time
 import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -23,15 +22,13 @@ from numba.core.compiler import CompileResult
 from numba.core.runtime.nrt import rtsys
 from numba.core.serialize import dumps
 
-from . import _ahead
-from ._aside import WRITING, end_if_the_process_does
-from ._linking import Helper
+from ._aside import WRITING
 from ._sources import digest_of
 
 _VERSIONS = (numba.__version__, sys.implementation.cache_tag)
 _SIZE = hashlib.sha256().digest_size
-_GLANCE = 0.02  # seconds between looks whether another process has compiled a kernel
 _warned = False
+on_compiling: Callable[[], None] | None = None  # called when a kernel that has no file is about to be compiled
 
 
 def _prefix(function: Callable[..., Any]) -> str:
@@ -81,12 +78,11 @@ class KernelCache(_Cache):
         # Machine code needs numba's memory manager alone, not all that can be compiled: that takes half a second.
         rtsys.initialize(target_context)
         key, path = self._place(sig, target_context.codegen())
-        while not path.exists() and _ahead.is_coming(self._kernel.__name__, self._folder):
-            end_if_the_process_does()
-            time.sleep(_GLANCE)
         try:
             content = path.read_bytes()
         except FileNotFoundError:
+            if on_compiling is not None:
+                on_compiling()
             return None
         except OSError as error:
             _warn(f"{path} cannot be read ({error.strerror})")
@@ -99,8 +95,7 @@ class KernelCache(_Cache):
 
     def save_overload(self, sig: Any, data: Any) -> None:
         """Write a compiled kernel to its file, whole or not at all."""
-        is_helper = isinstance(data.entry_point, Helper)
-        if not self._enabled or is_helper or data.lifted or data.library.has_dynamic_globals:
+        if not self._enabled or data.lifted or data.library.has_dynamic_globals:
             return
         key, path = self._place(sig, data.codegen)
         content = dumps(data._reduce())

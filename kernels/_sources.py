@@ -16,11 +16,12 @@ import re
 import warnings
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 HERE = Path(__file__).resolve().parent
 _IMPORT = re.compile(r"^from \.(\w*) import (\([^)]*\)|.*)", re.M)
 _NO_CODE = frozenset({"_jit"})  # the decorator, whose options are part of the digest by themselves
-OPTIONS = {"nopython": True, "nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
+OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
 
 
 @cache

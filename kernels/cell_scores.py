@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ._arrays import empty, minus_ones, zeros
-from ._jit import jit
+from ._jit import helper, jit
 
 
 @jit
@@ -28,21 +27,21 @@ def count_by_subject(reference, probe, reference_group, probe_group, cell, start
                 counts[j, c] += 1
 
 
-@jit
+@helper
 def _by_first(reference, probe, reference_group, probe_group, cell, errors_at, n_subjects):
     """Order the comparisons in cells by the subject that comes first, leaving out those of a subject with itself.
 
     Arguments as in `multiply_pairs`. Returns (m,) int32 the other subject and twice the cell, plus 1 for errors, and
     (subjects,) int64 ends.
     """
-    end = zeros(n_subjects, np.int64)
+    end = np.zeros(n_subjects, np.int64)
     for k in range(reference.size):
         if reference[k] != probe[k] and cell[reference_group[k], probe_group[k]] >= 0:
             end[min(reference[k], probe[k])] += 1
     total = 0
     for unit in range(n_subjects):
         total, end[unit] = total + end[unit], total
-    other, what = empty(total, np.int32), empty(total, np.int32)
+    other, what = np.empty(total, np.int32), np.empty(total, np.int32)
     for k in range(reference.size):
         c = cell[reference_group[k], probe_group[k]]
         if reference[k] != probe[k] and c >= 0:
@@ -69,9 +68,9 @@ def multiply_pairs(reference, probe, reference_group, probe_group, cell, errors_
         longest = max(longest, end[unit] - start)
         start = end[unit]
     # Each partner of the first subject has a list of nodes, one for each cell.
-    head, partners = minus_ones(n_subjects, np.int64), empty(longest, np.int64)
-    node_cell, node_next = empty(longest, np.int64), empty(longest, np.int64)
-    m, e = empty(longest), empty(longest)
+    head, partners = np.full(n_subjects, -1, np.int64), np.empty(longest, np.int64)
+    node_cell, node_next = np.empty(longest, np.int64), np.empty(longest, np.int64)
+    m, e = np.empty(longest), np.empty(longest)
     start = 0
     for unit in range(n_subjects):
         n_nodes, n_partners = 0, 0

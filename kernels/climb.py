@@ -13,8 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ._arrays import empty
-from ._jit import jit
+from ._jit import helper, jit
 from .philox import BLOCK, fill, fill_some
 
 _CELL = 4 * BLOCK  # scores for which one call of `fill` gives words
@@ -54,19 +53,19 @@ class Near(NamedTuple):
     value: NDArray[np.float64]  # (n,)
 
 
-@jit
+@helper
 def _change(word):
     """Turn 32 random bits into a number inside (-1, 1)."""
     return (np.float64(word) + 0.5) * _UNIT - 1.0
 
 
-@jit
+@helper
 def _reflected(distance):
     """Keep a distance inside [0, 1]."""
     return 2.0 - distance if distance > 1 else abs(distance)
 
 
-@jit
+@helper
 def start(n_held, stream, key, words, scores):
     """Draw the first distances: held ones uniform in [0, 0.5], free ones in [0.5, 1].
 
@@ -82,7 +81,7 @@ def start(n_held, stream, key, words, scores):
                 scores[begin + r] = half if begin + r < n_held else 0.5 + half
 
 
-@jit
+@helper
 def move(step_number, n_held, held_step, free_step, stream, key, words, scores):
     """Change all distances at random. held_step, free_step: largest changes; other arguments as in `start`."""
     for first in range(0, scores.size, _CELL):
@@ -94,7 +93,7 @@ def move(step_number, n_held, held_step, free_step, stream, key, words, scores):
                 scores[begin + r] = _reflected(scores[begin + r] + largest * _change(words[row, r]))
 
 
-@jit
+@helper
 def _take_near(scores, begin, end, low, high, room):
     """Return scores[begin:end] inside [low, high], and how many are below. room: `Near`, scratch, one place larger."""
     position, value = room.position, room.value
@@ -106,7 +105,7 @@ def _take_near(scores, begin, end, low, high, room):
     return Near(position[:near], value[:near]), below
 
 
-@jit
+@helper
 def _propose(step_number, step, stream, key, near, counters, words, proposed):
     """Compute what distances near the threshold would be after a step.
 
@@ -126,7 +125,7 @@ def _propose(step_number, step, stream, key, near, counters, words, proposed):
             proposed[first + r] = _reflected(value[first + r] + step * _change(word))
 
 
-@jit
+@helper
 def select(values, size, rank):
     """Return the value of a rank, from 0, among the first `size` of (n,) float64, which are reordered."""
     low, high = 0, size - 1
@@ -151,7 +150,7 @@ def select(values, size, rank):
     return values[rank]
 
 
-@jit
+@helper
 def _ways(scores, n_held, threshold, missing, gaps):
     """Return the distances from the threshold of the nearest and the farthest score that must cross it.
 
@@ -180,11 +179,11 @@ def climb(goal, rules, stream, key, scores, history):
     n_held, rank, target = goal.n_held, goal.rank, goal.target
     step, plateaus, stops = rules.step, rules.plateaus, rules.stops
     n_free = scores.size - n_held
-    words, counters = empty((4, BLOCK), np.uint64), empty(BLOCK, np.int64)
-    room_of_held = Near(empty(n_held + 1, np.int64), empty(n_held + 1))
-    room_of_free = Near(empty(n_free + 1, np.int64), empty(n_free + 1))
+    words, counters = np.empty((4, BLOCK), np.uint64), np.empty(BLOCK, np.int64)
+    room_of_held = Near(np.empty(n_held + 1, np.int64), np.empty(n_held + 1))
+    room_of_free = Near(np.empty(n_free + 1, np.int64), np.empty(n_free + 1))
     held, free, below = room_of_held, room_of_free, 0
-    proposed = empty(max(n_held, n_free) + 1)
+    proposed = np.empty(max(n_held, n_free) + 1)
     start(n_held, stream, key, words, scores)
     proposed[:n_held] = scores[:n_held]
     threshold = select(proposed, n_held, rank)

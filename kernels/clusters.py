@@ -12,8 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ._arrays import empty
-from ._jit import jit
+from ._jit import helper, jit
 from .philox import BLOCK, fill, fill_some
 
 ATTEMPTS, FAILURES, FAILURES_SQUARED, FAILURES_BY_ATTEMPTS, ATTEMPTS_SQUARED = range(5)  # rows of the array of sums
@@ -53,20 +52,20 @@ class Scratch(NamedTuple):
     left: NDArray[np.float64]  # (64,)
 
 
-@jit
+@helper
 def _uniform(high, low):
     """Turn 64 random bits, in two words, into a number inside (0, 1)."""
     return (np.float64(((high << _HALF) | low) >> _LOW_BITS) + 0.5) * _UNIT
 
 
-@jit
+@helper
 def _tail(k):
     """Return log k! minus Stirling's formula for it."""
     squared = (k + 1.0) * (k + 1.0)
     return (1 / 12 - (1 / 360 - (1 / 1260 - 1 / (1680 * squared)) / squared) / squared) / (k + 1.0)
 
 
-@jit
+@helper
 def _count_up(n, most, p, words, rest, probability, drawn):
     """Draw binomial numbers of 64 replicates at once, by adding up probabilities until they exceed a random number.
 
@@ -95,7 +94,7 @@ def _count_up(n, most, p, words, rest, probability, drawn):
         drawn[r] = drawn[r] if drawn[r] < n[r] else n[r]
 
 
-@jit
+@helper
 def _propose(size, n, p, words, proposed):
     """Propose binomial numbers by Hoermann's transformed rejection (BTRS, 1993), and decide the easy cases.
 
@@ -130,7 +129,7 @@ def _propose(size, n, p, words, proposed):
         proposed[r] = -1.0 if bad else (k if good else -2 - k)
 
 
-@jit
+@helper
 def _accepts(k, u, v, n, p):
     """Return whether to accept k, drawn as in `_propose`. k, u, v, n, p: numbers; u, v: random, in (0, 1)."""
     deviation = np.sqrt(n * p * (1 - p))
@@ -147,7 +146,7 @@ def _accepts(k, u, v, n, p):
     )  # fmt: skip
 
 
-@jit
+@helper
 def _keep(size, n, p, words, proposed, first_replicate, waiting, drawn):
     """Write accepted numbers, and move the replicates without one to the front; return how many these are.
 
@@ -166,13 +165,13 @@ def _keep(size, n, p, words, proposed, first_replicate, waiting, drawn):
     return still
 
 
-@jit
+@helper
 def new_scratch():
     """Make the arrays of `Scratch`."""
-    return Scratch(empty((4, BLOCK), np.uint64), empty(BLOCK, np.int64), empty(BLOCK), empty(BLOCK))
+    return Scratch(np.empty((4, BLOCK), np.uint64), np.empty(BLOCK, np.int64), np.empty(BLOCK), np.empty(BLOCK))
 
 
-@jit
+@helper
 def _reject(n, p, draw, stride, stream, scratch, drawn):
     """Draw binomial numbers by rejection. Arguments as in `draw_binomial`, which has filled `scratch.words`."""
     first_replicate = stream.first_replicate
@@ -188,7 +187,7 @@ def _reject(n, p, draw, stride, stream, scratch, drawn):
         fill_some(draw, stream.number, stream.purpose, waiting, left, stream.key, words)
 
 
-@jit
+@helper
 def _count_up_some(n, most, p, words, drawn):
     """Draw as `_count_up` does where most numbers are 0, one by one, and return whether any may be above 0.
 
@@ -211,7 +210,7 @@ def _count_up_some(n, most, p, words, drawn):
     return seen
 
 
-@jit
+@helper
 def _extremes(n):
     """Return the smallest and the largest of 64 whole numbers, as integers, which are compared several at a time."""
     least, most = np.int64(n[0]), np.int64(n[0])
@@ -222,7 +221,7 @@ def _extremes(n):
     return least, most
 
 
-@jit
+@helper
 def draw_binomial(n, chance, draw, stride, stream, scratch, drawn):
     """Draw a binomial number for each of 64 replicates, with one probability for all.
 
@@ -251,7 +250,7 @@ def draw_binomial(n, chance, draw, stride, stream, scratch, drawn):
     return True
 
 
-@jit
+@helper
 def _add(failures, attempts, times, r, totals):
     """Add subjects of a kind to the sums of a replicate. Numbers; totals: (5, 64) int64, out."""
     totals[ATTEMPTS, r] += attempts * times
@@ -261,7 +260,7 @@ def _add(failures, attempts, times, r, totals):
     totals[ATTEMPTS_SQUARED, r] += attempts * attempts * times
 
 
-@jit
+@helper
 def _draw_each(kinds, start, stop, size, stream, cumulative, words, totals):
     """Draw the subjects of a group one by one, two for each four words.
 
@@ -269,7 +268,7 @@ def _draw_each(kinds, start, stop, size, stream, cumulative, words, totals):
     cumulative: (kinds,) float64, shares added up from start; words: (4, 64) uint64, scratch; totals: (5, 64) int64, out
     """
     n_kinds, whole = stop - start, cumulative[stop - 1]
-    guide = empty(n_kinds, np.int64)  # the first kind that each of as many equal parts of the whole may draw
+    guide = np.empty(n_kinds, np.int64)  # the first kind that each of as many equal parts of the whole may draw
     kind = start
     for part in range(n_kinds):
         while cumulative[kind] <= part * whole / n_kinds:
@@ -297,10 +296,10 @@ def draw_sums(kinds, size, purpose, first_replicate, key, sums):
     n_replicates = sums.shape[1]
     # Without slices, `min` and `max` of two, and arrays of ones, which take long to compile.
     scratch = new_scratch()
-    left, drawn = empty(BLOCK), empty(BLOCK)
-    totals = empty((5, BLOCK), np.int64)
-    chance = empty(share.size)  # of each kind among it and the later kinds of its group
-    cumulative = empty(share.size)  # of a group's kinds up to each
+    left, drawn = np.empty(BLOCK), np.empty(BLOCK)
+    totals = np.empty((5, BLOCK), np.int64)
+    chance = np.empty(share.size)  # of each kind among it and the later kinds of its group
+    cumulative = np.empty(share.size)  # of a group's kinds up to each
     start = 0
     for group in range(end.size):
         rest = 0.0

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from ._arrays import empty, minus_ones, zeros
-from ._jit import jit
+from ._jit import jit_if_large
 
 _LOW = np.int64(2**32 - 1)
 
 
-@jit
+@jit_if_large
 def divide(side, lists, flip, position, out):
     """Write comparisons to list 0 and to the lists of their groups, those of a list in order.
 
@@ -34,7 +33,7 @@ def divide(side, lists, flip, position, out):
             position[k] = at + 1
 
 
-@jit
+@jit_if_large
 def number_pairs(a, b, begin, end, n_units, pair, of_pairs, found):
     """Number the distinct pairs of units of some lists, from 0 in each: those with the same smaller unit together.
 
@@ -44,12 +43,12 @@ def number_pairs(a, b, begin, end, n_units, pair, of_pairs, found):
     number of its pairs
     """
     first, second, repeats = of_pairs
-    place = zeros(n_units, np.int64)
-    seen_with, number = minus_ones(n_units, np.int32), empty(n_units, np.int32)
+    place = np.zeros(n_units, np.int64)
+    seen_with, number = np.full(n_units, -1, np.int32), np.empty(n_units, np.int32)
     longest = np.int64(0)
     for k in range(end.size):
         longest = max(longest, end[k] - begin[k])
-    by_unit, units = empty(longest, np.int64), empty(min(longest, n_units), np.int32)
+    by_unit, units = np.empty(longest, np.int64), np.empty(min(longest, n_units), np.int32)
     stamp = np.int32(0)
     for k in range(end.size):
         n_seen = 0

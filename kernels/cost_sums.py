@@ -11,8 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ._arrays import empty, zeros
-from ._jit import jit
+from ._jit import helper, jit, jit_if_large
 from .dyadic import _INSIDE, _M, _M_SQUARED, _Q, _REPEATS_SQUARED, _finish, _in_order
 from .philox import BLOCK
 from .row_sums import repeats_at
@@ -33,8 +32,8 @@ class CostSums(NamedTuple):
     squares: NDArray[np.int64]  # (units, 4) words: squared residuals of its pairs with units that vary, where it does
 
 
-@jit
-def carry(words):
+@helper
+def _carry(words):
     """Carry what is beyond 32 bits from word to word. words: (words, n) int64, overwritten."""
     for word in range(words.shape[0] - 1):
         for k in range(words.shape[1]):
@@ -42,7 +41,10 @@ def carry(words):
             words[word, k] &= _LOW
 
 
-@jit
+carry = jit_if_large(_carry)
+
+
+@helper
 def _sum_rows(partners, costs, weights, start, stop, sums):
     """Sum cost times weight over the partners start to stop. sums: (words of a cost, 64) int64, out."""
     for word in range(sums.shape[0]):
@@ -68,7 +70,7 @@ def _sum_rows(partners, costs, weights, start, stop, sums):
                 of_word[r] += a * np.int64(row[r])
 
 
-@jit
+@helper
 def _add(words, sums):
     """Add words to others. words, sums: (words, 64) int64; element by element, as whole arrays compile for a second."""
     for word in range(sums.shape[0]):
@@ -88,8 +90,8 @@ def total_costs(runs, costs, weights, totals):
         for word in range(WORDS):
             for r in range(BLOCK):
                 totals[k, word, r] = 0
-    unlisted = zeros((WORDS, BLOCK), np.int64)  # what is in list 0 alone
-    sums, start = empty((costs.shape[1], BLOCK), np.int64), np.int64(0)
+    unlisted = np.zeros((WORDS, BLOCK), np.int64)  # what is in list 0 alone
+    sums, start = np.empty((costs.shape[1], BLOCK), np.int64), np.int64(0)
     for run in range(runs.stop.size):
         k, unit = runs.list[run], weights[runs.unit[run]]
         total = totals[k] if 0 < k < n_lists else unlisted
@@ -103,17 +105,17 @@ def total_costs(runs, costs, weights, totals):
                     total[word + 1, r] += product >> _BITS
             start = stop
         if run % _RUNS_TO_CARRY == _RUNS_TO_CARRY - 1:
-            carry(unlisted)
+            _carry(unlisted)
             for k in range(n_lists):
-                carry(totals[k])
+                _carry(totals[k])
     _add(unlisted, totals[0])
     for k in range(1, n_lists):
-        carry(totals[k])
+        _carry(totals[k])
         _add(totals[k], totals[0])
-    carry(totals[0])
+    _carry(totals[0])
 
 
-@jit
+@jit_if_large
 def sum_costs(runs, costs, totals):
     """Sum the costs of the comparisons of the first lists. totals: (4, lists) int64 words, out; else as above."""
     n_lists = totals.shape[1]
@@ -125,21 +127,21 @@ def sum_costs(runs, costs, totals):
             for word in range(costs.shape[1]):
                 totals[word, k] += np.int64(costs[p, word])
         start = runs.stop[run]
-    carry(totals)
+    _carry(totals)
     for k in range(1, n_lists):
         for word in range(WORDS):
             totals[word, 0] += totals[word, k]
-    carry(totals)
+    _carry(totals)
 
 
-@jit
+@jit_if_large
 def merge_costs(runs, costs, n_units, merged, of_pairs):
     """Add up the costs of partners that are kept once.
 
     runs, costs: as above, each comparison on its own; merged: the same `Runs` after `partners.merge_repeated`;
     of_pairs: (pairs, 3) uint32 words, out
     """
-    place, words = empty(n_units, np.int64), empty(3, np.int64)
+    place, words = np.empty(n_units, np.int64), np.empty(3, np.int64)
     of_pairs[:] = 0
     start, first = np.int64(0), np.int64(0)
     for run in range(runs.stop.size):
@@ -155,7 +157,7 @@ def merge_costs(runs, costs, n_units, merged, of_pairs):
         start, first = runs.stop[run], merged.stop[run]
 
 
-@jit
+@helper
 def _number(words):
     """Return what three words are, as a float64. words: (3,) int64, carried meanwhile."""
     for word in range(2):
@@ -164,13 +166,12 @@ def _number(words):
     return (np.float64(words[2]) * 2.0**32 + np.float64(words[1])) * 2.0**32 + np.float64(words[0])
 
 
-@jit
-def new_costs(n_units):
+def new_costs(n_units: int) -> CostSums:
     """Return `CostSums` of nothing."""
-    return CostSums(zeros((n_units, 3), np.int64), zeros((n_units, WORDS_OF_SQUARES), np.int64))
+    return CostSums(np.zeros((n_units, 3), np.int64), np.zeros((n_units, WORDS_OF_SQUARES), np.int64))
 
 
-@jit
+@jit_if_large
 def add_costs(runs, costs, chosen, of_list, varies, sums):
     """Add up the costs of some runs of a list, and the squared residuals of their pairs.
 
@@ -181,8 +182,8 @@ def add_costs(runs, costs, chosen, of_list, varies, sums):
     bool, whether a unit's weight varies; sums: `CostSums`, added to
     """
     mean, scale = of_list
-    repeats, words = zeros(varies.size, np.int64), zeros((varies.size, 3), np.int64)
-    own = empty(3, np.int64)
+    repeats, words = np.zeros(varies.size, np.int64), np.zeros((varies.size, 3), np.int64)
+    own = np.empty(3, np.int64)
     k = 0
     while k < chosen.size:
         unit, first = runs.unit[chosen[k]], k
@@ -218,7 +219,7 @@ def add_costs(runs, costs, chosen, of_list, varies, sums):
             sums.costs[unit, word] += own[word]
 
 
-@jit
+@jit_if_large
 def finish_costs(counts, sums, of_list, strata, variances):
     """Compute the variances of a list's mean cost from sums over its pairs.
 
@@ -228,9 +229,9 @@ def finish_costs(counts, sums, of_list, strata, variances):
     mean, scale = of_list
     stratum, stratum_size = strata
     n_units, n_strata = stratum.size, stratum_size.size
-    of_comparisons, of_stratum = zeros((n_strata, 4)), zeros((n_strata, 3))
-    deviation, squares, n, two_way = zeros(n_units), zeros(n_units), 0.0, np.bool_(False)
-    units, n_own, pairs_squared = empty(n_units, np.int64), 0, 0.0
+    of_comparisons, of_stratum = np.zeros((n_strata, 4)), np.zeros((n_strata, 3))
+    deviation, squares, n, two_way = np.zeros(n_units), np.zeros(n_units), 0.0, np.bool_(False)
+    units, n_own, pairs_squared = np.empty(n_units, np.int64), 0, 0.0
     for unit in range(n_units):  # ascending, so that sums have one order
         m = counts.comparisons[unit]
         if m == 0:
@@ -254,4 +255,4 @@ def finish_costs(counts, sums, of_list, strata, variances):
     units = units[:n_own]
     of_units = units, _in_order(units, stratum, n_strata), stratum, stratum_size, of_comparisons, two_way
     of_errors = deviation, squares, of_stratum
-    _finish(of_units, of_errors, zeros(n_strata), (n, mean * scale * n, pairs_squared), variances)
+    _finish(of_units, of_errors, np.zeros(n_strata), (n, mean * scale * n, pairs_squared), variances)

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from ._jit import jit
+from ._jit import helper, jit
 
 _NOTHING = 1e-18  # of the largest probability, below which no other counts
 
 
-@jit
+@helper
 def _ratio(k, n, a, b):
     """Divide the probability of k + 1 errors by that of k."""
     return (n - k) * (k + a) / ((k + 1.0) * (n - k - 1.0 + b))

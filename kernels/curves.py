@@ -10,8 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ._arrays import empty
-from ._jit import jit
+from ._jit import helper, jit, jit_if_large
 from .sorting import rearrange
 
 _CHUNK = 1024  # points collected before they become rates: three such buffers fit the first-level cache
@@ -30,9 +29,9 @@ def _roc_kernel(ascending: bool) -> Any:
         float64, out
         """
         m, n = mated.size, nonmated.size
-        value = empty(_CHUNK, mated.dtype)
-        below_mated = empty(_CHUNK, np.int64)
-        below_nonmated = empty(_CHUNK, np.int64)
+        value = np.empty(_CHUNK, mated.dtype)
+        below_mated = np.empty(_CHUNK, np.int64)
+        below_nonmated = np.empty(_CHUNK, np.int64)
         # Slots fill in the direction of the walk. The newest one is open, as more scores equal to it may follow; it is
         # the first of the next chunk. The very first one is the split itself, with the key of a NaN, as no score has
         # it.
@@ -121,7 +120,7 @@ roc_above = _roc_kernel(ascending=True)
 roc_below = _roc_kernel(ascending=False)
 
 
-@jit
+@helper
 def count_below(scores, threshold):
     """Count the scores below a threshold by bisection. scores: (n,) keys, ascending; threshold: a key."""
     low, high = 0, scores.size
@@ -134,7 +133,7 @@ def count_below(scores, threshold):
     return low
 
 
-@jit
+@jit_if_large
 def count_below_in_lists(scores, start, end, thresholds, counts):
     """Count the scores below thresholds in lists that lie one behind the other.
 
@@ -160,14 +159,14 @@ def middle(longer, shorter):
     return longer[low]
 
 
-@jit
+@helper
 def _excess(mated, nonmated, sizes, threshold):
     """Return (FMR - FNMR) at a threshold times both numbers of scores: an exact integer, which never rises with it."""
     m, n = sizes
     return (nonmated.size - count_below(nonmated, threshold)) * m - count_below(mated, threshold) * n
 
 
-@jit
+@helper
 def _first_without_excess(scores, mated, nonmated, sizes):
     """Find the first of `scores` at which FMR <= FNMR. All three: keys, ascending."""
     low, high = 0, scores.size
@@ -180,7 +179,7 @@ def _first_without_excess(scores, mated, nonmated, sizes):
     return low
 
 
-@jit
+@jit_if_large
 def equal_error_bracket(mated, nonmated, sizes):
     """Find the neighbouring thresholds between which FMR - FNMR changes sign.
 
@@ -211,7 +210,7 @@ def equal_error_bracket(mated, nonmated, sizes):
     return low, count_below(mated, low), beyond + count_below(nonmated, low), high, i, beyond + j
 
 
-@jit
+@jit_if_large
 def least_cost(mated, nonmated, sizes, miss_cost, false_match_cost):
     """Find the lowest threshold that minimises miss_cost * FNMR + false_match_cost * FMR.
 
@@ -233,7 +232,7 @@ def least_cost(mated, nonmated, sizes, miss_cost, false_match_cost):
     return best, best_index, best_below
 
 
-@jit
+@jit_if_large
 def convex_hull(mated, nonmated):
     """Find the vertices of the ROC's lower convex hull, from (all accepted) to (all rejected).
 
@@ -241,8 +240,8 @@ def convex_hull(mated, nonmated):
     false non-matches, rising. Only thresholds at mated scores can be vertices between the ends.
     """
     m, n = mated.size, nonmated.size
-    false_matches = empty(64, np.int64)
-    false_nonmatches = empty(64, np.int64)
+    false_matches = np.empty(64, np.int64)
+    false_nonmatches = np.empty(64, np.int64)
     false_matches[0], false_nonmatches[0] = n, 0
     size = 1
     j = 0

@@ -18,8 +18,7 @@ from numba import types
 from numba.core.errors import TypingError
 from numba.extending import intrinsic
 
-from ._arrays import empty
-from ._jit import config, jit
+from ._jit import config, helper, jit
 from ._processor import features, is_x86
 from ._registers import at, data_of, load, repeat, shuffle, whole
 
@@ -207,7 +206,7 @@ def fill(first, second, out):
                 _block(first, row, second, column, out, row, column)
 
 
-@jit
+@helper
 def of_row(first, i, second, columns, n, out):
     """Compute the products of one row with some rows of another matrix.
 
@@ -228,7 +227,7 @@ def take_reaching(rows, codes, places, bound, found):
     out; places: bits of a row's number; bound: a float; found: (pairs,) floats, the products of those kept, out
     """
     count = np.int64(0)
-    some, last = empty(_TOGETHER, rows.dtype), empty(_TOGETHER, np.int64)
+    some, last = np.empty(_TOGETHER, rows.dtype), np.empty(_TOGETHER, np.int64)
     for start in range(0, codes.size, _TOGETHER):
         n = min(_TOGETHER, codes.size - start)
         if n == _TOGETHER:
@@ -250,7 +249,7 @@ def of_mated(rows, corner, size, columns, offset, places, mated):
     rows, places: as above; corner, size: the first row and column of the panel, and how many it has of each; columns:
     (rows, 3) int64 and offset: (rows,) int64, as in `pairs.take_mated`; mated: (pairs,) floats, out
     """
-    some, codes = empty(_TOGETHER, rows.dtype), empty(_TOGETHER, np.int64)
+    some, codes = np.empty(_TOGETHER, rows.dtype), np.empty(_TOGETHER, np.int64)
     first, second = corner
     for i in range(first, min(first + size, columns.shape[0])):
         begin, stop = columns[i, 1], min(columns[i, 2], second + size)

@@ -32,8 +32,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ._arrays import empty, zeros
-from ._jit import jit
+from ._jit import helper, jit, jit_if_large
 
 ROBUST, PRODUCT, FREEDOM = range(3)
 # Columns of sums over the units of a stratum, of errors and of comparisons.
@@ -42,13 +41,13 @@ _M, _M_SQUARED, _REPEATS_SQUARED, _INSIDE = range(4)
 _ROUNDING = 1e-14  # of a sum of squares, relative to its parts
 
 
-@jit
+@jit_if_large
 def errors_of_pairs(keys, a, b, wanted):
     """Count the first comparisons up to a possible threshold, from which on they are of `wanted` distinct pairs.
 
     keys: (n,) int32 or int64, sorted; a, b: (n,) int32, the two units. Returns n where there are fewer pairs.
     """
-    seen = empty((wanted, 2), np.int64)
+    seen = np.empty((wanted, 2), np.int64)
     n_seen = 0
     for p in range(keys.size):
         if n_seen == wanted and keys[p] != keys[p - 1]:
@@ -63,10 +62,10 @@ def errors_of_pairs(keys, a, b, wanted):
     return keys.size
 
 
-@jit
+@helper
 def _in_order(units, stratum, n_strata):
     """Return the strata that some units are in, each once, in the order in which they first occur."""
-    seen, strata, n = zeros(n_strata, np.bool_), empty(n_strata, np.int64), 0
+    seen, strata, n = np.zeros(n_strata, np.bool_), np.empty(n_strata, np.int64), 0
     for unit in units:
         s = stratum[unit]
         if not seen[s]:
@@ -76,7 +75,7 @@ def _in_order(units, stratum, n_strata):
     return strata[:n]
 
 
-@jit
+@helper
 def _finish(of_list, of_errors, mean, totals, found):
     """Compute the two variances and the degrees of freedom of a list from sums over its units, and clear these sums.
 
@@ -126,16 +125,16 @@ def _finish(of_list, of_errors, mean, totals, found):
     found[FREEDOM] = 2 * total**2 / left if left > 1e-12 * total_squared else np.inf
 
 
-@jit
+@helper
 def _list_of_pairs(first, second, repeats, stratum, stratum_size):
     """Return what `_finish` takes of a list whose distinct pairs are given, and the number of its comparisons."""
     n_strata = stratum_size.size
     units, comparisons, repeats_squared = (
-        empty(stratum.size, np.int64),
-        zeros(stratum.size),
-        zeros(stratum.size),
+        np.empty(stratum.size, np.int64),
+        np.zeros(stratum.size),
+        np.zeros(stratum.size),
     )
-    of_comparisons = zeros((n_strata, 4))
+    of_comparisons = np.zeros((n_strata, 4))
     n, n_units, two_way = 0.0, 0, False
     for p in range(first.size):
         i, j, m = first[p], second[p], np.float64(repeats[p])
@@ -161,7 +160,7 @@ def _list_of_pairs(first, second, repeats, stratum, stratum_size):
     return of_list, n
 
 
-@jit
+@helper
 def _add_residuals(first, second, repeats, sums, rate, varies, stratum, of_errors):
     """Add the residuals of a list's pairs to what `_finish` takes of errors, and return the sum of their squares.
 
@@ -194,7 +193,7 @@ def _add_residuals(first, second, repeats, sums, rate, varies, stratum, of_error
     return pairs_squared
 
 
-@jit
+@jit_if_large
 def variances(first, second, repeats, end, sums, stratum, stratum_size, found):
     """Compute the dyadic-robust variance of each list's sum, its degrees of freedom, and that of product weights.
 
@@ -203,8 +202,8 @@ def variances(first, second, repeats, end, sums, stratum, stratum_size, found):
     stratum_size: (strata,) int64, 1 where a unit's weight never varies; found: (lists, 3) float64, out: the two
     variances times n^2, and degrees of freedom
     """
-    of_errors = zeros(stratum.size), zeros(stratum.size), zeros((stratum_size.size, 3))
-    mean, varies = zeros(stratum_size.size), stratum_size[stratum] > 1
+    of_errors = np.zeros(stratum.size), np.zeros(stratum.size), np.zeros((stratum_size.size, 3))
+    mean, varies = np.zeros(stratum_size.size), stratum_size[stratum] > 1
     start = 0
     for k in range(end.size):
         pairs = first[start : end[k]], second[start : end[k]], repeats[start : end[k]]
@@ -219,7 +218,7 @@ def variances(first, second, repeats, end, sums, stratum, stratum_size, found):
         start = end[k]
 
 
-@jit
+@helper
 def _residuals_of_units(of_list, fixed, wrong, rate, of_errors):
     """Write the residuals of a list's units to what `_finish` takes of errors, and return the sum over its pairs.
 
@@ -242,7 +241,7 @@ def _residuals_of_units(of_list, fixed, wrong, rate, of_errors):
     return pairs_squared
 
 
-@jit
+@helper
 def _weight(scale, i, j):
     """Return the weight of an error of two units; see `variances_of_all_pairs`."""
     if len(scale) == 0:
@@ -250,7 +249,7 @@ def _weight(scale, i, j):
     return scale[0][i] * scale[1][j]
 
 
-@jit
+@helper
 def _list_of_all_pairs(sizes, stratum, stratum_size):
     """Return what `_finish` takes of a list that holds all pairs of its units, and what its residuals need.
 
@@ -259,8 +258,8 @@ def _list_of_all_pairs(sizes, stratum, stratum_size):
     """
     references, probes = sizes
     n_units, n_strata = references.size, stratum_size.size
-    n_inside, totals, squared_totals = 0, zeros(2), zeros(3)
-    of_inside, units = zeros((2, n_strata)), empty(n_units, np.int64)
+    n_inside, totals, squared_totals = 0, np.zeros(2), np.zeros(3)
+    of_inside, units = np.zeros((2, n_strata)), np.empty(n_units, np.int64)
     for unit in range(n_units):
         r, q = references[unit], probes[unit]
         if r + q > 0:
@@ -276,7 +275,7 @@ def _list_of_all_pairs(sizes, stratum, stratum_size):
                 squared_totals[2] += r * q
     units = units[:n_inside]
     n, n_varying = 0.0, 0
-    of_unit, repeats_squared = zeros(n_units), zeros(n_units)
+    of_unit, repeats_squared = np.zeros(n_units), np.zeros(n_units)
     for unit in units:
         r, q = references[unit], probes[unit]
         of_unit[unit] = r * (totals[1] - q) + q * (totals[0] - r)
@@ -288,7 +287,7 @@ def _list_of_all_pairs(sizes, stratum, stratum_size):
                 + q * q * (squared_totals[0] - r * r)
                 + 2 * r * q * (squared_totals[2] - r * q)
             )
-    of_comparisons = zeros((n_strata, 4))
+    of_comparisons = np.zeros((n_strata, 4))
     for unit in units:
         fixed = of_comparisons[stratum[unit]]
         fixed[_M] += of_unit[unit]
@@ -317,10 +316,10 @@ def variances_of_all_pairs(errors, stops, sizes, stratum, stratum_size, found):
     n_pairs = 0
     for p in range(pair.size):
         n_pairs = max(n_pairs, pair[p] + 1)
-    of_pair = zeros(n_pairs)
-    wrong = n_wrong, wrong_squared, wrong_times = zeros(n_units), zeros(n_units), zeros(n_units)
-    of_errors = zeros(n_units), zeros(n_units), zeros((n_strata, 3))
-    mean = zeros(n_strata)
+    of_pair = np.zeros(n_pairs)
+    wrong = n_wrong, wrong_squared, wrong_times = np.zeros(n_units), np.zeros(n_units), np.zeros(n_units)
+    of_errors = np.zeros(n_units), np.zeros(n_units), np.zeros((n_strata, 3))
+    mean = np.zeros(n_strata)
     n_errors, position = 0.0, 0
     for point in range(stops.size):
         for p in range(position, stops[point]):
@@ -350,8 +349,8 @@ def variances_of_counts(wrong, sizes, stratum, stratum_size, found):
     """
     n_units, n_strata = stratum.size, stratum_size.size
     of_list, of_units, n = _list_of_all_pairs(sizes, stratum, stratum_size)
-    of_errors = zeros(n_units), zeros(n_units), zeros((n_strata, 3))
-    mean = zeros(n_strata)
+    of_errors = np.zeros(n_units), np.zeros(n_units), np.zeros((n_strata, 3))
+    mean = np.zeros(n_strata)
     for point in range(wrong.shape[0]):
         of_point, n_errors = wrong[point], 0.0
         for unit in of_list[0]:

@@ -13,8 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ._arrays import empty, zeros
-from ._jit import jit
+from ._jit import helper, jit
 from .philox import BLOCK, fill_draws
 
 ERRORS, PAIRS, SHARING, REPEATED, REPEATABLE = range(5)  # columns of counts
@@ -58,7 +57,7 @@ class _Source(NamedTuple):
     key: NDArray[np.uint32]  # (2,)
 
 
-@jit
+@helper
 def _uniform(source, replicate):
     """Return the next number inside (0, 1)."""
     if source.place[0] == 4 * BLOCK:
@@ -70,7 +69,7 @@ def _uniform(source, replicate):
     return (np.float64(word) + 0.5) * _UNIT
 
 
-@jit
+@helper
 def draw_effects(rates, group, source, replicate, effect):
     """Draw each subject's effect. rates: `Rates`; group: (subjects,) int64; effect: (subjects,) float64, out"""
     for k in range(0, effect.size, 2):
@@ -85,7 +84,7 @@ def draw_effects(rates, group, source, replicate, effect):
         effect[k] = min(np.exp(np.sqrt(variance) * effect[k] - variance / 2), largest)
 
 
-@jit
+@helper
 def _listed(partner, start, stop, at):
     """Return the first and the last place of a partner, who stands at a third, among those of a subject."""
     first, last = start + at, start + at
@@ -96,7 +95,7 @@ def _listed(partner, start, stop, at):
     return first - start, last - start
 
 
-@jit
+@helper
 def _seen_before(numbers, k, group, n):
     """Count the comparisons of subject k with the first n members of its group."""
     at, own = numbers.start[group] + group, numbers.place[k] - numbers.start[group]
@@ -107,7 +106,7 @@ def _seen_before(numbers, k, group, n):
     return seen
 
 
-@jit
+@helper
 def _counted(numbers, k, group, at):
     """Return the partner at a place among those of a subject, and its first and last place, from numbers."""
     low, high = 0, numbers.start[group + 1] - numbers.start[group]
@@ -154,9 +153,9 @@ def draw_errors(partners, rates, purpose, first_replicate, key, counts):
     """
     partner, end, group, numbers = partners.partner, partners.end, partners.group, partners.numbers
     rate, again = rates.rate, rates.again
-    effect, pairs = empty(end.size), empty(end.size, np.int64)
-    listed, hit = partner.size > 0, zeros(end.size, np.int64)
-    source = _Source(empty((4, BLOCK), np.uint64), empty(2, np.int64), purpose, key)
+    effect, pairs = np.empty(end.size), np.empty(end.size, np.int64)
+    listed, hit = partner.size > 0, np.zeros(end.size, np.int64)
+    source = _Source(np.empty((4, BLOCK), np.uint64), np.empty(2, np.int64), purpose, key)
     for r in range(counts.shape[0]):
         replicate = first_replicate + r
         source.place[0], source.place[1] = 4 * BLOCK, 0

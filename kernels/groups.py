@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from ._jit import jit
+from ._jit import jit, jit_if_large
 
 
-@jit
+@jit_if_large
 def count_cells(reference_group, probe_group, start, stop, counts):
     """Count some comparisons by the group of the reference and that of the probe.
 
@@ -17,7 +17,7 @@ def count_cells(reference_group, probe_group, start, stop, counts):
         counts[reference_group[k], probe_group[k]] += 1
 
 
-@jit
+@jit_if_large
 def split_within_groups(scores, reference_group, probe_group, end, out):
     """Write the comparisons inside each group, group by group, in their order.
 

@@ -17,7 +17,6 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
-from ._arrays import empty
 from ._jit import config, jit
 from ._processor import features, is_x86
 from ._registers import at, data_of, load, repeat, shuffle, spread, whole
@@ -292,7 +291,7 @@ def quantise(vectors, scale, largest, packed, sizes):
     rows, columns, start = packed
     m, d = vectors.shape
     height, width = rows.shape[2], columns.shape[2]
-    signed, positive = empty(d, np.int8), empty(d, np.uint8)
+    signed, positive = np.empty(d, np.int8), np.empty(d, np.uint8)
     words, positive_words = signed.view(np.int32), positive.view(np.int32)
     for i in range(m):
         _round(vectors, i, (scale, 1 / scale), np.float64(largest), signed, positive, sizes)

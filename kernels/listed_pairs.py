@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from ._jit import jit
+from ._jit import helper, jit
 from .pairs import squared_distance
 
 
-@jit
+@helper
 def inner_product(a, b):
     """Sum the products of the coordinates of two vectors in float64. a, b: (d,) floats."""
     total = 0.0

@@ -12,8 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ._arrays import zeros
-from ._jit import jit
+from ._jit import jit_if_large
 from .dyadic import _INSIDE, _M, _M_SQUARED, _REPEATS_SQUARED, _finish, _in_order, _residuals_of_units
 from .row_sums import repeats_at
 
@@ -36,19 +35,18 @@ class Sums(NamedTuple):
     of_pairs: NDArray[np.float64]  # (points, N_SUMS) sums over pairs; those of m^2 at the first point
 
 
-@jit
-def new_sums(n_points, n_units, n_strata):
+def new_sums(n_points: int, n_units: int, n_strata: int) -> Sums:
     """Return `Sums` of nothing."""
     return Sums(
-        zeros(n_units),
-        zeros(n_units),
-        zeros(n_strata),
-        zeros((n_points, 3, n_units)),
-        zeros((n_points, N_SUMS)),
+        np.zeros(n_units),
+        np.zeros(n_units),
+        np.zeros(n_strata),
+        np.zeros((n_points, 3, n_units)),
+        np.zeros((n_points, N_SUMS)),
     )
 
 
-@jit
+@jit_if_large
 def group_errors(a, b, first, last, begin, at):
     """Group the errors of a list by their smaller unit, those of a unit in order.
 
@@ -71,7 +69,7 @@ def group_errors(a, b, first, last, begin, at):
         begin[1, unit] += 1
 
 
-@jit
+@jit_if_large
 def add_runs(runs, chosen, errors, stratum, varies, sums, units):
     """Add up the pairs of some runs of a list but for their errors, and count the comparisons of each error's pair.
 
@@ -81,7 +79,7 @@ def add_runs(runs, chosen, errors, stratum, varies, sums, units):
     added to; units: (units,) int64, out, those with comparisons that had none in `sums`. Returns the number of these
     """
     a, b, begin, at, first_error, repeats = errors
-    together = zeros(stratum.size, np.int64)
+    together = np.zeros(stratum.size, np.int64)
     n_units, k = 0, 0
     while k < chosen.size:
         unit, first = runs.unit[chosen[k]], k
@@ -123,7 +121,7 @@ def add_runs(runs, chosen, errors, stratum, varies, sums, units):
     return n_units
 
 
-@jit
+@jit_if_large
 def add_errors(first_unit, last_unit, errors, stops, varies, sums):
     """Add up the errors of a list whose smaller unit is one of some units.
 
@@ -131,7 +129,7 @@ def add_errors(first_unit, last_unit, errors, stops, varies, sums):
     ascending, where the errors of each point end; varies: (units,) bool; sums: `Sums`, added to
     """
     a, b, begin, at, first_error, repeats = errors
-    seen = zeros(varies.size, np.int64)
+    seen = np.zeros(varies.size, np.int64)
     for unit in range(np.int64(first_unit), np.int64(last_unit)):
         own_varies = varies[unit]
         point = 0
@@ -158,7 +156,7 @@ def add_errors(first_unit, last_unit, errors, stops, varies, sums):
             seen[max(a[at[q]], b[at[q]])] = 0
 
 
-@jit
+@jit_if_large
 def finish_list(sums, units, errors, strata, variances, of_pairs):
     """Compute the variances of a list's rates from the sums over its pairs, and clear these sums.
 
@@ -170,7 +168,7 @@ def finish_list(sums, units, errors, strata, variances, of_pairs):
     first, stops, order = errors
     stratum, stratum_size = strata
     n_units, n_strata = stratum.size, stratum_size.size
-    of_comparisons, n, two_way = zeros((n_strata, 4)), 0.0, np.bool_(False)
+    of_comparisons, n, two_way = np.zeros((n_strata, 4)), 0.0, np.bool_(False)
     for unit in units:
         fixed = of_comparisons[stratum[unit]]
         n += sums.comparisons[unit] / 2
@@ -184,8 +182,8 @@ def finish_list(sums, units, errors, strata, variances, of_pairs):
     of_list = units, _in_order(units, stratum, n_strata), stratum, stratum_size, of_comparisons, two_way
     fixed = sums.comparisons, sums.repeats_squared
     wrong = sums.wrong[0, _WRONG], sums.wrong[0, _WRONG_SQUARED], sums.wrong[0, _WRONG_TIMES]
-    of_errors = zeros(n_units), zeros(n_units), zeros((n_strata, 3))
-    mean = zeros(n_strata)
+    of_errors = np.zeros(n_units), np.zeros(n_units), np.zeros((n_strata, 3))
+    mean = np.zeros(n_strata)
     for point in range(stops.size):
         found, n_errors = of_pairs[order[point]], np.float64(stops[point] - first)
         for column in range(N_SUMS):

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ._jit import jit
+from ._jit import helper, jit
 from .bit_masks import TOGETHER, lowest, reaching
 from .sorting import make_key
 
@@ -62,7 +62,7 @@ def take_nonmated(panel, first_row, first_column, columns, n, bound, places, kep
     return count
 
 
-@jit
+@helper
 def squared_distance(a, b):
     """Sum the squares of the differences of two vectors in float64. a, b: (d,) floats."""
     total = 0.0

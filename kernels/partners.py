@@ -11,8 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ._arrays import empty, minus_ones, zeros
-from ._jit import jit
+from ._jit import jit_if_large
 
 _HALF, _LOW = np.int64(32), np.int64(2**32 - 1)  # bits of half a cost
 
@@ -27,7 +26,7 @@ class Runs(NamedTuple):
     repeats: NDArray[np.int32]  # (n,) how many comparisons of a run each partner stands for; (0,) where it is one
 
 
-@jit
+@jit_if_large
 def rows_of_units(first, second, row, ones, a, b):
     """Write the rows of weights of comparisons; those of a unit with itself have its own and the row of ones.
 
@@ -38,21 +37,21 @@ def rows_of_units(first, second, row, ones, a, b):
         b[p] = ones if first[p] == second[p] else row[second[p]]
 
 
-@jit
+@jit_if_large
 def lists_of_cells(reference_group, probe_group, lists, found):
     """Write the list of each comparison. Both groups: (n,) uint16; lists: (groups, groups) int32; found: (n,), out."""
     for p in range(found.size):
         found[p] = lists[reference_group[p], probe_group[p]]
 
 
-@jit
+@jit_if_large
 def count_smaller(a, b, counts):
     """Count the comparisons of each smaller unit. a, b: (n,) int32; counts: (units,) int64, added to."""
     for p in range(a.size):
         counts[min(a[p], b[p])] += 1
 
 
-@jit
+@jit_if_large
 def scatter(a, b, lists, position, partner, of_partner, costs, words):
     """Write the larger unit of each comparison, its list and its cost, behind those of the same smaller unit.
 
@@ -71,7 +70,7 @@ def scatter(a, b, lists, position, partner, of_partner, costs, words):
         position[low] = at + 1
 
 
-@jit
+@jit_if_large
 def arrange(begin, first, last, n_lists, partner, lists, words):
     """Arrange the comparisons of each of some units by list, and return the number of their runs.
 
@@ -85,9 +84,9 @@ def arrange(begin, first, last, n_lists, partner, lists, words):
         n_runs += begin[unit + 1] > begin[unit]
     if lists.size == 0:
         return n_runs
-    place, seen = zeros(n_lists, np.int64), empty(n_lists, np.int64)
-    others, own = empty(longest, partner.dtype), empty(longest, lists.dtype)
-    own_words = empty((longest if words.size > 0 else 0, 2), np.uint32)
+    place, seen = np.zeros(n_lists, np.int64), np.empty(n_lists, np.int64)
+    others, own = np.empty(longest, partner.dtype), np.empty(longest, lists.dtype)
+    own_words = np.empty((longest if words.size > 0 else 0, 2), np.uint32)
     n_runs = 0
     for unit in range(first, last):
         start, stop, n_seen = begin[unit], begin[unit + 1], 0
@@ -116,7 +115,7 @@ def arrange(begin, first, last, n_lists, partner, lists, words):
     return n_runs
 
 
-@jit
+@jit_if_large
 def write_runs(begin, first, last, lists, run, runs):
     """Write the runs of some units, the first one at `run`.
 
@@ -133,10 +132,10 @@ def write_runs(begin, first, last, lists, run, runs):
             runs.stop[run - 1] = p + 1
 
 
-@jit
+@jit_if_large
 def count_pairs(runs, last, n_units):
     """Count the distinct pairs of the runs before `last`, each run on its own."""
-    seen_in = minus_ones(n_units, np.int64)
+    seen_in = np.full(n_units, -1, np.int64)
     n_pairs, start = 0, np.int64(0)
     for run in range(last):
         for p in range(start, runs.stop[run]):
@@ -146,10 +145,10 @@ def count_pairs(runs, last, n_units):
     return n_pairs
 
 
-@jit
+@jit_if_large
 def merge_repeated(runs, n_units, merged):
     """Keep each partner of a run once, with the number of its comparisons. merged: the `Runs`, out but for two."""
-    seen_in, place = minus_ones(n_units, np.int64), empty(n_units, np.int64)
+    seen_in, place = np.full(n_units, -1, np.int64), np.empty(n_units, np.int64)
     n, start, repeats = np.int64(0), np.int64(0), merged.repeats
     for run in range(runs.stop.size):
         for p in range(start, runs.stop[run]):
@@ -163,7 +162,7 @@ def merge_repeated(runs, n_units, merged):
         merged.stop[run] = n
 
 
-@jit
+@jit_if_large
 def any_varies(runs, varies):
     """Tell whether any comparison has two units whose weights vary. varies: (units,) bool."""
     start = np.int64(0)

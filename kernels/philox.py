@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ._jit import jit
+from ._jit import helper
 
 BLOCK = 64  # replicates computed at once: the uint8 weights of a unit fill one cache line
 _MULTIPLIER_0, _MULTIPLIER_1 = np.uint64(0xD2511F53), np.uint64(0xCD9E8D57)
@@ -16,7 +16,7 @@ _WEYL_0, _WEYL_1 = np.uint64(0x9E3779B9), np.uint64(0xBB67AE85)
 _LOW, _HALF = np.uint64(0xFFFFFFFF), np.uint64(32)
 
 
-@jit
+@helper
 def _round(c0, c1, c2, c3, k0, k1):
     """Do one round. c0 to c3, k0, k1: uint64, words and key. Returns the words and the next round's key."""
     product_0, product_1 = _MULTIPLIER_0 * c0, _MULTIPLIER_1 * c2
@@ -25,13 +25,13 @@ def _round(c0, c1, c2, c3, k0, k1):
     return high_1 ^ c1 ^ k0, product_1 & _LOW, high_0 ^ c3 ^ k1, product_0 & _LOW, next_0, next_1
 
 
-@jit
+@helper
 def _two_rounds(c0, c1, c2, c3, k0, k1):
     """Do two rounds; as `_round`."""
     return _round(*_round(c0, c1, c2, c3, k0, k1))
 
 
-@jit
+@helper
 def _mix(n, key, out):
     """Turn the counters of n replicates into words. key: (2,) uint32; out: (4, 64) uint64."""
     k0, k1 = np.uint64(key[0]), np.uint64(key[1])
@@ -42,7 +42,7 @@ def _mix(n, key, out):
         out[0, r], out[1, r], out[2, r], out[3, r] = state[0], state[1], state[2], state[3]
 
 
-@jit
+@helper
 def fill(draw, stream, purpose, first_replicate, key, out):
     """Write four words for each of 64 replicates, of the counter (draw, stream, replicate, purpose).
 
@@ -56,7 +56,7 @@ def fill(draw, stream, purpose, first_replicate, key, out):
     _mix(BLOCK, key, out)
 
 
-@jit
+@helper
 def fill_some(draw, stream, purpose, replicates, n, key, out):
     """Write the words of `fill` for the first n of some replicates.
 
@@ -70,7 +70,7 @@ def fill_some(draw, stream, purpose, replicates, n, key, out):
     _mix(n, key, out)
 
 
-@jit
+@helper
 def fill_draws(first_draw, stream, purpose, replicate, key, out):
     """Write the words of 64 draws of one replicate, one after the other. All as in `fill`."""
     for k in range(BLOCK):

@@ -7,8 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ._arrays import empty, zeros
-from ._jit import jit
+from ._jit import helper, jit
 from .curves import count_below
 from .philox import BLOCK
 from .sweep import CHUNK, add_many_pairs, list_of
@@ -33,10 +32,10 @@ class _Costs(NamedTuple):
     false_match_unit: NDArray[np.float64]  # (64,)
 
 
-@jit
+@helper
 def _costs_of(nonmated, mated, miss, false_match):
     """Return the costs of the errors of two `ErrorList`s; NaN in replicates in which a class has no weight."""
-    miss_unit, false_match_unit = empty(BLOCK), empty(BLOCK)
+    miss_unit, false_match_unit = np.empty(BLOCK), np.empty(BLOCK)
     for r in range(BLOCK):
         miss_unit[r] = miss * mated.shrinkage / mated.totals[r] if mated.totals[r] > 0 else np.nan
         false_match_unit[r] = (
@@ -46,14 +45,14 @@ def _costs_of(nonmated, mated, miss, false_match):
     return _Costs(miss * (1 - mated.shrinkage) / mated.size, x_base, miss_unit, false_match_unit)
 
 
-@jit
+@helper
 def _copy(state, copied):
     """Copy the weights of errors, element by element: an assignment of slices takes seconds to compile."""
     for r in range(BLOCK):
         copied.nonmated[r], copied.mated[r] = state.nonmated[r], state.mated[r]
 
 
-@jit
+@helper
 def _untied(keys, p):
     """Return the last position up to p at which a threshold can lie."""
     while 0 < p < keys.size and keys[p - 1] == keys[p]:
@@ -61,7 +60,7 @@ def _untied(keys, p):
     return p
 
 
-@jit
+@helper
 def _move(nonmated, mated, p, q, target, state):
     """Raise the threshold from place p of the non-mated list to an earlier one, and return how many mated it rejects.
 
@@ -80,7 +79,7 @@ def _move(nonmated, mated, p, q, target, state):
     return stop
 
 
-@jit
+@helper
 def _try(costs, p, q, state, best):
     """Compute the costs at a threshold, and tell whether a higher one can lower that of any replicate."""
     gain_possible = False
@@ -92,7 +91,7 @@ def _try(costs, p, q, state, best):
     return gain_possible
 
 
-@jit
+@helper
 def _may_be_better(costs, p, q, before, after, best):
     """Tell whether a threshold up to the one after may cost less: it has no fewer misses than the one before.
 
@@ -105,7 +104,7 @@ def _may_be_better(costs, p, q, before, after, best):
     return False
 
 
-@jit
+@helper
 def _walk(nonmated, mated, miss, false_match, start, best):
     """Try thresholds from low to high, until a higher one can lower no replicate's cost.
 
@@ -123,10 +122,10 @@ def _walk(nonmated, mated, miss, false_match, start, best):
     # Try thresholds just above non-mated scores: of all thresholds up to the next such score, they have the least FNMR.
     first_p = _untied(x_keys, start)
     first_q = np.int64(0) if first_p == n else count_below(y_keys, ~x_keys[first_p] + 1)
-    first = _State(zeros(BLOCK, np.int64), zeros(BLOCK, np.int64), zeros(BLOCK, np.int64))
+    first = _State(np.zeros(BLOCK, np.int64), np.zeros(BLOCK, np.int64), np.zeros(BLOCK, np.int64))
     add_many_pairs(nonmated.a, nonmated.b, weights, largest, np.int64(0), first_p, first.nonmated)
     add_many_pairs(mated.a, mated.b, weights, largest, np.int64(0), first_q, first.mated)
-    here = _State(empty(BLOCK, np.int64), empty(BLOCK, np.int64), first.spare)
+    here = _State(np.empty(BLOCK, np.int64), np.empty(BLOCK, np.int64), first.spare)
     _copy(first, here)
     p, q = first_p, first_q
     while (q < m or m == mated.size) and _try(costs, p, q, here, best) and p > 0:
@@ -134,7 +133,7 @@ def _walk(nonmated, mated, miss, false_match, start, best):
         q = _move(nonmated, mated, p, q, target, here)
         p = target
     _copy(first, here)
-    ahead = _State(empty(BLOCK, np.int64), empty(BLOCK, np.int64), first.spare)
+    ahead = _State(np.empty(BLOCK, np.int64), np.empty(BLOCK, np.int64), first.spare)
     p, q, one_by_one = first_p, first_q, first_p  # down to which thresholds are tried one by one
     while True:
         if q == m < mated.size:

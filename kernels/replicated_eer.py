@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ._arrays import empty, zeros
-from ._jit import jit
+from ._jit import helper, jit
 from .curves import count_below
 from .philox import BLOCK
 from .sweep import CHUNK, NO_LIMIT, _share, _weight, add_many_pairs, list_of
@@ -19,27 +18,30 @@ NEAREST, NEAREST_MAX, INTERPOLATED = 0, 1, 2
 FOUND, MORE_SUMS, MORE_KEPT = 0, 1, 2
 
 
-@jit
+@helper
 def _end_of_chunk(chunk, kept):
     """Return where a chunk ends of as many comparisons as are kept."""
     return (chunk + 1) * CHUNK if (chunk + 1) * CHUNK < kept else kept
 
 
-@jit
-def store_sums(nonmated, mated, first, last, before, x_sums, y_sums):
+@helper
+def store_sums(nonmated, mated, first, last, start, before, x_sums, y_sums):
     """Store the sums of weights at the end of each of some chunks of non-mated comparisons.
 
-    nonmated, mated: each an `ErrorList`; first, last: the chunks, without the last; before: (64,) int64, weight of the
-    non-mated before them, out: up to their end; x_sums, y_sums: (last - first, 64) int64, out: weight of the non-mated
-    up to the end of each, and of the mated below the score there
+    nonmated, mated: each an `ErrorList`; first, last: the chunks, without the last; start: a non-mated comparison, at
+    or before the first chunk's beginning; before: (64,) int64, weight of the non-mated before `start`, out: up to the
+    chunks' end; x_sums, y_sums: (last - first, 64) int64, out: weight of the non-mated up to the end of each, and of
+    the mated below the score there
     """
     x_keys, x_a, x_b, y_keys, y_a, y_b = nonmated.keys, nonmated.a, nonmated.b, mated.keys, mated.a, mated.b
     weights, largest = nonmated.weights, nonmated.largest
     for chunk in range(first, last):
-        add_many_pairs(x_a, x_b, weights, largest, chunk * CHUNK, _end_of_chunk(chunk, x_keys.size), before)
+        stop = _end_of_chunk(chunk, x_keys.size)
+        add_many_pairs(x_a, x_b, weights, largest, start, stop, before)
+        start = stop
         for r in range(BLOCK):
             x_sums[chunk - first, r] = before[r]
-    total = zeros(BLOCK, np.int64)
+    total = np.zeros(BLOCK, np.int64)
     position = np.int64(0)
     for chunk in range(last - 1, first - 1, -1):
         score = ~x_keys[_end_of_chunk(chunk, x_keys.size) - 1]
@@ -50,7 +52,7 @@ def store_sums(nonmated, mated, first, last, before, x_sums, y_sums):
             y_sums[chunk - first, r] = total[r]
 
 
-@jit
+@helper
 def _next_with_weight(errors, position, step, stop, r):
     """Find the next comparison with weight in replicate r, from `position` on by `step`; `stop` if there is none."""
     a, b, weights, all_count = errors.a, errors.b, errors.weights, errors.shrinkage < 1
@@ -59,7 +61,7 @@ def _next_with_weight(errors, position, step, stop, r):
     return position
 
 
-@jit
+@helper
 def _of_one_replicate(nonmated, mated, first, last, x_sums, y_sums, method, r):
     """Return FOUND, or what does not reach far enough, the EER of replicate r, and its threshold's key.
 
@@ -158,7 +160,7 @@ def equal_error_rates(nonmated, mated, guesses, method, x_sums, y_sums, values, 
     y_sums: (chunks of the longest list, 64) int64, scratch; values: (lists, 64) float64, out, NaN where a class has no
     weight; keys: (lists, 64) int64, out, thresholds. Returns whether the comparisons that are kept reach far enough.
     """
-    is_open = empty(BLOCK, np.bool_)
+    is_open = np.zeros(BLOCK, np.int64)
     for k in range(guesses.size):
         nonmated_list, mated_list = list_of(nonmated, k), list_of(mated, k)
         n_open = 0
@@ -183,12 +185,9 @@ def equal_error_rates(nonmated, mated, guesses, method, x_sums, y_sums, values, 
             score = ~nonmated_list.keys[_end_of_chunk(first, nonmated_list.keys.size) - 1]
             if count_below(mated_list.keys, score) == mated_list.keys.size:
                 return False
-        before = zeros(BLOCK, np.int64)
-        add_many_pairs(
-            nonmated_list.a, nonmated_list.b, nonmated.weights, nonmated.largest, np.int64(0), first * CHUNK, before
-        )
+        before, start = np.zeros(BLOCK, np.int64), np.int64(0)
         while n_open > 0:
-            store_sums(nonmated_list, mated_list, first, last, before, x_sums, y_sums)
+            store_sums(nonmated_list, mated_list, first, last, start, before, x_sums, y_sums)
             for r in range(BLOCK):
                 if is_open[r]:
                     found, values[k, r], keys[k, r] = _of_one_replicate(
@@ -199,5 +198,6 @@ def equal_error_rates(nonmated, mated, guesses, method, x_sums, y_sums, values, 
                     is_open[r] = found != FOUND
                     n_open -= found == FOUND
             # Those that are open have theirs in later chunks.
+            start = last * CHUNK
             first, last = last, 2 * last + 1 if 2 * last + 1 < n_chunks else n_chunks
     return True

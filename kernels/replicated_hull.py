@@ -11,15 +11,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from ._arrays import empty, zeros
-from ._jit import jit
+from ._jit import helper, jit, jit_if_large
 from .philox import BLOCK
 from .sweep import add_many_pairs, list_of
 
 MIN_CLLR, EQUAL_ERROR = 0, 1
 
 
-@jit
+@jit_if_large
 def find_blocks(mated, nonmated):
     """Find where each block begins, and where the last one ends.
 
@@ -28,7 +27,7 @@ def find_blocks(mated, nonmated):
     both empty if there is no block.
     """
     m, n = mated.size, nonmated.size
-    first, above = empty(min(m, n) + 1, np.int64), empty(min(m, n) + 1, np.int64)
+    first, above = np.empty(min(m, n) + 1, np.int64), np.empty(min(m, n) + 1, np.int64)
     size = 0
     j = n
     for i in range(m):
@@ -46,7 +45,7 @@ def find_blocks(mated, nonmated):
     return first[:size], above[:size]
 
 
-@jit
+@helper
 def _push(pools, size, y, x):
     """Add a block to one replicate's pools, and merge pools until they are in order. Returns the number of pools.
 
@@ -61,7 +60,7 @@ def _push(pools, size, y, x):
     return size + 1
 
 
-@jit
+@helper
 def _copy_pools(pools, sizes, larger):
     """Copy each replicate's pools, element by element: an assignment of slices takes seconds to compile.
 
@@ -72,13 +71,13 @@ def _copy_pools(pools, sizes, larger):
             larger[r, k, 0], larger[r, k, 1] = pools[r, k, 0], pools[r, k, 1]
 
 
-@jit
+@helper
 def _positive(n):
     """Return n, or 1 if it is 0."""
     return n if n > 0 else np.int64(1)
 
 
-@jit
+@helper
 def _pool_blocks(nonmated, mated, first, above, pools, sizes):
     """Pool the blocks of one list in each replicate.
 
@@ -89,13 +88,13 @@ def _pool_blocks(nonmated, mated, first, above, pools, sizes):
     x_a, x_b, y_a, y_b, weights, largest = nonmated.a, nonmated.b, mated.a, mated.b, nonmated.weights, nonmated.largest
     # The share that each comparison adds whatever its weight, and the share that a weight of one adds.
     x_base, y_base = (1 - nonmated.shrinkage) / _positive(x_a.size), (1 - mated.shrinkage) / _positive(y_a.size)
-    x_unit, y_unit = empty(BLOCK), empty(BLOCK)
+    x_unit, y_unit = np.empty(BLOCK), np.empty(BLOCK)
     for r in range(BLOCK):
         x_unit[r] = nonmated.shrinkage / _positive(nonmated.totals[r])
         y_unit[r] = mated.shrinkage / _positive(mated.totals[r])
-    x_sums, y_sums = empty(BLOCK, np.int64), empty(BLOCK, np.int64)
-    x_open, y_open = zeros(BLOCK), zeros(BLOCK)
-    x_closed, y_closed, closed = empty(BLOCK), empty(BLOCK), empty(BLOCK, np.bool_)
+    x_sums, y_sums = np.empty(BLOCK, np.int64), np.empty(BLOCK, np.int64)
+    x_open, y_open = np.zeros(BLOCK), np.zeros(BLOCK)
+    x_closed, y_closed, closed = np.empty(BLOCK), np.empty(BLOCK), np.empty(BLOCK, np.bool_)
     for r in range(BLOCK):
         sizes[r] = 0
     room = pools.shape[1]
@@ -106,7 +105,7 @@ def _pool_blocks(nonmated, mated, first, above, pools, sizes):
                 if sizes[r] > deepest:
                     deepest = sizes[r]
             if 2 * deepest > pools.shape[1]:
-                larger = empty((BLOCK, 2 * pools.shape[1], 2))
+                larger = np.empty((BLOCK, 2 * pools.shape[1], 2))
                 _copy_pools(pools, sizes, larger)
                 pools = larger
             room = pools.shape[1] - deepest
@@ -133,7 +132,7 @@ def _pool_blocks(nonmated, mated, first, above, pools, sizes):
     return pools
 
 
-@jit
+@helper
 def _min_cllr(pools):
     """Return min Cllr in bits. pools: (pools, 2) float64, mated and non-mated share."""
     loss = 0.0
@@ -144,7 +143,7 @@ def _min_cllr(pools):
     return loss / 2
 
 
-@jit
+@helper
 def _equal_error(pools):
     """Return where FMR and FNMR meet on the hull. pools: (pools, 2) float64, mated and non-mated share."""
     fmr, fnmr = 0.0, 0.0
@@ -167,8 +166,8 @@ def hull_figures(nonmated, mated, first, above, block_end, what, values):
     nonmated, mated: each a `Side`; first, above: of `find_blocks`, of all lists; block_end: (lists,) int64; what:
     MIN_CLLR or EQUAL_ERROR; values: (lists, 64) float64, out, NaN where a class has no weight
     """
-    pools = empty((BLOCK, 64, 2))
-    sizes = empty(BLOCK, np.int64)
+    pools = np.empty((BLOCK, 64, 2))
+    sizes = np.empty(BLOCK, np.int64)
     start = np.int64(0)
     for k in range(block_end.size):
         nonmated_list, mated_list, stop = list_of(nonmated, k), list_of(mated, k), block_end[k]

@@ -14,8 +14,7 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from ._arrays import empty, zeros
-from ._jit import config, jit
+from ._jit import config, helper, jit
 from .philox import BLOCK
 
 _TOGETHER = 8  # rows that are added in uint8
@@ -75,8 +74,8 @@ def total_weights(runs, weights, largest, totals):
 
     runs: `partners.Runs`; weights: (units, 64) uint8; largest: the largest weight; totals: (lists, 64) int64, out
     """
-    sums, wide = empty(BLOCK, np.uint16), empty(BLOCK, np.int64)
-    unlisted = zeros(BLOCK, np.int64)  # what is in list 0 alone
+    sums, wide = np.empty(BLOCK, np.uint16), np.empty(BLOCK, np.int64)
+    unlisted = np.zeros(BLOCK, np.int64)  # what is in list 0 alone
     for k in range(totals.shape[0]):
         for r in range(BLOCK):
             totals[k, r] = 0
@@ -103,16 +102,16 @@ def total_weights(runs, weights, largest, totals):
         totals[0, r] += unlisted[r]
 
 
-@jit
+@helper
 def repeats_at(repeats, p):
     """Return how many comparisons partner p stands for. repeats: (n,) int32, or (0,) for 1."""
     return np.int64(repeats[p]) if repeats.size > 0 else np.int64(1)
 
 
-@jit
+@helper
 def _sum_repeated_rows(weights, partners, repeats, start, stop, largest, sums):
     """Sum the rows of partners start to stop, as often as they are repeated. sums: (64,) int64, out."""
-    narrow = empty(BLOCK, np.uint16)
+    narrow = np.empty(BLOCK, np.uint16)
     most = (2**16 - 1) // largest
     for r in range(BLOCK):
         sums[r] = 0

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from ._arrays import empty
-from ._jit import jit
+from ._jit import helper, jit
 from .bit_masks import TOGETHER, lowest, reaching
 from .dot_products import of_row
 
 
-@jit
+@helper
 def _insert(best, who, score, column):
     """Put a score among the best, descending, behind those that equal it; the last leaves. best, who: (k,), out."""
     p = best.size - 1
@@ -71,8 +70,8 @@ def keep_by_products(scores, vectors, apart, mate, kept):
     """
     (probes, templates, begin), (mate_score, rank, best, who) = vectors, kept
     width, k = scores.shape[1], best.shape[1]
-    listed, bound = empty(width, np.int64), empty(1, scores.dtype)
-    chosen, product = empty(templates.shape[0] + 3, np.int64), empty(templates.shape[0] + 3, scores.dtype)
+    listed, bound = np.empty(width, np.int64), np.empty(1, scores.dtype)
+    chosen, product = np.empty(templates.shape[0] + 3, np.int64), np.empty(templates.shape[0] + 3, scores.dtype)
     for s in range(scores.shape[0]):
         row, own, slack = scores[s], mate[s], 2 * apart[s]
         limit = np.inf
@@ -138,7 +137,7 @@ def keep_by_products(scores, vectors, apart, mate, kept):
         rank[s] = 1 + outranking if own >= 0 else 0
 
 
-@jit
+@helper
 def _largest(values, start, stop):
     """Return the largest of some values, at least one."""
     largest = values[start]

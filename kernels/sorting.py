@@ -9,17 +9,17 @@ from __future__ import annotations
 
 import numpy as np
 
-from ._jit import jit
+from ._jit import helper, jit
 
 
-@jit
+@helper
 def rearrange(pattern, magnitude):
     """Turn a float's bits into its key, or a key into the float's bits. magnitude: all bits but the sign."""
     wide = np.int64(pattern)
     return wide ^ ((wide >> np.int64(63)) & np.int64(magnitude))
 
 
-@jit
+@helper
 def make_key(pattern, flip, magnitude):
     """Make the key of one score. flip: the sign bit if it is a distance, to negate it, else 0; magnitude: as above."""
     pattern = np.int64(pattern) ^ np.int64(flip)

@@ -20,8 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ._arrays import empty, zeros
-from ._jit import jit
+from ._jit import helper, jit
 from .philox import BLOCK
 
 CHUNK = 64  # comparisons between two stored sums
@@ -78,7 +77,7 @@ class ErrorList(NamedTuple):
     shrinkage: Any  # a number, or (points,) float64
 
 
-@jit
+@helper
 def list_of(side, k):
     """Return list k of a `Side` with one shrinkage for each list."""
     start, stop = side.end[k - 1] if k > 0 else 0, side.end[k]
@@ -88,7 +87,7 @@ def list_of(side, k):
     )  # fmt: skip
 
 
-@jit
+@helper
 def add_pairs(a, b, weights, start, stop, sums):
     """Add the weights of so few comparisons that uint16 cannot overflow.
 
@@ -105,14 +104,14 @@ def add_pairs(a, b, weights, start, stop, sums):
             sums[r] += np.uint16(first[r]) * np.uint16(second[r])
 
 
-@jit
+@helper
 def add_many_pairs(a, b, weights, largest, start, stop, totals):
     """Add the weights of any number of comparisons.
 
     a, b: (n,) int32 rows of weights; weights: (rows, 64) uint8; largest: the largest weight; start, stop: the
     comparisons; totals: (64,) int64, out
     """
-    sums = empty(BLOCK, np.uint16)
+    sums = np.empty(BLOCK, np.uint16)
     step = _MOST // (largest * largest)
     while start < stop:
         end = start + step if start + step < stop else stop
@@ -124,19 +123,19 @@ def add_many_pairs(a, b, weights, largest, start, stop, totals):
         start = end
 
 
-@jit
+@helper
 def _weight(a, b, weights, p, r):
     """Return the weight of comparison p in replicate r. a, b, weights: as above."""
     return np.int64(weights[a[p], r]) * np.int64(weights[b[p], r])
 
 
-@jit
+@helper
 def _share(count, size, weight, total, shrinkage):
     """Return a share of errors: the mean, by shrinkage, of count / size and weight / total."""
     return (1 - shrinkage) * (count / size) + shrinkage * (weight / total)
 
 
-@jit
+@helper
 def _add(a, b, scale, weights, largest, start, stop, totals):
     """Add the weights of any number of comparisons, scaled or not.
 
@@ -152,7 +151,7 @@ def _add(a, b, scale, weights, largest, start, stop, totals):
                 totals[r] += times * np.float64(np.int32(first[r]) * np.int32(second[r]))
 
 
-@jit
+@helper
 def _scale(a, b, scale, p):
     """Return the count of comparison p in the unweighted share: 1, or its scale."""
     if len(scale) == 0:
@@ -160,7 +159,7 @@ def _scale(a, b, scale, p):
     return scale[0][a[p]] * scale[1][b[p]]
 
 
-@jit
+@helper
 def _count(a, b, scale, start, stop, count):
     """Return `count` plus the counts of comparisons start to stop in the unweighted share."""
     if len(scale) == 0:
@@ -170,15 +169,15 @@ def _count(a, b, scale, start, stop, count):
     return count
 
 
-@jit
+@helper
 def _sums(scale):
     """Make an array for the sums of 64 replicates, (64,) int64, or float64 if there is a scale."""
     if len(scale) == 0:
-        return zeros(BLOCK, np.int64)
-    return zeros(BLOCK, np.float64)
+        return np.zeros(BLOCK, np.int64)
+    return np.zeros(BLOCK, np.float64)
 
 
-@jit
+@helper
 def _resolve(errors, point, share, start, stop, r, count, weight):
     """Find the first comparison of start to stop at which replicate r's share of errors exceeds `share`, or the last.
 
@@ -195,7 +194,7 @@ def _resolve(errors, point, share, start, stop, r, count, weight):
     return stop - 1
 
 
-@jit
+@helper
 def _pass_range(errors, summed, k, shares, first_open, count_before, before, positions):
     """Add the sums of range k to those before it, and mark the replicates that exceed a share inside it.
 
@@ -285,7 +284,7 @@ def first_beyond(errors, summed, shares, positions):
             near_until = start + _STRIDE if start + _STRIDE < known else known
 
 
-@jit
+@helper
 def _largest_share(unweighted, sums, totals):
     """Return an upper bound of the shares of errors of all replicates, for any shrinkage."""
     most = unweighted
@@ -295,7 +294,7 @@ def _largest_share(unweighted, sums, totals):
     return most * (1 + 1e-12)  # allows for rounding
 
 
-@jit
+@helper
 def _advance(keys, position, stop, limit):
     """Return the position of the first key at or above `limit`, searched from `position` in doubling steps."""
     step = 1

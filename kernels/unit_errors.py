@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ._arrays import empty, zeros
-from ._jit import jit
+from ._jit import helper, jit, jit_if_large
 
 
 @jit
@@ -28,7 +27,7 @@ def group_by_smaller(a, b, begin, partner, place):
         position[low] += 1
 
 
-@jit
+@helper
 def _add(unit, partners, counts, of_units, found):
     """Add errors of one unit with some partners, each of which may be there several times.
 
@@ -55,7 +54,7 @@ def _add(unit, partners, counts, of_units, found):
     found[2, unit] += own_times
 
 
-@jit
+@jit_if_large
 def add_errors(listed, stops, runs, point_of_list, of_units, group, found):
     """Sum over the errors of each unit at several thresholds, those across groups and those inside groups apart.
 
@@ -70,8 +69,8 @@ def add_errors(listed, stops, runs, point_of_list, of_units, group, found):
     """
     begin, partner, place = listed
     n_units, n_points = group.size, stops.size
-    counts = zeros(n_units, np.int64)
-    one = empty(1, np.int32)
+    counts = np.zeros(n_units, np.int64)
+    one = np.empty(1, np.int32)
     run, start = 0, np.int64(0)
     for unit in range(n_units):
         first_start, p = start, begin[unit]

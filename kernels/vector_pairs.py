@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from ._arrays import empty, zeros
 from ._jit import jit
 
 
@@ -20,7 +19,7 @@ def count_by_order(subject, group, as_reference, as_probe):
     zeros, out: pairs whose other vector comes later, or earlier, by its group
     """
     n_groups = as_reference.shape[1]
-    seen = zeros(n_groups, np.int64)
+    seen = np.zeros(n_groups, np.int64)
     for row in range(subject.size):
         k = subject[row]
         for g in range(n_groups):
@@ -42,7 +41,7 @@ def weigh_by_order(subject, group, lists, weights, totals):
     (lists, replicates) int64, added to
     """
     n_groups, n_replicates = lists.shape[0], weights.shape[1]
-    seen = zeros((n_groups, n_replicates), np.int64)
+    seen = np.zeros((n_groups, n_replicates), np.int64)
     for row in range(subject.size):
         k = subject[row]
         own, of_group = weights[k], group[k]
@@ -66,7 +65,7 @@ def square_by_order(first, last, subject, group, lists, varies, sums):
     """
     squares, of_all, of_ends = sums
     n_subjects = group.size
-    pairs = empty(n_subjects, np.int64)
+    pairs = np.empty(n_subjects, np.int64)
     begin = np.full(n_subjects, subject.size, np.int64)
     for row in range(subject.size - 1, -1, -1):
         begin[subject[row]] = row

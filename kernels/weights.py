@@ -7,14 +7,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from ._arrays import empty
-from ._jit import jit
+from ._jit import helper, jit
 from .philox import BLOCK, fill
 
 _LOW, _HALF = np.uint64(0xFFFFFFFF), np.uint64(32)
 
 
-@jit
+@helper
 def _scaled(high, low, size):
     """Turn 64 random bits, in two words, into a whole number below `size`: the high part of their product."""
     size = np.uint64(size)
@@ -28,7 +27,7 @@ def draw_with_replacement(end, purpose, first_replicate, key, weights):
     end: (strata,) int64, where each stratum's units end in `weights`; purpose: int, different for each kind of draw;
     first_replicate: int; key: (2,) uint32; weights: (units, 64) uint8, out. Returns whether all counts fit into uint8.
     """
-    words = empty((4, BLOCK), np.uint64)
+    words = np.empty((4, BLOCK), np.uint64)
     fits = True
     start = 0
     for stratum in range(end.size):

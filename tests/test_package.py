@@ -144,7 +144,7 @@ def run_beside(packages: Path, code: str, *options: str, cwd: Path) -> str:
 IN_A_CLONE = """
     import subprocess, sys
     import fastfair as ff
-    from fastfair._lib.threads import FIND_THIS_LIBRARY
+    from fastfair.first_run import FIND_THIS_LIBRARY
     from fastfair.kernels import row_sums
 
     print(ff.__file__, row_sums.__file__, ff.eer(ff.Comparisons([0.9, 0.1], [True, False])).value, sep="|")

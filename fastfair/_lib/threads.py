@@ -8,13 +8,10 @@ import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any, TypeVar
 
 from fastfair.errors import InputError
-from fastfair.kernels import _ahead
 from fastfair.kernels._aside import deal, deal_in_order, free_in_forks
-from fastfair.kernels._sources import cache_folder, is_set
 
 from .warnings import Told, held, tell
 
@@ -161,28 +158,3 @@ def one_blas_thread() -> Iterator[None]:
             _inside -= 1
             if _inside == 0:
                 _limit.restore_original_limits()
-
-
-_HERE = str(Path(__file__).parents[2])
-# Begins the code of another process, which may find another fastfair, or none, where this one is that of a clone.
-FIND_THIS_LIBRARY = f"import sys; {_HERE!r} in sys.path or sys.path.insert(0, {_HERE!r})"
-
-
-def compile_ahead(n_threads: int | None, *, narrow: bool, n_comparisons: float, tests: bool = False) -> None:
-    """Compile the kernels of replicates in another process, where none were compiled before.
-
-    Parameters
-    ----------
-    n_threads : int or None
-        As the caller of an evaluation gave it; with one thread alone no process is started.
-    narrow : bool
-        Whether scores are float32.
-    n_comparisons : float
-        Number of comparisons of the larger class; of many, the kernels that prepare them are compiled as well.
-    tests : bool, default False
-        Whether groups are tested afterwards.
-    """
-    if count_threads(n_threads) > 1 and not is_set("NUMBA_DISABLE_JIT") and (folder := cache_folder()):
-        many = n_comparisons > _ahead.SMALL
-        call = f"from fastfair.first_run import draw_replicates; draw_replicates({narrow=}, {many=}, {tests=})"
-        _ahead.start(f"{FIND_THIS_LIBRARY}; {call}", Path(folder), _ahead.kernels_of(many=many, tests=tests))

@@ -6,7 +6,8 @@ import importlib
 import io
 import sys
 import warnings
-from contextlib import AbstractContextManager
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from typing import Any
 
 try:
@@ -38,44 +39,28 @@ def run_verb(name: str) -> None:
     """Run a verb, and where it shows its progress, tell of kernels that are compiled."""
     context = click.get_current_context()
     assert isinstance(context.command, Command)
-    expected, given = context.command.verb.expects, context.params
-    if expected and given["n_resamples"] != 0 and not given["quick"]:
-        from fastfair._lib.threads import compile_ahead
-
-        # Before anything large is imported, as another process does the same.
-        compile_ahead(given["n_threads"], **expected)
     actions, run = (importlib.import_module(f"fastfair.cli.{module}") for module in ("actions", "run"))
     if context.invoked_subcommand is not None:
         return
     one, action = run.Run(), getattr(actions, name.replace("-", "_").replace(" ", "_"))
-    if not one.options.get("progress"):
-        action(one)
-        return
-    with told_of_compiling():
+    with told_of_compiling() if one.options.get("progress") else nullcontext():
         action(one)
 
 
-def told_of_compiling() -> AbstractContextManager[Any]:
+@contextmanager
+def told_of_compiling() -> Iterator[None]:
     """Tell on standard error when the first kernel is compiled."""
-    from numba import core  # not before a verb runs: the command line would start later
+    from fastfair.kernels import _cache  # not before a verb runs: the command line would start later
 
-    event: Any = core.event  # without types
+    def tell() -> None:
+        _cache.on_compiling = None
+        say("Compiling kernels, once on this machine (`fastfair warm-up` compiles all of them)", err=True)
 
-    class Listener(event.Listener):  # type: ignore[misc]
-        """Hears of kernels that are compiled, some of them for others, and in several threads."""
-
-        is_told = False
-
-        def on_start(self, event: Any) -> None:
-            if not self.is_told:
-                self.is_told = True
-                say("Compiling kernels, once on this machine (`fastfair warm-up` compiles all of them)", err=True)
-
-        def on_end(self, event: Any) -> None:
-            pass
-
-    listening: AbstractContextManager[Any] = event.install_listener("numba:compile", Listener())
-    return listening
+    _cache.on_compiling = tell
+    try:
+        yield
+    finally:
+        _cache.on_compiling = None
 
 
 def command_line(verbs: dict[str, Verb], of_functions: Table) -> click.Group:

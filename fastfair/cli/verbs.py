@@ -7,7 +7,6 @@ calls, by way of `options.json`, which `python -m fastfair.cli.signatures` write
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
@@ -86,8 +85,6 @@ class Verb:
         Flags that differ from those of other verbs.
     asks : bool
         Whether what the functions need is required at once; else the verb itself says what is missing.
-    expects : mapping
-        What `compile_ahead` is told of the data, where it is the same in every run.
     """
 
     help: str
@@ -101,7 +98,6 @@ class Verb:
     writes: str = "as_json output plots report"
     flags: Mapping[str, str] = field(default_factory=dict)
     asks: bool = True
-    expects: Mapping[str, Any] = field(default_factory=dict)
 
 
 SECTIONS = ("Input", "Vectors", "Groups", "What is computed", "Intervals", "Output")
@@ -415,7 +411,6 @@ VERBS: dict[str, Verb] = {
         fastfair demo --system resnetse34l --at fmr=0.01 --report other.html""",
         "system at measures requirements n_resamples rng output report title",
         "evaluate datasets.voxceleb1_h", "", "", _EVALUATED, "groups", _PAGE,
-        expects={"narrow": False, "n_comparisons": math.inf, "tests": True},
     ),
     "warm-up": Verb(
         "Compile all kernels now, so that no later run has to.",

@@ -15,7 +15,6 @@ from fastfair import intervals
 from fastfair._lib import seeds, validation
 from fastfair._lib.arguments import Resamples, Share, checked
 from fastfair._lib.arrays import RandomKey
-from fastfair._lib.threads import compile_ahead
 from fastfair._lib.warnings import held, warn
 from fastfair._lib.workers import Checkpoint, Executor, Workers
 from fastfair.data.checks import LOG_LIKELIHOOD_RATIO
@@ -648,9 +647,6 @@ def evaluated(
     """Evaluate comparisons, or those that a scan has kept."""
     comparisons = whole.kept if isinstance(whole, ScannedComparisons) else whole
     request = request.checked(comparisons)
-    if request.n_resamples:
-        sides = comparisons.mated, comparisons.nonmated
-        compile_ahead(workers.n_threads, narrow=sides[0].keys.itemsize == 4, n_comparisons=max(map(len, sides)))
     made = _Estimates.of(comparisons, request)
     key, seed = seeds.stream(rng) if request.n_resamples else (None, None)
     maker = made.interval_maker(key, workers)

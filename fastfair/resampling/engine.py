@@ -131,7 +131,6 @@ class BlockSweep:
             of_class.weigh(number, self.weights, largest, side.totals)
         self._summed = Classes(*(lists.summed(self.weights, largest) for lists in self._lists))
         self._has_equal_errors = False
-        # Rates come first: in a first run, another process compiles the kernels of EERs and costs meanwhile.
         return self._find_rates(out) and self._find_metrics(out, totals, number)
 
     def _find_equal_errors(self) -> bool:

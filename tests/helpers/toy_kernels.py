@@ -15,9 +15,9 @@ def other(x):
     return x - 1
 """
 HELPER = """
-from ._jit import jit
+from ._jit import helper
 
-@jit
+@helper
 def shift(x):
     return x + {amount}
 """

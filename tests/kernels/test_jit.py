@@ -65,7 +65,7 @@ def test_a_changed_file_that_a_kernel_does_not_call_leaves_it_compiled(tmp_path,
     (package / "stranger.py").write_text(HELPER.format(amount=1))
     answer(tmp_path)
     (package / "stranger.py").write_text(HELPER.format(amount=20))
-    code = "from toy.caller import call; call(10); print(sum(call.stats.cache_hits.values()))"
+    code = "from toy.caller import call; call(10); print(sum(call.__wrapped__.stats.cache_hits.values()))"
     assert run(code, tmp_path).stdout.strip() == "1"
 
 
@@ -95,7 +95,7 @@ def test_an_unwritable_cache_folder_warns_and_does_not_break_import(tmp_path):
 def test_the_second_process_loads_what_the_first_compiled_and_needs_none_of_what_compiles(tmp_path):
     answer(tmp_path)
     code = (
-        "import sys; from toy.caller import call; call(10); print(sum(call.stats.cache_hits.values()));"
+        "import sys; from toy.caller import call; call(10); print(sum(call.__wrapped__.stats.cache_hits.values()));"
         "print(sorted(set(sys.modules) & {'numba.np.linalg', 'scipy.linalg'}))"
     )
     assert run(code, tmp_path).stdout.split() == ["1", "[]"]
@@ -148,12 +148,12 @@ def test_a_damaged_file_of_machine_code_is_a_warning_and_made_again(tmp_path, pa
             _cache._warned = False
             with warnings.catch_warnings(record=True) as told:
                 warnings.simplefilter("always")
-                anew = jit(call.py_func)
-                assert anew(10) == 11 and sum(anew.stats.cache_misses.values()) == 1
+                anew = jit(call.__wrapped__.py_func)
+                assert anew(10) == 11 and sum(anew.__wrapped__.stats.cache_misses.values()) == 1
             assert [w.category for w in told] == [RuntimeWarning], told
             assert f"{{file}} is damaged" in str(told[0].message)
-            again = jit(call.py_func)
-            assert again(10) == 11 and sum(again.stats.cache_hits.values()) == 1
+            again = jit(call.__wrapped__.py_func)
+            assert again(10) == 11 and sum(again.__wrapped__.stats.cache_hits.values()) == 1
         print("done")
     """)
     done = run(code, tmp_path)

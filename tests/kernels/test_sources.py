@@ -26,12 +26,37 @@ def names_in(tree: ast.AST) -> set[str]:
 @each("path", SOURCES)
 def test_there_is_one_decorator(path):
     compilers = {"njit", "jit", "generated_jit", "vectorize", "guvectorize", "cfunc", "stencil"}
+    compilers |= {"register_jitable", "overload"}
     used = names_in(ast.parse(path.read_text())) & compilers
     if path.name != "_jit.py":
         assert used <= {"jit"}, f"{path.name} uses numba's own {used}"
         for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, ast.ImportFrom) and "jit" in {a.name for a in node.names}:
                 assert node.module == "_jit"
+
+
+def decorated(path: Path) -> dict[str, set[str]]:
+    """Return the names that each function of a file calls, by the name of its decorator and its own."""
+    found = {}
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.FunctionDef):
+            for decorator in node.decorator_list:
+                calls = {c.func.id for c in ast.walk(node) if isinstance(c, ast.Call) and isinstance(c.func, ast.Name)}
+                found[f"{getattr(decorator, 'id', '')} {node.name}"] = calls
+    return found
+
+
+def test_kernels_call_helpers_and_no_kernel():
+    functions: dict[str, set[str]] = {}
+    for path in KERNELS:
+        functions |= decorated(path)
+    kernels = {name.split()[1] for name in functions if name.startswith("jit")}
+    helpers = {name.split()[1] for name in functions if name.startswith("helper")}
+    assert len(kernels) > 80
+    assert len(helpers) > 50
+    for name, called in functions.items():
+        if name.startswith(("jit", "helper")):
+            assert not called & (kernels - helpers), f"{name} calls a kernel"
 
 
 @each("path", KERNELS)

@@ -57,7 +57,7 @@ def test_shares_at_thresholds_pass_2_to_the_31():
     x_sums, y_sums = np.empty((n // 64 + 1, 64), np.int64), np.empty((n // 64 + 1, 64), np.int64)
     mated = side.first(np.zeros(1, np.intp))
     nonmated = mated._replace(keys=~keys[::-1].copy())
-    replicated_eer.store_sums(nonmated, mated, 0, n // 64, np.zeros(64, np.int64), x_sums, y_sums)
+    replicated_eer.store_sums(nonmated, mated, 0, n // 64, 0, np.zeros(64, np.int64), x_sums, y_sums)
     assert x_sums[n // 64 - 1, 0] == n // 64 * 64 * 255**2
     assert y_sums[0, 0] == (n - 64) * 255**2
 
