@@ -763,8 +763,8 @@ class _Estimator:
             reach = float(stdtrit(freedom, 1 - tail)) * min(error / rate, 1.0)
             high = rate * math.exp(min(reach, math.log(what.highest / rate)))
             return rate * math.exp(-reach), max(high, min(of_none, what.highest))
-        low, high = self.evidence(errors, found, name, group).interval(level)
-        return float(low), float(high)
+        ends = self.evidence(errors, found, name, group).interval(level)
+        return float(ends[0]), float(ends[1])
 
     def evidence(self, errors: Errors, found: Influence, name: str, group: int | None) -> RateEvidence:
         """Return what the limits of a rate at a given threshold are computed from."""
