@@ -387,17 +387,17 @@ def judged_check(
     wanted: Sequence[Requirement], groups: Sequence[str], estimates: Estimates, settings: Mapping[str, Any]
 ) -> Check:
     """Judge requirements on groups and on all; settings: those of the check, with the confidence level."""
-    texts, level = [one.text for one in wanted], settings["confidence_level"]
+    texts, level = [rule.text for rule in wanted], settings["confidence_level"]
     rows = [
         CheckedQuantity._of(
             row,
-            requirement=one.text,
-            name=one.name,
-            at=one.at,
-            relation=one.relation,
-            bound=one.bound,
+            requirement=rule.text,
+            name=rule.name,
+            at=rule.at,
+            relation=rule.relation,
+            bound=rule.bound,
             **limits,
         )
-        for one, row, limits in judged([one.of_groups(groups) for one in wanted], estimates, level)
+        for rule, row, limits in judged([rule.of_groups(groups) for rule in wanted], estimates, level)
     ]
     return Check(tuple(texts), tuple(rows), level, {**settings, "requirements": texts})

@@ -84,6 +84,17 @@ class Requirement:
         """Return whether a value meets the requirement; NaN does not."""
         return bool(_HOLDS[self.relation](value, self.bound))
 
+    def with_room(self, limit: float, room: float) -> float:
+        """Return a limit that is so many times worse; of a rate of success, such as the TPIR, its errors are."""
+        if self.name in COMPLEMENTS and room != 1:
+            return 1 - (1 - limit) * (1 / room if self.is_upper else room)
+        return limit * room if self.is_upper else limit / room
+
+    def room_in_words(self, room: float) -> str:
+        """Say what becomes of a limit."""
+        is_success = self.name in COMPLEMENTS
+        return f"{'its errors ' * is_success}{'times' if self.is_upper != is_success else 'divided by'} {room:g}"
+
     def of_groups(self, groups: Sequence[str]) -> list[Requirement]:
         """Return the requirement for each group that it is about, and check that there is one.
 

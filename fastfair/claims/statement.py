@@ -158,8 +158,8 @@ class Claim(Result):
         if one.limit > one.independent_limit:
             text.append(f"If all comparisons were independent, the limit would be {per_cent(one.independent_limit)}.")
         for verdict in (SUPPORTED, CONTRADICTED, UNDECIDED):
-            groups = [one for one in self.groups if one.verdict == verdict]
-            limits = ", ".join(f"{one.group} ({_limit_of(one, self.confidence_level)})" for one in groups)
+            groups = [rate for rate in self.groups if rate.verdict == verdict]
+            limits = ", ".join(f"{rate.group} ({_limit_of(rate, self.confidence_level)})" for rate in groups)
             if groups:
                 text.append(f"{verdict.capitalize()} for {len(groups)} of {len(self.groups)} groups: {limits}.")
         return text
@@ -314,9 +314,9 @@ def claim(
 
 
 def _claimed_rate(
-    evaluation: Evaluation, level: float, one: Requirement, quantity: Quantity, limits: Mapping[str, Any]
+    evaluation: Evaluation, level: float, rule: Requirement, quantity: Quantity, limits: Mapping[str, Any]
 ) -> ClaimedRate:
-    n, errors, claimed = quantity.n_comparisons or 0, quantity.n_errors or 0, one.bound
+    n, errors, claimed = quantity.n_comparisons or 0, quantity.n_errors or 0, rule.bound
     within = above = math.nan
     if quantity.has_interval:
         row, kept = evaluation.quantities.index(quantity), claimed / room_of(quantity)[0]

@@ -28,7 +28,7 @@ from fastfair.uncertainty.notes import Code, Flag, Note, has_flag, in_words
 from fastfair.uncertainty.quantities import IN_PER_CENT, Estimate, Key, Quantity, ends_of
 from fastfair.uncertainty.quantities import in_words as with_interval
 
-from .requirements import COMPLEMENTS, Requirement
+from .requirements import Requirement
 
 MET, NOT_MET, UNDECIDED = "met", "not met", "undecided"
 SUPPORTED, CONTRADICTED = "supported", "contradicted"  # what claims are
@@ -174,7 +174,7 @@ def by_holm(
     list of pair of bool and float
         Of each, whether it is shown, and the level at which it was judged last.
     """
-    if together and all(is_shown(one, confidence_level) for one in hypotheses):
+    if together and all(is_shown(rule, confidence_level) for rule in hypotheses):
         return [(True, confidence_level)] * len(hypotheses)
     judged = [(False, confidence_level)] * len(hypotheses)
     while True:
@@ -208,6 +208,48 @@ class Estimates:
     needed: Callable[[Requirement, Any, float], str] = lambda *_: ""
 
 
+class _Held:
+    """A row with limits of some level, held against the bound of its requirement; doubts: what puts all in doubt."""
+
+    def __init__(self, rule: Requirement, row: Any, doubts: tuple[Note, ...]) -> None:
+        low, high = ends_of(row)
+        self.rule, self.row, self.doubts = rule, row, doubts + doubts_about(row)
+        self.limit, self.opposite = (high, low) if rule.is_upper else (low, high)
+        self.room, self.why = room_of(row) if rule.allows(self.limit) else (1.0, "")  # else it decides by itself
+        self.compared = rule.with_room(self.limit, self.room)
+
+    @property
+    def is_met(self) -> bool:
+        """Whether the limit, with the room that it needs, shows that the bound is kept."""
+        return self.rule.allows(self.compared) and not self.doubts
+
+    @property
+    def is_refuted(self) -> bool:
+        """Whether the opposite limit shows that the bound is not kept."""
+        # Where errors are few, intervals of measures may lie beyond the value of a fair system.
+        is_known = measure_of(self.rule.name) is None or not has_flag(self.row, Flag.NARROW)
+        return is_known and not math.isnan(self.opposite) and not self.rule.allows(self.opposite)
+
+    def limit_in_words(self, at: str) -> str:
+        """Hold the limit against the bound, and say why it decides nothing where it does not keep it; at: its level."""
+        if math.isnan(self.limit):
+            return f"without a limit: {self.row.note or 'it is not computable'}"
+        rule, note = self.rule, f" ({self.row.note})" if self.row.note else ""
+        value, bound = _written_apart(rule.name, self.compared, rule.bound)
+        if self.room != 1:
+            value = f"{written_value(rule.name, self.limit)}, {rule.room_in_words(self.room)} {self.why} = {value}"
+        is_kept = rule.allows(self.compared)
+        said = f"{rule.sides[0]} limit {value} {rule.relation if is_kept else _BREAKS[rule.relation]} {bound}, {at}"
+        if not is_kept:
+            return f"{said}: too few data to decide{note}"
+        return f"{said}, but this limit is in doubt: {in_words(self.doubts)}" if self.doubts else said
+
+    def opposite_in_words(self, at: str) -> str:
+        """Say that the opposite limit is beyond the bound; at: its level."""
+        value, bound = _written_apart(self.rule.name, self.opposite, self.rule.bound)
+        return f"{self.rule.sides[1]} limit {value} {_BREAKS[self.rule.relation]} {bound}, {at}"
+
+
 def judged(
     families: Sequence[Sequence[Requirement]], estimates: Estimates, confidence_level: float
 ) -> Iterator[tuple[Requirement, Any, dict[str, Any]]]:
@@ -217,103 +259,43 @@ def judged(
     and with what a `JudgedEstimate` has beside that.
     """
     of_level = cache(lambda level: estimates.rows_at(two_sided_level(level)))
-
-    def doubts_of(row: Any) -> tuple[Note, ...]:
-        return estimates.doubts + doubts_about(row)
-
-    def is_met(one: Requirement, level: float) -> bool:
-        row = of_level(level)(one)
-        return one.allows(_held_against(one, row)[2]) and not doubts_of(row)
-
-    def is_broken(one: Requirement, level: float) -> bool:
-        return _is_broken(one, of_level(level)(one))
-
-    listed = [one for family in families for one in family]
-    broken = iter(by_holm(listed, is_broken, confidence_level))
+    held = cache(lambda rule, level: _Held(rule, of_level(level)(rule), estimates.doubts))
+    listed = [rule for family in families for rule in family]
+    refuted = iter(by_holm(listed, lambda rule, level: held(rule, level).is_refuted, confidence_level))
     for family in families:
-        met = by_holm(family, is_met, confidence_level, together=True)
-        for one, (is_shown, level), (is_refuted, opposite_level) in zip(family, met, broken, strict=False):
-            row, opposite = of_level(level)(one), ends_of(of_level(opposite_level)(one))[not one.is_upper]
-            verdict, doubt = MET if is_shown else NOT_MET if is_refuted else UNDECIDED, in_words(doubts_of(row))
+        met = by_holm(family, lambda rule, level: held(rule, level).is_met, confidence_level, together=True)
+        for rule, (is_met, level), (is_refuted, opposite_level) in zip(family, met, refuted, strict=False):
+            row, opposite, shown = held(rule, level), held(rule, opposite_level), estimates.shown(rule)
+            verdict = MET if is_met else NOT_MET if is_refuted else UNDECIDED
+            reason = row.limit_in_words(_in_words(level, confidence_level, f"{len(family)} groups"))
             if verdict == NOT_MET:
-                at = _level_in_words(opposite_level, confidence_level, f"{len(listed)} quantities")
-                reason = _refuted_in_words(one, opposite, at)
-            else:
-                at = _level_in_words(level, confidence_level, f"{len(family)} groups")
-                reason = _limit_in_words(one, row, at, doubt)
-            (limit, room, compared), shown = _held_against(one, row), estimates.shown(one)
-            if verdict == UNDECIDED and one.is_upper and not math.isnan(limit):
-                reason += estimates.needed(one, shown, level)
-            yield (
-                one,
-                shown,
-                {
-                    "limit": limit,
-                    "limit_level": level,
-                    "room": room,
-                    "compared": compared,
-                    "opposite_limit": opposite,
-                    "opposite_level": opposite_level,
-                    "verdict": verdict,
-                    "doubt": doubt,
-                    "reason": f"{with_interval(shown)}; {reason}",
-                },
-            )
+                at = _in_words(opposite_level, confidence_level, f"{len(listed)} quantities")
+                reason = opposite.opposite_in_words(at)
+            if verdict == UNDECIDED and rule.is_upper and not math.isnan(row.limit):
+                reason += estimates.needed(rule, shown, level)
+            limits = {
+                "limit": row.limit,
+                "limit_level": level,
+                "room": row.room,
+                "compared": row.compared,
+                "opposite_limit": opposite.opposite,
+                "opposite_level": opposite_level,
+                "verdict": verdict,
+                "doubt": in_words(row.doubts),
+                "reason": f"{with_interval(shown)}; {reason}",
+            }
+            yield rule, shown, limits
 
 
-def _held_against(one: Requirement, row: Any) -> tuple[float, float, float]:
-    """Return the limit of a row, the room that it needs, and what is held against the bound: the limit with the room.
-
-    A limit that breaks the bound by itself needs no room to decide.
-    """
-    limit = ends_of(row)[one.is_upper]
-    room = room_of(row)[0] if one.allows(limit) else 1.0
-    if room == 1 or one.name not in COMPLEMENTS:
-        return limit, room, limit * room if one.is_upper else limit / room
-    errors = 1 - limit  # of a rate of success, such as a TPIR
-    return limit, room, 1 - (errors / room if one.is_upper else errors * room)
-
-
-def _is_broken(one: Requirement, row: Any) -> bool:
-    """Return whether the opposite limit of a row is beyond the bound."""
-    opposite = ends_of(row)[not one.is_upper]
-    # Where errors are few, intervals of measures may lie beyond the value of a fair system.
-    is_known = measure_of(one.name) is None or not has_flag(row, Flag.NARROW)
-    return is_known and not math.isnan(opposite) and not one.allows(opposite)
-
-
-def _level_in_words(level: float, asked: float, family: str) -> str:
-    said = f"at {100 * level:.4g} % confidence"
-    return said if level == asked else f"{said} (Holm over {family})"
-
-
-def _limit_in_words(one: Requirement, row: Any, at: str, doubt: str) -> str:
-    """Hold the limit of a row against its bound, and say why it decides nothing where it does not keep it."""
-    limit, room, compared = _held_against(one, row)
-    if math.isnan(limit):
-        return f"without a limit: {row.note or 'it is not computable'}"
-    is_kept = one.allows(compared)
-    value, bound = _written_apart(one.name, compared, one.bound)
-    if room != 1:
-        errors = one.name in COMPLEMENTS
-        by = "times" if one.is_upper != errors else "divided by"
-        of_errors = ", its errors" if errors else ","
-        value = f"{written_value(one.name, limit)}{of_errors} {by} {room:g} {room_of(row)[1]} = {value}"
-    said = f"{one.sides[0]} limit {value} {one.relation if is_kept else _BREAKS[one.relation]} {bound}, {at}"
-    if is_kept:
-        return f"{said}, but this limit is in doubt: {doubt}" if doubt else said
-    return f"{said}: too few data to decide{f' ({row.note})' if row.note else ''}"
-
-
-def _refuted_in_words(one: Requirement, opposite: float, at: str) -> str:
-    value, bound = _written_apart(one.name, opposite, one.bound)
-    return f"{one.sides[1]} limit {value} {_BREAKS[one.relation]} {bound}, {at}"
+def _in_words(level: float, asked: float, family: str) -> str:
+    """Write the level of a limit; family: what was judged together."""
+    return f"at {100 * level:.4g} % confidence{f' (Holm over {family})' if level != asked else ''}"
 
 
 def estimates_of(evaluation: Evaluation, wanted: Sequence[Requirement]) -> Estimates:
     """Return the quantities of an evaluation, whose limits are made of its replicates."""
-    about = {(one.name, one.at) for one in wanted}
-    places = {one.key: k for k, one in enumerate(evaluation.quantities) if (one.name, one.at) in about}
+    about = {(rule.name, rule.at) for rule in wanted}
+    places = {row.key: k for k, row in enumerate(evaluation.quantities) if (row.name, row.at) in about}
 
     def rows_at(level: float) -> Callable[[Requirement], Quantity]:
         made = evaluation.maker.quantities_at(list(places.values()), level, "auto")
@@ -321,14 +303,14 @@ def estimates_of(evaluation: Evaluation, wanted: Sequence[Requirement]) -> Estim
 
     comparisons, unit = evaluation.comparisons, evaluation.settings["unit"]
     is_dependent = comparisons is not None and repeats_subjects(comparisons, unit)
-    shown = partial(_quantity_of, {one.key: one for one in evaluation.quantities})
+    shown = partial(_quantity_of, {row.key: row for row in evaluation.quantities})
     doubts = (Note(Code.REPEATED_SUBJECTS),) if is_dependent else ()
     return Estimates(shown, rows_at, doubts, partial(_needed_in_words, evaluation))
 
 
-def _quantity_of(quantities: Mapping[Key, Quantity], one: Requirement) -> Quantity:
-    missing = Quantity(one.name, one.group, one.at, math.nan, math.nan, math.nan, notes=_LACKING)
-    return quantities.get((one.name, one.group, None, one.at), missing)
+def _quantity_of(quantities: Mapping[Key, Quantity], rule: Requirement) -> Quantity:
+    missing = Quantity(rule.name, rule.group, rule.at, math.nan, math.nan, math.nan, notes=_LACKING)
+    return quantities.get((rule.name, rule.group, None, rule.at), missing)
 
 
 def units_needed(evaluation: Evaluation, quantity: Quantity, bound: float, level: float) -> float:
@@ -345,11 +327,11 @@ def units_needed(evaluation: Evaluation, quantity: Quantity, bound: float, level
     return math.ceil(needed - 1e-6) if math.isfinite(needed) else math.inf
 
 
-def _needed_in_words(evaluation: Evaluation, one: Requirement, quantity: Quantity, level: float) -> str:
+def _needed_in_words(evaluation: Evaluation, rule: Requirement, quantity: Quantity, level: float) -> str:
     there, what = (quantity.n_subjects, "subjects") if quantity.n_subjects else (quantity.n_comparisons, "comparisons")
-    if one.name not in ERROR_RATES or not there:
+    if rule.name not in ERROR_RATES or not there:
         return ""
-    needed = units_needed(evaluation, quantity, one.bound, level)
+    needed = units_needed(evaluation, quantity, rule.bound, level)
     if not there < needed < math.inf:
         return ""
     return f"; about {needed:,.0f} {what} with this rate would be enough, and there are {there:,}"
