@@ -12,6 +12,7 @@ from helpers.command_line import PLOTS, refused, run, run_program, succeeded
 
 import fastfair as ff
 from fastfair.errors import (
+    DroppedWarning,
     FileFormatError,
     InputError,
     OutOfReachWarning,
@@ -272,3 +273,16 @@ def test_a_plan_for_fmr():
         3,
     )
     assert ff.plan_fmr(**asked, rng=3).summary() in done.stdout
+
+
+@pytest.mark.jit
+def test_a_group_of_one_subject_is_named_and_the_others_are_tested(folder, write):
+    rows = (folder / "scores.csv").read_text().replace(",0,0,m\n", ",0,0,lone\n").replace(",0,2,m\n", ",0,2,lone\n")
+    path = write("lone.csv", rows.replace(",0,4,m\n", ",0,4,lone\n"))
+    words = ["group-test", path, "--group", "sex", "--at", "fmr=0.1", *FEW_REPLICATES, "--rate", "fnmr"]
+    with pytest.warns(DroppedWarning):
+        said = run(*words).output
+    assert "Do FNMRs differ at FMR=0.1, with the threshold held fixed?" in said
+    assert "Not tested, as they have fewer than 2 subjects: lone." in said
+    assert "not tested: fewer than 2 subjects" in said
+    assert said.count("Whether groups differ is for the test, fnmr_test, to say") == 1

@@ -45,6 +45,7 @@ pytestmark = [
 TINY = [[(1, 2), (0, 2), (3, 3)], [(0, 1), (1, 2)], [(0, 2), (1, 4)]]
 STATISTICS = ("f", "max-difference", "max-ratio")
 R = 20_000
+AT_HALF = ff.at_threshold(0.5)
 
 
 def sums_of(groups: slow.Groups) -> np.ndarray:
@@ -188,6 +189,55 @@ def test_a_small_group_without_failures_is_no_evidence(n_large, n_failures, n_sm
     group = np.repeat(["a", "b"], [n_large, n_small])
     counts = ff.FailureCounts(failures, [n_attempts] * group.size, group)
     assert ff.fnmr_test(counts, statistic=statistic, rng=0, follow_up=False).pvalue > 0.2
+
+
+@pytest.mark.jit
+@each("statistic", STATISTICS)
+def test_failures_of_every_group_are_drawn_by_one_law(statistic):
+    counts = some_counts(90, worse=0.1)
+    test = ff.fnmr_test(counts, statistic=statistic, n_resamples=60, rng=5)
+    drawn = draw_equal_failures(counts, 60, seeds.stream(5)[0])
+    for replicate, (m, e, ee, em, mm) in zip(test.replicates, drawn.swapaxes(0, 1), strict=True):
+        rate, center = e / m, e.sum() / m.sum()
+        if statistic == "f":
+            effect = (ee - 2 * rate * em + rate**2 * mm) / (m * rate * (1 - rate))
+            within = (counts.n_attempts * rate * (1 - rate) * effect).sum() / (counts.n_attempts.sum() - 3)
+            expected = (counts.n_attempts * (rate - center) ** 2).sum() / 2 / within
+        else:
+            apart = np.abs(rate - center) if statistic == "max-difference" else np.maximum(rate / center, center / rate)
+            expected = apart.max()
+        assert replicate == pytest.approx(expected)
+
+
+@pytest.mark.jit
+def test_the_margin_leaves_it_to_the_test_whether_groups_differ():
+    """The small group has no failures, and the bootstrap takes its rate for known: it lies outside by chance."""
+    failures, group = np.repeat([1, 0], [30, 190]), np.repeat(["a", "b"], [200, 20])
+    counts = ff.FailureCounts(failures, [2] * 220, group)
+    with pytest.warns(NarrowIntervalsWarning):
+        margin = ff.margin_of_error(counts, rng=0)
+    test = ff.fnmr_test(counts, rng=0)
+    assert "b" in margin.outside
+    assert test.pvalue > test.level
+    assert test.answer in test.summary()
+    assert test.answer.startswith("No difference of FNMRs was detected at the 5 % level")
+    for words in ("differs", "chance explains", "detected"):
+        assert words not in margin.summary()
+    assert "Whether groups differ is for the test, fnmr_test, to say" in margin.summary()
+
+
+@pytest.mark.jit
+def test_a_small_group_without_false_matches_is_no_evidence_by_any_statistic():
+    """Replicates that shifted the group's own draws gave F p = 0.001 where the deviance has 0.3."""
+    reference, probe, mated = pairs_within_groups([80, 8])
+    group = np.where(reference < 80, "large", "small")
+    first = (reference < 80) & ~mated & (probe - reference == 1)
+    scores = np.where(mated | first, 1.0, 0.0)
+    c = ff.Comparisons(scores, mated, reference, probe, group, group)
+    with pytest.warns(NarrowIntervalsWarning, match="groups of 10 subjects or fewer: 'small'"):
+        found = [ff.fmr_test(c, AT_HALF, statistic=name, n_resamples=400, rng=0) for name in ("deviance", *STATISTICS)]
+    assert found[0].n_errors.tolist() == [79, 0]
+    assert all(test.pvalue > 0.2 for test in found)
 
 
 @pytest.mark.slow
