@@ -25,7 +25,7 @@ from typing import Any, Literal, NamedTuple, Self, get_args
 
 import numpy as np
 
-from fastfair._lib.bisection import least_multiple
+from fastfair._lib.bisection import least_multiple, least_whole
 from fastfair._lib.proportions import Floats, Line, Numbers, clopper_pearson_line, student_line
 from fastfair.error_rates.operating_points import allowed_errors
 
@@ -218,10 +218,16 @@ class HeldRate(NamedTuple):
         # Of skewed laws even an upper quartile is below the mean; an interval holds what it is about.
         return min(quantile(shape, tail), self.rate), min(max(high, self.rate), 1.0)
 
-    def errors(self, tail: float) -> tuple[int, int]:
-        """Return the fewest and the most errors that chance leaves beyond the population's threshold."""
+    def errors(self, tail: float, upper_limit: Callable[[int], float] = lambda _: 0.0) -> tuple[int, int]:
+        """Return the fewest and the most errors that chance leaves beyond the population's threshold.
+
+        upper_limit: that of a rate of failure at the threshold where the data have so many errors. It knows of one more
+        subject, who may fail often and not be in the data: the population's threshold may be wherever the limit still
+        reaches what is held.
+        """
         low, high = self.quantiles(tail)
-        return allowed_errors(low, self.n), min(self.n, math.ceil(high * self.n - 1e-9))
+        fewest = least_whole(lambda errors: upper_limit(errors) >= self.rate, -1, allowed_errors(low, self.n))
+        return fewest, min(self.n, math.ceil(high * self.n - 1e-9))
 
     def comparisons_needed(self, tail: float) -> float:
         """Return about how many comparisons would leave an error at the least; infinite where no number would."""

@@ -182,6 +182,23 @@ def test_errors_beyond_the_populations_threshold_are_those_that_its_law_leaves(r
         assert most == min(e for e in range(n + 1) if e / n >= high or e == n)
 
 
+@given(st.floats(0.01, 0.3), st.integers(50, 500), st.integers(1, 40))
+def test_the_fewest_errors_are_those_whose_upper_limit_still_reaches_the_rate_held(rate, n, attempts):
+    held = HeldRate.of(rate, n, 40.0)
+
+    def upper_limit(errors):
+        share = errors / n
+        known = RateEvidence(share, math.sqrt(share * (1 - share) / n), 40.0, n, raised_rate(share, n, attempts))
+        return float(known.interval(0.95)[1])
+
+    fewest, most = held.errors(0.025, upper_limit)
+    plain, same = held.errors(0.025)
+    assert fewest <= plain
+    assert most == same
+    reach = [k for k in range(plain + 1) if upper_limit(k) >= rate]
+    assert fewest == min([*reach, plain])
+
+
 def test_a_held_rate_is_as_uncertain_as_its_data_or_independent_errors():
     binomial = math.sqrt(0.01 * 0.99 / 500)
     assert HeldRate.of(0.01, 500, 40.0).standard_error == binomial
