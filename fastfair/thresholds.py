@@ -466,9 +466,17 @@ def apply_threshold(
     of_development = rates_at_key(development, at, development.mated.keys.dtype.type(found.key))
     held_there = float(np.mean([getattr(of_development, name) for name in at.rule.holds]))
     return AppliedThreshold(
-        at, found.threshold, found.laxest, found.strictest, held_there, comparisons.groups, tuple(rows), n_shared,
-        level, left_out=_left_out_of(comparisons, development),
-    )  # fmt: skip
+        at,
+        found.threshold,
+        found.laxest,
+        found.strictest,
+        held_there,
+        comparisons.groups,
+        tuple(rows),
+        n_shared,
+        level,
+        left_out=_left_out_of(comparisons, development),
+    )
 
 
 def _left_out_of(comparisons: Comparisons, development: Comparisons) -> Exclusions:

@@ -11,7 +11,7 @@ from helpers.each import each
 import fastfair
 
 LIBRARY = Path(fastfair.__file__).parent
-TEXTS = {"reason", "doubt", "message", "doc", "docstring", "sentence", "advice", "__doc__"}
+TEXTS = {"note", "reason", "doubt", "message", "doc", "docstring", "sentence", "advice", "__doc__"}
 CUTS = frozenset(
     {"split", "rsplit", "splitlines", "partition", "rpartition", "startswith", "endswith", "find", "index", "count"}
     | {"replace", "strip", "removeprefix", "removesuffix"}

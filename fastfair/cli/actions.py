@@ -130,8 +130,11 @@ def _tests_of(data: Any, at: OperatingPoint, asked: Mapping[str, Any]) -> Iterat
 def compare(run: Run) -> None:
     """Compare two systems, or more."""
     files = [run.context.params["first"], run.context.params["second"], *run.context.params["others"]]
-    of_second = {name.removeprefix("second_"): run.take(name) for name in
-                 ("second_score", "second_score_kind", "second_embeddings") if name in run.options}  # fmt: skip
+    of_second = {
+        name.removeprefix("second_"): run.take(name)
+        for name in ("second_score", "second_score_kind", "second_embeddings")
+        if name in run.options
+    }
     baseline = run.options.get("baseline")
     if len(files) > 2 and of_second:
         raise click.UsageError("options of the second system go with two files, not with more")
@@ -371,8 +374,9 @@ def measures(run: Run) -> None:
     from fastfair.io.failure_counts import read_rates
 
     by, group = list(run.take("by", ())), run.options.get("group")
-    found = run.call(ff.measures.table, read_rates(run.context.params["rates"], [*by, *([group] if group else [])]),
-                     by=by)  # fmt: skip
+    found = run.call(
+        ff.measures.table, read_rates(run.context.params["rates"], [*by, *([group] if group else [])]), by=by
+    )
     content = to_plain({"measures": found.to_dicts()})
     run.write({"measures": lambda: content}, {"measures": lambda: found}, partial(_print_measures, found, by))
 
@@ -514,18 +518,21 @@ def synthesize(run: Run) -> None:
         {"synthesis": lambda: content},
         {"measures": lambda: frame} if measures else {},
         partial(_print_made, sets, measures),
-        files={} if output is None else {
-            output / f"{name}.{suffix}": partial(ff.write_comparisons, one) for name, one in scores.items()
-        },
-    )  # fmt: skip
+        files={}
+        if output is None
+        else {output / f"{name}.{suffix}": partial(ff.write_comparisons, one) for name, one in scores.items()},
+    )
 
 
 def _reached(made: Any) -> dict[str, Any]:
     rate = f"{made.kind.upper()} at {_HELD[made.kind].upper()} {made.at:g}"
     return {
-        "rate": rate, "target": made.target, "reached": getattr(made, made.kind), "steps": made.n_steps,
+        "rate": rate,
+        "target": made.target,
+        "reached": getattr(made, made.kind),
+        "steps": made.n_steps,
         "threshold": made.threshold,
-    }  # fmt: skip
+    }
 
 
 def _print_made(sets: Sequence[Mapping[str, Any]], measures: Sequence[Any]) -> None:

@@ -184,9 +184,11 @@ class Command(click.Command):
 
     def __init__(self, name: str, verb: Verb, table: Table, run: Callable[[str], Any]) -> None:
         super().__init__(
-            name.split()[-1], callback=lambda **_: run(name), help=verb.help,
+            name.split()[-1],
+            callback=lambda **_: run(name),
+            help=verb.help,
             short_help=verb.help.partition(". ")[0].removesuffix(".") + ".",
-        )  # fmt: skip
+        )
         del self.params  # they are made when they are first asked for: most verbs are not called
         self.verb, self.examples = verb, list(map(str.strip, verb.examples.splitlines()))
         self._table = table

@@ -50,26 +50,26 @@ class Parameter:
 def function_of(name: str) -> Callable[..., Any]:
     """Return the function of the library that has this name, such as "evaluate" or "measures.table"."""
     module, _, last = name.rpartition(".")
-    found: Callable[..., Any] = getattr(importlib.import_module(f"fastfair.{module}".rstrip(".")), last)
-    return found
+    function: Callable[..., Any] = getattr(importlib.import_module(f"fastfair.{module}".rstrip(".")), last)
+    return function
 
 
 def parameters_of(function: Callable[..., Any]) -> list[Parameter]:
     """Return the parameters of a function that are options, or the fields of a record."""
-    found = []
+    parameters = []
     annotations = annotations_of(function)
-    for name, one in inspect.signature(function).parameters.items():
+    for name, parameter in inspect.signature(function).parameters.items():
         types = list(_types_in(annotations.get(name)))
         names = tuple(getattr(kind, "__name__", "") for kind in types)
-        is_option = one.kind in (one.POSITIONAL_OR_KEYWORD, one.KEYWORD_ONLY)
+        is_option = parameter.kind in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY)
         is_option &= name not in _NO_OPTIONS or "Checkpoint" in names
         if is_option and _DATA.isdisjoint(names):
-            types.append(None if one.default is one.empty else type(one.default))
+            types.append(None if parameter.default is parameter.empty else type(parameter.default))
             record = None
             if "Path" not in names and "OperatingPoint" not in names:  # what files can be read to is no record
                 record = next((kind for kind in types if isinstance(kind, type) and is_dataclass(kind)), None)
-            found.append(Parameter(name, names, words_of(annotations[name]), one.default, record))
-    return found
+            parameters.append(Parameter(name, names, words_of(annotations[name]), parameter.default, record))
+    return parameters
 
 
 def _types_in(annotation: Any) -> Iterator[Any]:
@@ -95,7 +95,7 @@ def words_of(annotation: Any) -> tuple[str, ...]:
 
 def option_names(function: Callable[..., Any]) -> list[str]:
     """Return the names of the options that a function has."""
-    return [one.name for _, one in _flat(function)]
+    return [parameter.name for _, parameter in _flat(function)]
 
 
 def _documented(function: Callable[..., Any]) -> dict[str, str]:
@@ -144,31 +144,31 @@ def option_of(parameter: Parameter, text: str, names: Iterable[str]) -> dict[str
     return {name: value for name, value in facts.items() if value or (name == "default" and value == 0 and value)}
 
 
-def _type_of(one: Parameter, has_choices: bool) -> str:
+def _type_of(parameter: Parameter, has_choices: bool) -> str:
     named = {"progress": "switch", "rng": "seed", "measures": "measure"}
-    if one.name in named:
-        return named[one.name]
-    if "OperatingPoint" in one.types:
+    if parameter.name in named:
+        return named[parameter.name]
+    if "OperatingPoint" in parameter.types:
         return "point"
-    if one.record is not None:
+    if parameter.record is not None:
         return "record"
-    if has_choices and one.name != "metrics":
-        return "choice or number" if "float" in one.types else "choice"
-    if "Mapping" in one.types[:2]:
+    if has_choices and parameter.name != "metrics":
+        return "choice or number" if "float" in parameter.types else "choice"
+    if "Mapping" in parameter.types[:2]:
         return "pairs"
     kinds = {"ArrayLike": "numbers", "Path": "path", "str": "text", "bool": "flag", "int": "integer", "float": "number"}
-    found = next((kind for word, kind in kinds.items() if word in one.types), "text")
-    return "switch" if found == "flag" and one.default is True else found
+    usual = next((kind for word, kind in kinds.items() if word in parameter.types), "text")
+    return "switch" if usual == "flag" and parameter.default is True else usual
 
 
 def _plain(text: str, names: Iterable[str]) -> str:
     """Turn the markup of a docstring into text that speaks of options."""
     text = re.sub(r" ?\[\d+\]_", "", text).replace("``", "`")
-    known = set(names)
+    parameters = set(names)
 
-    def option(found: re.Match[str]) -> str:
-        word = found[1]
-        return f"--{FLAGS.get(word, word).replace('_', '-')}" if word in known else word
+    def option(match: re.Match[str]) -> str:
+        word = match[1]
+        return f"--{FLAGS.get(word, word).replace('_', '-')}" if word in parameters else word
 
     return re.sub(r"`([^`]*)`", option, text)
 
@@ -176,37 +176,40 @@ def _plain(text: str, names: Iterable[str]) -> str:
 def options_from(function: Callable[..., Any]) -> dict[str, dict[str, Any]]:
     """Make the options of a function; a record's fields are options, too, but of a sequence of records it is one."""
     names = option_names(function)
-    return {one.name: option_of(one, _documented(owner).get(one.name, ""), names) for owner, one in _flat(function)}
+    return {
+        parameter.name: option_of(parameter, _documented(owner).get(parameter.name, ""), names)
+        for owner, parameter in _flat(function)
+    }
 
 
 def _flat(function: Callable[..., Any]) -> Iterator[tuple[Callable[..., Any], Parameter]]:
     """Yield parameters, and what documents them: the function, or the record whose fields they are."""
-    for one in parameters_of(function):
-        if one.record is None or one.takes_several:
-            yield function, one
+    for parameter in parameters_of(function):
+        if parameter.record is None or parameter.takes_several:
+            yield function, parameter
         else:
-            for owner, field in _flat(one.record):
-                can_be_left_out = one.default is not inspect.Parameter.empty is field.default
+            for owner, field in _flat(parameter.record):
+                can_be_left_out = parameter.default is not inspect.Parameter.empty is field.default
                 yield owner, replace(field, default=None) if can_be_left_out else field
 
 
 def table_of(verbs: dict[str, Verb]) -> Table:
     """Make the table of all functions that verbs call."""
-    likes = (one.like.rpartition(".")[0] for verb in verbs.values() for one in verb.own if one.like)
+    likes = (option.like.rpartition(".")[0] for verb in verbs.values() for option in verb.own if option.like)
     called = (name for verb in verbs.values() for name in f"{verb.calls} {verb.reads}".split())
     return {name: options_from(function_of(name)) for name in sorted({*called, *likes})}
 
 
 def arguments_for(function: Callable[..., Any], options: dict[str, Any]) -> dict[str, Any]:
     """Return those of the options that a function takes, with records made of their fields."""
-    found: dict[str, Any] = {}
-    for one in parameters_of(function):
-        if one.record is None or one.takes_several:
-            found |= {one.name: options[one.name]} if one.name in options else {}
-        elif inner := arguments_for(one.record, options):
-            given = {} if one.default in (None, inspect.Parameter.empty) else vars(one.default)
-            found[one.name] = one.record(**given | inner)
-    return found
+    arguments: dict[str, Any] = {}
+    for parameter in parameters_of(function):
+        if parameter.record is None or parameter.takes_several:
+            arguments |= {parameter.name: options[parameter.name]} if parameter.name in options else {}
+        elif inner := arguments_for(parameter.record, options):
+            given = {} if parameter.default in (None, inspect.Parameter.empty) else vars(parameter.default)
+            arguments[parameter.name] = parameter.record(**given | inner)
+    return arguments
 
 
 def main() -> None:

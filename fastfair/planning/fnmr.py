@@ -104,9 +104,10 @@ class Subjects:
         """
         m = int(self.numbers[0])
         memory.require(
-            80 * n * m, f"the exact law of the failures of {n:,} subjects with {m:,} attempts each",
+            80 * n * m,
+            f"the exact law of the failures of {n:,} subjects with {m:,} attempts each",
             "plan for fewer attempts or subjects",
-        )  # fmt: skip
+        )
         pmf = law_of_failures(n, beta_binomial_pmf(m, self.fnmr, self.correlation))
         distance = np.abs(np.arange(pmf.size) - n * m * self.fnmr)
         order = np.argsort(distance)
@@ -179,9 +180,12 @@ class Studies:
         """Return about what as many studies of n subjects find, as errors fall with the root of the number."""
         shrunk = math.sqrt(self.n / n)
         return replace(
-            self, n=n, margin=shrunk * self.margin, step=self.step * self.n / n,
+            self,
+            n=n,
+            margin=shrunk * self.margin,
+            step=self.step * self.n / n,
             apart=self.expected + shrunk * (self.apart - self.expected),
-        )  # fmt: skip
+        )
 
 
 @dataclass(frozen=True, eq=False)

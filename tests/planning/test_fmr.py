@@ -16,11 +16,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from oracles import planned_studies
 from scipy import stats
+from scipy.optimize import brentq
+from scipy.special import ndtr
 
 import fastfair as ff
 from fastfair.errors import InputError, OutOfReachWarning
 from fastfair.planning import fmr
-from fastfair.planning.fmr import Design
+from fastfair.planning.fmr import Design, Law
 
 SETTING = {"claimed": 0.01, "fmr": 0.004, "covariance": 1.0, "n_simulations": 200, "rng": 0}
 
@@ -135,6 +137,104 @@ def test_what_a_pilot_tells():
     assert (stated.fmr, stated.covariance) == (0.001, 0.3)
     with pytest.raises(InputError, match="false matches of 0 pairs of subjects at threshold=50, too few"):
         ff.plan_fmr(claimed=0.02, pilot=pilot, at=ff.at_threshold(50))
+
+
+WOLVES = np.array([0.0, 1.2]), np.array([0.96, 0.04])  # parts of subjects, and how many have each
+
+
+def law_of(fmr: float) -> Law:
+    """The law of subjects with these parts, at the threshold with an FMR."""
+    parts, shares = WOLVES
+    sums = np.add.outer(parts, parts)
+    at = brentq(lambda threshold: shares @ ndtr(sums - threshold) @ shares - fmr, -5, 9)
+    return Law(ndtr(sums - at), shares)
+
+
+def scored(n: int, law: Law, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Draw subjects and, pair by pair, whether two of them match: the pairs, and which are false matches."""
+    kind = rng.choice(law.shares.size, n, p=law.shares)
+    i, j = np.triu_indices(n, 1)
+    return i, j, rng.random(i.size) < law.rates[kind[i], kind[j]]
+
+
+@pytest.mark.slow
+def test_subjects_of_a_law_err_as_pair_by_pair():
+    law, n = law_of(0.01), 60
+    design, rng = Design(None, 1, 0.01, 1.0, 0.0, law), np.random.default_rng(4)
+    errors, _, _ = fmr.simulate(design, n, 0.95, 3000, [2])
+    slow, shares, drawn_shares = [], [], []
+    for _ in range(1500):
+        i, j, wrong = scored(n, law, rng)
+        slow.append(wrong.sum())
+        subjects = design.draw(n, rng)
+        m = min(rng.poisson(0.01 * subjects.all_pairs), design.pairs(n))
+        if wrong.any() and m:
+            shares.append(fmr.concentration((i[wrong], j[wrong], np.ones(wrong.sum(), np.int64)), n))
+            drawn_shares.append(fmr.concentration(fmr._draw(subjects, m, design, rng), n))
+    assert errors.mean() == pytest.approx(np.mean(slow), rel=0.05)
+    assert errors.std() == pytest.approx(np.std(slow), rel=0.08)
+    assert np.mean(drawn_shares) == pytest.approx(np.mean(shares), abs=0.015)
+
+
+@each("fmr_of_pilot", [0.002, 0.01, 0.05])
+def test_the_law_of_a_pilot_is_that_of_its_subjects(fmr_of_pilot):
+    law, n = law_of(fmr_of_pilot), 800
+    i, j, wrong = scored(n, law, np.random.default_rng(8))
+    of_subject = np.bincount(np.concatenate((i[wrong], j[wrong])), minlength=n)
+    found = Law.of(of_subject, np.full(n, n - 1.0), fmr_of_pilot, 1.0)
+    rates = found.rates @ found.shares
+    assert found.shares @ rates == pytest.approx(fmr_of_pilot, rel=1e-6)
+    wolves = law.rates @ law.shares
+    assert found.shares[rates > wolves.prod() ** 0.5].sum() == pytest.approx(0.04, abs=0.02)
+    assert found.concentration == pytest.approx(law.concentration, abs=0.1)
+
+
+def test_concentration_in_endless_data():
+    law = law_of(0.01)
+    _, shares = WOLVES
+    # All wolves, and of the others as many as make 5 %, are on top.
+    others = np.array([0.95, 0.0])
+    assert law.concentration == pytest.approx(1 - others @ law.rates @ others / (shares @ law.rates @ shares))
+    effect = np.sort(np.exp(math.sqrt(math.log(2.2)) * np.random.default_rng(0).standard_normal(10**6)))
+    share = effect[: 19 * effect.size // 20].sum() / effect.sum()
+    assert Design(None, 1, 0.01, 1.2).concentration == pytest.approx(1 - share**2, abs=0.01)
+    assert Design(None, 1, 0.01, 0.0).concentration == pytest.approx(1 - 0.95**2)
+
+
+@pytest.mark.jit
+def test_no_number_of_subjects_would_do_where_few_cause_most():
+    law = law_of(0.01)
+    law = law._replace(rates=law.rates * np.array([[0.3, 1], [1, 1]]))
+    i, j, wrong = scored(300, law, np.random.default_rng(1))
+    everyone, scores = np.arange(300), np.where(wrong, 1.0, -1.0)
+    reference, probe = np.concatenate((everyone, i)), np.concatenate((everyone, j))
+    pilot = ff.Comparisons(
+        np.concatenate((np.full(300, 9.0), scores)), np.arange(reference.size) < 300, reference, probe
+    )
+    asked = {"claimed": 0.02, "fmr": 0.01, "pilot": pilot, "at": ff.at_threshold(0.0), "n_simulations": 100, "rng": 0}
+    with pytest.warns(OutOfReachWarning, match=r"no number is, as 5 % of the subjects have a part in \d\d % of false"):
+        plan = ff.plan_fmr(**asked)
+    assert plan.n_subjects is None
+    assert plan.concentration > 0.7
+    assert plan.needed.n_subjects == plan.n_by_limit
+    assert plan.needed.within_limit >= 0.8 > plan.needed.assurance
+    assert "No number of subjects would do: 5 % of the subjects have a part in" in plan.summary()
+    # With a covariance that is given, effects are lognormal.
+    assert ff.plan_fmr(**asked, covariance=0.5).n_subjects is not None
+
+
+def test_more_subjects_because_of_concentration():
+    plan = ff.plan_fmr(claimed=0.03, fmr=0.01, covariance=8.0, n_simulations=100, rng=0)
+    assert plan.n_by_limit is not None
+    assert plan.n_subjects is not None
+    assert plan.n_subjects > 1.1 * plan.n_by_limit
+    assert f"By their limits alone {plan.n_by_limit} subjects would do, but 5 % of the subjects" in plan.summary()
+    for study in plan.studies:
+        assert (
+            study.within_limit - study.concentrated
+            <= study.assurance
+            <= min(study.within_limit, 1 - study.concentrated)
+        )
 
 
 def test_what_is_out_of_reach_is_told():

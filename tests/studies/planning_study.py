@@ -6,11 +6,15 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+from helpers.quiet import quietly
 from numpy.typing import NDArray
 from oracles.planned_studies import compared
+from scipy.optimize import brentq
+from scipy.special import ndtr, ndtri
 
 import fastfair as ff
 from fastfair.claims import SUPPORTED
@@ -21,6 +25,7 @@ from .processes import chosen, shares, study_parser
 from .tables import percents, print_table
 
 Counts = NDArray[np.int64]
+Floats = NDArray[np.float64]
 LOOKS = ("assurance promised", "margin met", "power promised", "group named", "fnmr_test finds a difference")
 _VARYING = tuple(int(m) for m in np.ceil(np.quantile(np.random.default_rng(0).lognormal(1.2, 0.8, 10**5),
                                                      (np.arange(40) + 0.5) / 40)))  # fmt: skip
@@ -206,6 +211,95 @@ def _row_of_claims(setting: FmrSetting, plan: FmrPlan, found: dict[str, float]) 
     return [setting.name, f"{setting.claimed:g}", f"{setting.fmr:g}", *planned, *shares_found]
 
 
+_MATED = 100.0  # score of a comparison with oneself
+_N_PILOT = 1500
+_PARTS = (np.arange(400) + 0.5) / 400  # quantiles that stand for a law of parts
+_PER_PILOT = 30  # studies that one pilot plans
+
+
+@dataclass(frozen=True)
+class PilotSetting:
+    """A population whose scores are sums of two subjects' parts and a normal noise; a pilot of it plans the study.
+
+    Attributes
+    ----------
+    name : str
+        Its row of the table.
+    claimed, fmr : float
+        As in `plan_fmr`.
+    parts : callable
+        Returns the parts of subjects by uniform numbers: those of normal subjects, of subjects whose scores drift
+        while they are enrolled, or of a few wolves.
+    """
+
+    name: str
+    claimed: float
+    fmr: float
+    parts: Callable[[Floats], Floats]
+
+    @functools.cached_property
+    def at(self) -> ff.OperatingPoint:
+        """The threshold with the FMR."""
+        sums = np.add.outer(self.parts(_PARTS), self.parts(_PARTS))
+        return ff.at_threshold(brentq(lambda threshold: float(ndtr(sums - threshold).mean()) - self.fmr, -5, 15))
+
+    def draw(self, n: int, rng: np.random.Generator) -> ff.Comparisons:
+        """Draw people, all of whom are compared with each other."""
+        part, everyone = self.parts(rng.random(n)), np.arange(n)
+        i, j = np.triu_indices(n, 1)
+        scores = np.concatenate((np.full(n, _MATED), part[i] + part[j] + rng.normal(size=i.size)))
+        reference, probe = np.concatenate((everyone, i)), np.concatenate((everyone, j))
+        return ff.Comparisons(scores, np.arange(scores.size) < n, reference, probe)
+
+    def plan(self, pilot: ff.Comparisons) -> FmrPlan:
+        """Plan a study by a pilot."""
+        with quietly():
+            return ff.plan_fmr(claimed=self.claimed, fmr=self.fmr, pilot=pilot, at=self.at, n_simulations=400, rng=0)
+
+
+def _wolves(share: float, part: float) -> Callable[[Floats], Floats]:
+    return lambda u: np.where(u < share, part, 0.0)
+
+
+PILOT_SETTINGS = (
+    PilotSetting("normal subjects", 4e-3, 2e-3, lambda u: 0.25 * ndtri(u)),
+    PilotSetting("scores drift", 4e-3, 2e-3, lambda u: u - 0.5),
+    PilotSetting("3 % wolves", 4e-3, 2e-3, _wolves(0.03, 1.0)),
+    PilotSetting("3 % strong wolves", 4e-3, 2e-3, _wolves(0.03, 1.5)),
+)
+
+
+def _look_at_pilot(setting: PilotSetting, n: int, first: int, seed: int) -> list[bool]:
+    comparisons = setting.draw(n, np.random.default_rng([first + seed, len(setting.name), 1]))
+    claim = ff.claim(comparisons, f"fmr <= {setting.claimed!r}", setting.at, n_resamples=500, rng=seed, n_threads=1)
+    return [claim.overall.limit <= setting.claimed, claim.overall.verdict == SUPPORTED]
+
+
+def study_of_pilots(
+    setting: PilotSetting, n_data_sets: int, processes: int | None = 1
+) -> tuple[list[FmrPlan], dict[str, float]]:
+    """Return the plan of each pilot, and the shares of studies with each of `FMR_LOOKS`, where a plan names a size."""
+    plans, found = [], []
+    for first in range(0, n_data_sets, _PER_PILOT):
+        plan = setting.plan(setting.draw(_N_PILOT, np.random.default_rng([first, len(setting.name), 0])))
+        plans.append(plan)
+        if plan.n_subjects is not None:
+            look = functools.partial(_look_at_pilot, setting, plan.n_subjects, first)
+            found.append(list(shares(FMR_LOOKS, look, min(_PER_PILOT, n_data_sets - first), processes).values()))
+    return plans, dict(zip(FMR_LOOKS, np.mean(found, axis=0).tolist(), strict=True)) if found else {}
+
+
+def _row_of_pilots(setting: PilotSetting, plans: list[FmrPlan], found: dict[str, float]) -> list[str]:
+    sizes = [plan.n_subjects for plan in plans if plan.n_subjects is not None]
+    of_limits = np.median([plan.n_by_limit for plan in plans])
+    named = [
+        f"{np.median(sizes):,.0f}" if sizes else "none",
+        f"{of_limits:,.0f}",
+        f"{len(plans) - len(sizes)} of {len(plans)}",
+    ]
+    return [setting.name, f"{setting.claimed:g}", f"{setting.fmr:g}", *named, *(percents(found.values()) or ["", ""])]
+
+
 def main() -> None:
     """Print the tables."""
     asked = study_parser(main.__doc__, 1000).parse_args()
@@ -216,3 +310,7 @@ def main() -> None:
     heads = ("Setting", "Claimed", "Expected", "Subjects", "If independent", "Comparisons", "Promised", *FMR_LOOKS)
     claims = chosen(FMR_SETTINGS, asked.only)
     print_table(heads, (_row_of_claims(setting, *study_of_claims(setting, *how)) for setting in claims))
+    print()
+    heads = ("Pilot of 1,500 people", "Claimed", "FMR", "Subjects", "By limits alone", "No size would do", *FMR_LOOKS)
+    pilots = chosen(PILOT_SETTINGS, asked.only)
+    print_table(heads, (_row_of_pilots(setting, *study_of_pilots(setting, *how)) for setting in pilots))
