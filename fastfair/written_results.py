@@ -28,7 +28,7 @@ _HOMES = (
     "evaluation.worst_comparisons",
     "group_tests.equal_rates",
     "identification.compare_searches",
-    "identification.identify",
+    "identification.result",
     "planning.fmr",
     "planning.fnmr",
     "quality",

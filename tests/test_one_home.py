@@ -23,9 +23,11 @@ from fastfair._lib.plots import Bar, draw_rows
 from fastfair.cli.signatures import options_from
 from fastfair.cli.terminal import print_result
 from fastfair.data.comparisons import keys_of
-from fastfair.error_rates.operating_points import RULES, Rule, read_point
+from fastfair.error_rates.operating_points import RULES, OfSearches, Rule, read_point
+from fastfair.identification.errors import RATES, false_positives, listed_at, rate_of_searches
 from fastfair.io import formats, tables
 from fastfair.measures import MEASURES
+from fastfair.measures._registry import METRICS, Estimand
 from fastfair.pages.report import glossary
 from fastfair.results.result import Result
 
@@ -236,6 +238,87 @@ def test_an_operating_point_appears_everywhere(no_false_match, tmp_path):
     done = run("evaluate", tmp_path / "s.csv", "--self-comparisons", "keep", "--n-resamples", 0, "--at", "nofm")
     assert done.exit_code == 0, done.output
     assert "no false match" in done.output
+
+
+def searches(lower: float = 0.0) -> ff.Searches:
+    """Make searches of 40 enrolled people by 70, two of each, in two groups; mates of the old score lower."""
+    rng = np.random.default_rng(5)
+    who = np.repeat(np.arange(70), 2)
+    mates = who[:, None] == np.arange(40)
+    scores = rng.normal(size=(140, 40)) + (3.5 - lower - who[:, None] % 2) * mates
+    return ff.Searches.from_matrix(scores, who, range(40), group=np.array(["young", "old"])[who % 2], n_threads=1)
+
+
+@pytest.fixture
+def no_false_positive() -> Iterator[ff.OperatingPoint]:
+    """Hold the threshold next above the scores of all searches of people who are not enrolled."""
+
+    class NoFalsePositive(OfSearches):
+        kind, title, example, holds = "no false positive", "no false positive", "nofp", ("fpir",)
+
+        def threshold_of_searches(self, searches, at):
+            return searches.above(searches.ordered(RATES["fpir"])[0])
+
+    yield ff.OperatingPoint("no false positive")
+    del RULES["no false positive"]
+
+
+def test_an_operating_point_of_searches_appears_everywhere(no_false_positive, tmp_path):
+    at, s = no_false_positive, searches()
+    assert read_point("nofp") == at
+    found = ff.identify(s, [at, ff.at_rank(1)], ["std"])
+    assert found.of("fpir", at=at).estimate == 0
+    assert found.of("fpir", at=at).is_held
+    given = ff.identify(s, ff.at_threshold(found.rows[0].threshold))
+    row, plain = found.of("fnir", at=at), given.of("fnir")
+    assert (row.estimate, row.high) == (plain.estimate, 1)  # nobody knows how much stricter the threshold may be
+    assert plain.high < 1
+    assert found.check("fnir <= 99.9 %").rows[0].at == at
+    assert ff.compare_searches(s, searches(0.5), at).of("fnir").at == at
+    refused("no false positive is an operating point of searches", ff.rates, comparisons(), at)
+    found.to_json(tmp_path / "found.json")
+    assert ff.read_results(tmp_path / "found.json")[0].rows == found.rows
+    assert "FNIR at no false positive" in found.summary()
+
+
+@pytest.fixture
+def crowding() -> Iterator[str]:
+    @rate_of_searches(
+        Estimand(
+            name="crowding",
+            title="crowding",
+            long_title="Crowding rate",
+            question=QUESTION,
+            kind="identification rate",
+            sides=("non-mated",),
+        )
+    )
+    def crowded(searches, look):
+        found = false_positives(searches, look)
+        of_others = listed_at(searches, np.flatnonzero(~searches.is_mated), look.threshold).sum(axis=1)
+        return found.of_probes_alone((of_others > 1).astype(float))
+
+    yield "crowding"
+    del RATES["crowding"], METRICS["crowding"]
+
+
+def test_a_rate_of_searches_appears_everywhere(crowding, tmp_path):
+    s, points = searches(), [ff.at_threshold(1.5), ff.at_fnir(0.3)]
+    found = ff.identify(s, points, ["std"], gallery="fixed")
+    row = found.of(crowding, at=points[0])
+    assert 0 < row.low < row.estimate < found.of("fpir", at=points[0]).estimate
+    assert found.of(crowding, at=points[1]).low < found.of(crowding, at=points[1]).estimate
+    rates = [found.of(crowding, group, points[0]).estimate for group in found.groups]
+    assert found.of("std(crowding)", at=points[0]).estimate == pytest.approx(np.std(rates))
+    assert [one.verdict for one in found.check(["crowding <= 99.9 %", "crowding <= 0.1 %"]).rows] == ["met", "not met"]
+    contrast = ff.compare_searches(s, searches(0.5), points[1], gallery="fixed").of(crowding)
+    assert contrast.low <= contrast.estimate <= contrast.high
+    assert "crowding at threshold=1.5 is" in found.summary()
+    assert found.plot(name=crowding).get_xlabel() == "Crowding rate"
+    found.report(tmp_path / "page.html")
+    assert "crowding" in (tmp_path / "page.html").read_text("utf-8")
+    assert ff.read_results(tmp_path / "page.html")[0].rows == found.rows
+    assert crowding in found.to_frame()["name"].to_list()
 
 
 def test_an_interval_method_appears_everywhere():

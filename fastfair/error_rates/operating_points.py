@@ -33,6 +33,7 @@ ENOUGH_ERRORS = 30  # Doddington's rule of 30: fewer errors than that say little
 FEWEST_ERRORS = 10  # too few to estimate clustering: with fewer, tests and bands call equal rates different
 Keys = np.signedinteger[Any]
 RULES: dict[str, Rule] = {}  # by `OperatingPoint.kind`
+_SEARCHES: tuple[str, ...] = "non-mated", "mated"
 
 
 class Rule(ABC):
@@ -48,6 +49,10 @@ class Rule(ABC):
         How the FNMR and the FMR enter what is held; None where no closed form knows how the threshold moves.
     eers : {"", "all", "groups"}
         Whose EERs fix the threshold.
+    searches : tuple of {"non-mated", "mated"}
+        The searches of a gallery that have rates there; empty for rules of comparisons alone.
+    curve : str
+        The rate of searches that is drawn over several values; empty where none is.
     """
 
     kind: ClassVar[str]
@@ -56,6 +61,8 @@ class Rule(ABC):
     holds: ClassVar[tuple[str, ...]] = ()
     signs: ClassVar[tuple[float, float] | None] = None
     eers: ClassVar[str] = ""
+    searches: ClassVar[tuple[str, ...]] = ()
+    curve: ClassVar[str] = ""
 
     def __init_subclass__(cls) -> None:
         if cls.kind:
@@ -79,6 +86,14 @@ class Rule(ABC):
     def checked(self, value: float) -> float:
         """Check the value of an operating point."""
         return validation.fraction(self.kind, value)
+
+    def threshold_of_searches(self, searches: Any, at: OperatingPoint) -> float:
+        """Find the threshold in searches of a gallery, given what looks for it: an `identification.Estimator`."""
+        raise InputError(f"{at} is an operating point of comparisons: searches have at_fpir, at_fnir, at_rank")
+
+    def rank(self, at: OperatingPoint, rank: int | None) -> int | None:
+        """Return how many candidates of a search are looked at, given how many are at thresholds; None for all."""
+        return rank
 
     @abstractmethod
     def key(self, comparisons: Comparisons, at: OperatingPoint, groups: Iterable[int] | None) -> Keys:
@@ -132,10 +147,13 @@ class _FalseNonMatchRate(Rule):
 
 class _GivenThreshold(Rule):
     kind, title, example = "threshold", "threshold", "threshold=0.4"
-    signs = 0.0, 0.0
+    signs, searches = (0.0, 0.0), _SEARCHES
 
     def checked(self, value: float) -> float:
         return validation.real(self.kind, value)
+
+    def threshold_of_searches(self, searches: Any, at: OperatingPoint) -> float:
+        return at.value
 
     def key(self, comparisons: Comparisons, at: OperatingPoint, groups: Iterable[int] | None) -> Keys:
         return comparisons.to_key(at.value)
@@ -181,31 +199,45 @@ class _MeanGroupEqualErrorRate(Rule):
         return block.at_mean_group_equal_error()
 
 
-class _OfSearches(Rule):
-    """Of searches of a gallery, whose thresholds `fastfair.identification` finds; comparisons have none."""
+class OfSearches(Rule):
+    """Of searches of a gallery: comparisons have none. Its threshold holds a rate of all searches."""
 
     kind = ""  # of no operating point
+    searches = _SEARCHES
 
     def key(self, comparisons: Comparisons, at: OperatingPoint, groups: Iterable[int] | None) -> Keys:
+        """Refuse comparisons."""
         raise InputError(f"{at} is an operating point of searches: comparisons have none, use identify")
 
     def keys_in_block(self, block: Any, places: NDArray[np.intp]) -> NDArray[np.int64] | None:
+        """Find nothing: `key` refuses before anything is drawn."""
         raise AssertionError("`key` refuses before anything is drawn")
 
+    def threshold_of_searches(self, searches: Any, at: OperatingPoint) -> float:
+        """Find the threshold that holds the rate."""
+        return searches.threshold_that_holds(at)
 
-class _FalsePositiveIdentificationRate(_OfSearches):
-    kind, title, example, holds = "fpir", "FPIR", "fpir=0.01", ("fpir",)
+
+class _FalsePositiveIdentificationRate(OfSearches):
+    kind, title, example, holds, curve = "fpir", "FPIR", "fpir=0.01", ("fpir",), "fnir"
 
 
-class _FalseNegativeIdentificationRate(_OfSearches):
+class _FalseNegativeIdentificationRate(OfSearches):
     kind, title, example, holds = "fnir", "FNIR", "fnir=0.05", ("fnir",)
 
 
-class _Rank(_OfSearches):
-    kind, title, example = "rank", "rank", "rank=1"
+class _Rank(OfSearches):
+    kind, title, example, curve = "rank", "rank", "rank=1", "tpir"
+    searches = ("mated",)
 
     def checked(self, value: float) -> float:
         return validation.count(self.kind, int(value) if value == int(value) else value, 1)
+
+    def threshold_of_searches(self, searches: Any, at: OperatingPoint) -> float:
+        return -math.inf
+
+    def rank(self, at: OperatingPoint, rank: int | None) -> int | None:
+        return int(at.value)
 
 
 @checked

@@ -1,8 +1,4 @@
-"""`compare_searches`: do two systems that searched for the same people differ in their error rates?
-
-The interval of a difference is made of those of both rates (Zou and Donner 2008), whose correlation is that of people's
-influences on them: a person whom one system confuses is often confused by the other.
-"""
+"""`compare_searches`: do two systems that searched for the same people differ in their error rates?"""
 
 from __future__ import annotations
 
@@ -10,10 +6,6 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
-
-import numpy as np
-from numpy.typing import NDArray
-from scipy.special import ndtr, ndtri
 
 from fastfair import intervals
 from fastfair._lib.arguments import Natural, checked
@@ -26,13 +18,15 @@ from fastfair.results.result import Result
 from fastfair.uncertainty.notes import Code, Note, joined
 from fastfair.uncertainty.quantities import Estimate, find
 
-from .identify import RATES, Gallery, Identification, identified, points_of, sentences_on_failed
+from .estimator import Estimator, identified, points_of, shares
+from .identify import Gallery
+from .paired import SystemPair
+from .result import Identification, sentences_on_failed
 from .searches import Searches
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-Floats = NDArray[np.float64]
 FEWEST_PEOPLE = 10  # with fewer, a correlation of what people do in two systems means little
 OF_FEW_PEOPLE = Note.of(Code.FEW_PEOPLE, least=FEWEST_PEOPLE)
 
@@ -184,14 +178,12 @@ def compare_searches(
 
     Notes
     -----
-    A person's influence on a rate joins what the person does as probe and as enrolled, and by way of a threshold that
-    is held at a rate. A p-value is that of a normal law whose standard error is the reach of the interval towards 0,
-    divided by the normal quantile of the level. With fewer than ten people who search there is neither.
-
-    References
-    ----------
-    Zou and Donner, "Construction of confidence limits about effect measures: A general approach", Statistics in
-    Medicine 27 (2008).
+    A score test of the searches in which the systems differ, clustered by person: with T_k what person k adds to the
+    difference D, as a probe, as one of a gallery that is drawn, and by way of thresholds that are held at a rate,
+    D / sqrt(sum T_k^2) has Student's law with (sum T_k^2)^2 / sum T_k^4 - 1 degrees of freedom. For up to 16 people in
+    whose searches the systems differ at given thresholds, p-values are those of all changes of signs of T_k. An
+    interval has the differences that this test does not reject, so that it is without 0 exactly where the p-value is
+    small. With fewer than ten people who search there is neither.
 
     Examples
     --------
@@ -211,36 +203,35 @@ def compare_searches(
     for name, values, others in zip(("probe", "enrolled", "group"), *described, strict=True):
         if values != others:
             raise InputError(f"{name} differs between the systems: both need the same people in the same groups")
-    order = {label: k for k, label in enumerate(first.labels.tolist())}
-    place = np.array([order[label] for label in second.labels.tolist()])
-    of_each, influences = [], []
+    of_each = []
     for searches in systems:
-        rates, of_people = identified(searches, points, [searches.n_enrolled], (rank, gallery, level))
+        rates = identified(Estimator(searches, rank, gallery, level), points, [searches.n_enrolled])
         about = searches.groups, searches.n_enrolled, rank, gallery, level, searches
-        of_each.append(Identification(tuple(rates), *about, left_out=exclusions_of(searches)))
-        influences.append(of_people)
+        of_each.append(Identification(rates, *about, left_out=exclusions_of(searches)))
+    pair = SystemPair(first, second, rank, gallery)
     rows: list[SearchDifference] = []
     for one, other in zip(*(system.rows for system in of_each), strict=True):
-        key = one.name, one.group, one.at, one.gallery_size
-        if one.name not in RATES or one.name == one.at.rate or math.isnan(one.estimate):
+        if one.name not in shares() or one.name == one.at.rate or math.isnan(one.estimate):
             continue
-        mine, theirs = influences[0][key][place], influences[1][key]
-        scale = math.sqrt(float(mine @ mine) * float(theirs @ theirs))
-        correlation = float(mine @ theirs) / scale if scale else 0.0
-        of_one, of_other = (np.array([row.estimate, row.low, row.high]) for row in (one, other))
-        ends = intervals.difference_interval(of_one, of_other, np.array(correlation))
-        low, high = (float(end) for end in ends)
-        difference, notes = one.estimate - other.estimate, joined(one.notes, other.notes)
+        low, high, pvalue = pair.test(one.name, one.group, one.at, level)
+        notes = joined(one.notes, other.notes)
         if min(one.n_subjects or 0, other.n_subjects or 0) < FEWEST_PEOPLE:
-            low = high = math.nan
+            low = high = pvalue = math.nan
             notes = (*notes, OF_FEW_PEOPLE)
-        reach = difference - low if difference > 0 else high - difference
-        standard = float(ndtri((1 + level) / 2)) * abs(difference) / reach if reach > 0 else math.nan
-        pvalue = math.nan if math.isnan(low) else 1.0 if difference == 0 else 2 * float(ndtr(-standard))
-        rows.append(SearchDifference(
-            name=one.name, group=one.group, at=one.at, estimate=difference, low=low, high=high, first=one.estimate,
-            second=other.estimate, pvalue=pvalue, notes=notes,
-        ))  # fmt: skip
+        rows.append(
+            SearchDifference(
+                name=one.name,
+                group=one.group,
+                at=one.at,
+                estimate=one.estimate - other.estimate,
+                low=low,
+                high=high,
+                first=one.estimate,
+                second=other.estimate,
+                pvalue=pvalue,
+                notes=notes,
+            )
+        )
     if not rows:
         raise InputError("there is no rate to compare: the operating points hold it, or no searches are of its kind")
     adjusted = intervals.holm([row.pvalue for row in rows]).tolist()
@@ -253,7 +244,8 @@ def _described(searches: Searches) -> tuple[Any, Any, Any]:
     """Return who is searched with and how often, who is enrolled, and whose group is which, whatever the order."""
     labels = searches.labels.tolist()
     probes = sorted(str(labels[k]) for k in searches.subject)
-    groups = {(labels[k], searches.groups[g] if searches.groups else "") for k, g in zip(
-        searches.subject.tolist(), searches.group.tolist(), strict=True
-    )}  # fmt: skip
+    groups = {
+        (labels[k], searches.groups[g] if searches.groups else "")
+        for k, g in zip(searches.subject.tolist(), searches.group.tolist(), strict=True)
+    }
     return probes, {labels[k] for k in searches.enrolled.tolist()}, groups

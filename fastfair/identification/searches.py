@@ -22,6 +22,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from fastfair._lib import validation
 from fastfair._lib.arguments import AtLeastTwo, checked
+from fastfair._lib.arrays import AnyFloats, Codes, Flags, Floats, Indices, Integers
 from fastfair._lib.executors import results
 from fastfair._lib.label_codes import Coded, Labels, encode, encode_together
 from fastfair._lib.notebook import Shown
@@ -39,9 +40,7 @@ from fastfair.data.score_keys import given_similarities
 from fastfair.data.sorted_scores import read_only
 from fastfair.errors import InputError, LookAlikeWarning, ReversedScoresWarning
 
-Floats = NDArray[np.float64]
-Codes = NDArray[np.int32]
-Kept = tuple[Floats, NDArray[np.int64], Floats, Codes]  # mates' scores and ranks, the best others' scores, and who
+Kept = tuple[Floats, Integers, Floats, Codes]  # mates' scores and ranks, the best others' scores, and who
 Templates = Literal["refuse", "best"]
 GroupLabels = Labels | Mapping[str, Labels]
 # A tile is some searches of the whole gallery: its size depends on the gallery's alone, and tasks are whole tiles.
@@ -115,16 +114,16 @@ class Searches(Shown):
     enrolled: Codes
     subject: Codes
     group: Codes
-    is_mated: NDArray[np.bool_]
+    is_mated: Flags
     mate_score: Floats
-    rank: NDArray[np.int64]
-    last_rank: NDArray[np.int64]
-    failed: NDArray[np.bool_]
+    rank: Integers
+    last_rank: Integers
+    failed: Flags
     best: Floats
     candidate: Codes
     reach: Floats
     left_out: Exclusions = ()
-    _lacking: dict[str, NDArray[np.bool_]]  # which searches lack a label of an attribute
+    _lacking: dict[str, Flags]  # which searches lack a label of an attribute
 
     def __init__(self) -> None:
         raise InputError("searches are made by from_scores, from_matrix, from_candidates or from_vectors")
@@ -520,20 +519,13 @@ class Searches(Shown):
         Searches(2 searches of 4 enrolled people, 1 mated, 1 non-mated)
         """
         values, of_person = checks.scores(scores), encode("candidate", candidate)
-        dtype = values.dtype
-        values = values.astype(np.float64)
+        dtype, values = values.dtype, values.astype(np.float64)
         names, (row, declared) = encode_together(["search", "searches"], [search, searches])
         checks.same_length({"search": row.size, "candidate": of_person.codes.size, "scores": values.size}, "entry")
         made = cls._prepared((declared.size, None), probe, enrolled, group, policies)
         made.dtype = dtype
-        padding = _are_padding(of_person, values)
-        padding &= (_positions(of_person, made.labels) == made.labels.size)[of_person.codes]
-        if padding.any():
-            because = "as they fill places for which an index found nobody, with the candidate -1"
-            with gathering() as excluded:
-                leave_out(~padding, "entries of lists", "padding", because)
-            made.left_out = tuple(excluded)
-            row, values, of_person = row[~padding], values[~padding], of_person.take(~padding)
+        kept = made._without_padding(of_person, values)
+        row, values, of_person = row[kept], values[kept], of_person.take(kept)
         if not np.isfinite(values).all():
             raise InputError("scores of candidates must be finite: leave out those that have none")
         if not values.size:
@@ -544,49 +536,67 @@ class Searches(Shown):
         place = np.full(names.size, -1, np.int64)
         place[declared] = np.arange(declared.size)
         _require_known("search", names, row, place)
-        person = _positions(of_person, made.labels)[of_person.codes]
-        is_enrolled = np.full(made.labels.size + 1, -1, np.int64)
-        is_enrolled[made.enrolled] = made.enrolled
-        _require_known("candidate", of_person.labels, of_person.codes, is_enrolled[_positions(of_person, made.labels)])
-        at = place[row]
-        twice = np.sort(at * made.labels.size + person)
-        if (np.diff(twice) == 0).any():
-            which = int(twice[:-1][np.diff(twice) == 0][0])
-            raise InputError(
-                f"{made.labels.item(which % made.labels.size)!r} is twice on the list of search "
-                f"{names.item(declared[which // made.labels.size])!r}: keep the best of a person's templates"
-            )
+        positions = _positions(of_person, made.labels)
+        is_enrolled = np.append(np.isin(np.arange(made.labels.size), made.enrolled) - 1, -1)
+        _require_known("candidate", of_person.labels, of_person.codes, is_enrolled[positions])
+        at, person = place[row], positions[of_person.codes]
+        made._refuse_twice_on_a_list(at, person, names[declared])
         full = np.bincount(at, minlength=declared.size)
         longest = int(full.max(initial=0))
         if length is not None and longest > length:
             raise InputError(f"a list has {longest} candidates, more than length={length}")
-        most = min(length or longest, made.n_enrolled)
+        least = values.min() if least_score is None else least_score
+        if values.min() < least:
+            raise InputError(f"a candidate has the score {values.min():g}, below least_score={least:g}")
         order = np.lexsort((-values, at))
         column = np.arange(row.size) - np.repeat(np.cumsum(full) - full, full)
         listed, who = np.full((declared.size, longest), -np.inf), np.full((declared.size, longest), -1, np.int32)
         listed[at[order], column], who[at[order], column] = values[order], person[order]
-        least = values.min() if least_score is None else least_score
-        if values.min() < least:
-            raise InputError(f"a candidate has the score {values.min():g}, below least_score={least:g}")
         # Someone with the very score of the last place of a full list may be missing.
-        open_ended = np.nextafter(least, -np.inf)
+        open_ended, most = np.nextafter(least, -np.inf), min(length or longest, made.n_enrolled)
         made.reach = np.where(full >= made.n_enrolled, -np.inf, np.where(full >= most, listed[:, -1], open_ended))
-        own = who == made.subject[:, None]
-        has_own = own.any(axis=1)
-        made.mate_score = np.where(made.is_mated, np.where(own, listed, -np.inf).max(axis=1), -np.inf)
-        made.mate_score[made.is_mated & ~has_own] = np.nan
-        made._refuse_lists_of_itself(listed, has_own, policies.self_comparisons)
-        made.rank = np.where(has_own, ((listed >= made.mate_score[:, None]) & (who >= 0)).sum(axis=1), full + 1)
-        made.rank[~made.is_mated] = 0
-        with np.errstate(invalid="ignore"):
-            is_open = made.is_mated & (made.reach > -np.inf) & ~(made.mate_score > made.reach)
-        made.last_rank = np.where(is_open, made.n_enrolled, made.rank)
+        made._take_lists(listed, who, policies.self_comparisons)
         made._take_failed(failed, full)
-        last = np.argsort(own, axis=1, kind="stable")  # the mate leaves the list, and others move up
-        made.best = np.take_along_axis(np.where(own, -np.inf, listed), last, 1)
-        made.candidate = np.take_along_axis(np.where(own, -1, who), last, 1).astype(np.int32)
         made._exclude(policies)
         return made._finished()
+
+    def _without_padding(self, of_person: Coded, values: AnyFloats) -> Flags:
+        """Tell which entries of lists do not fill places for which an index found nobody, with a warning of others."""
+        padding = _are_padding(of_person, values)
+        padding &= (_positions(of_person, self.labels) == self.labels.size)[of_person.codes]
+        if padding.any():
+            because = "as they fill places for which an index found nobody, with the candidate -1"
+            with gathering() as excluded:
+                leave_out(~padding, "entries of lists", "padding", because)
+            self.left_out = tuple(excluded)
+        return ~padding
+
+    def _refuse_twice_on_a_list(self, at: Integers, person: Integers, searches: NDArray[Any]) -> None:
+        """Refuse lists with a person twice, of entries with their searches and people."""
+        entries = np.sort(at * self.labels.size + person)
+        again = np.flatnonzero(np.diff(entries) == 0)
+        if again.size:
+            which, who = divmod(int(entries[again[0]]), self.labels.size)
+            raise InputError(
+                f"{self.labels.item(who)!r} is twice on the list of search {searches.item(which)!r}: keep the best of "
+                "a person's templates"
+            )
+
+    def _take_lists(self, listed: Floats, who: Codes, policy: str) -> None:
+        """Take over (searches, places) scores and people of lists, descending; the reach of each is known."""
+        own = who == self.subject[:, None]
+        has_own = own.any(axis=1)
+        self.mate_score = np.where(self.is_mated, np.where(own, listed, -np.inf).max(axis=1), -np.inf)
+        self.mate_score[self.is_mated & ~has_own] = np.nan
+        self._refuse_lists_of_itself(listed, has_own, policy)
+        ahead = np.where(has_own[:, None], listed >= self.mate_score[:, None], True) & (who >= 0)
+        self.rank = np.where(self.is_mated, ahead.sum(axis=1) + ~has_own, 0)
+        with np.errstate(invalid="ignore"):
+            is_open = self.is_mated & (self.reach > -np.inf) & ~(self.mate_score > self.reach)
+        self.last_rank = np.where(is_open, self.n_enrolled, self.rank)
+        last = np.argsort(own, axis=1, kind="stable")  # the mate leaves the list, and others move up
+        self.best = np.take_along_axis(np.where(own, -np.inf, listed), last, 1)
+        self.candidate = np.take_along_axis(np.where(own, -1, who), last, 1).astype(np.int32)
 
     def _warn_of_samples(self, searches: NDArray[Any]) -> None:
         """Warn where the gallery has names of samples, which searches have, in place of people."""
@@ -666,7 +676,7 @@ class Searches(Shown):
         self._exclude(policies)
         self._finished()
 
-    def _refuse_lists_of_itself(self, listed: Floats, has_own: NDArray[np.bool_], policy: str) -> None:
+    def _refuse_lists_of_itself(self, listed: Floats, has_own: Flags, policy: str) -> None:
         """Refuse lists of which each begins with its own person, with the best score of all."""
         n = self.subject.size
         is_of_a_set = n == self.n_enrolled == np.unique(self.subject).size and has_own.all()
@@ -685,7 +695,7 @@ class Searches(Shown):
         if self.enrolled.size > self.n_enrolled and templates == "refuse":
             _refuse_twice("enrolled", self.labels, self.enrolled)
         n, width = self.subject.size, self.enrolled.size
-        order: NDArray[np.intp] | None = np.argsort(self.enrolled, kind="stable")
+        order: Indices | None = np.argsort(self.enrolled, kind="stable")
         people, begin = np.unique(self.enrolled[order], return_index=True)
         if width == people.size:  # columns stay where they are
             people, order = self.enrolled, None
@@ -714,7 +724,7 @@ class Searches(Shown):
         self.failed = np.where(self.is_mated, ~has_mate, self.best[:, 0] == -np.inf)
         self.last_rank = self.rank
 
-    def _part(self, searches: NDArray[np.bool_], templates: NDArray[np.bool_]) -> Searches:
+    def _part(self, searches: Flags, templates: Flags) -> Searches:
         """Return some searches of some templates, of a gallery of as many people."""
         part = copy(self)
         part.enrolled = self.enrolled[templates]
@@ -722,7 +732,7 @@ class Searches(Shown):
             setattr(part, name, getattr(self, name)[searches])
         return part
 
-    def _complete(self, part: Searches, rows: NDArray[np.bool_]) -> None:
+    def _complete(self, part: Searches, rows: Flags) -> None:
         """Take over what is kept of a part of the searches, (searches,) which; the others failed."""
         n, k = self.subject.size, part.best.shape[1]
         self.enrolled = np.unique(self.enrolled)
@@ -733,7 +743,7 @@ class Searches(Shown):
             getattr(self, name)[rows] = getattr(part, name)
         self.last_rank = self.rank
 
-    def _exclude(self, policies: Policies, themselves: NDArray[np.bool_] | None = None) -> None:
+    def _exclude(self, policies: Policies, themselves: Flags | None = None) -> None:
         """Leave out searches as policies say, with warnings; themselves: (searches,) whose probe is a template."""
         n = self.subject.size
         keep = np.ones(n, np.bool_)
@@ -754,9 +764,7 @@ class Searches(Shown):
                 used, codes = np.unique(self.group, return_inverse=True)
                 self.groups, self.group = tuple(self.groups[k] for k in used), codes.astype(np.int32)
 
-    def _leave_out(
-        self, keep: NDArray[np.bool_], rows: NDArray[np.bool_], reason: Reason, because: str, policy: str
-    ) -> None:
+    def _leave_out(self, keep: Flags, rows: Flags, reason: Reason, because: str, policy: str) -> None:
         """Leave some rows out of those to keep, (searches,), with a warning that counts those not left out before."""
         leave_out(~(rows & keep), "searches", reason, because, policy, mated=self.is_mated)
         keep &= ~rows
@@ -813,13 +821,13 @@ class _Matrix:
 
     scores: NDArray[Any]
     policies: Policies
-    order: NDArray[np.intp] | None = None
+    order: Indices | None = None
 
-    def sorted(self, order: NDArray[np.intp]) -> _Matrix:
+    def sorted(self, order: Indices) -> _Matrix:
         """Return the same with templates in another order."""
         return replace(self, order=order)
 
-    def keep(self, rows: slice, begin: NDArray[np.intp], mate: Codes, kept: Kept) -> None:
+    def keep(self, rows: slice, begin: Indices, mate: Codes, kept: Kept) -> None:
         """Write what is kept of some searches; begin, mate: as in `_Search`.
 
         Raises
@@ -869,11 +877,11 @@ class _Products:
     similarity: str
     longest: float
 
-    def sorted(self, order: NDArray[np.intp]) -> _Products:
+    def sorted(self, order: Indices) -> _Products:
         """Return the same with templates in another order."""
         return replace(self, templates=self.templates[order])
 
-    def keep(self, rows: slice, begin: NDArray[np.intp], mate: Codes, kept: Kept) -> None:
+    def keep(self, rows: slice, begin: Indices, mate: Codes, kept: Kept) -> None:
         """Do the same as `_Matrix` does.
 
         The last bits of a product of matrices depend on the processor and on where a template stands. So it only finds
@@ -888,7 +896,7 @@ class _Products:
         keep_by_products(scores, (probes, self.templates, begin), apart, mate[rows], kept)
 
 
-def _best_of_templates(scores: NDArray[Any], begin: NDArray[np.intp]) -> NDArray[Any]:
+def _best_of_templates(scores: NDArray[Any], begin: Indices) -> NDArray[Any]:
     """Return (searches, enrolled) the highest score of each person's templates, which follow each other."""
     if begin.size == scores.shape[1] + 1:
         return validation.contiguous(scores)
@@ -915,7 +923,7 @@ class _Search:
     """
 
     scores: _Scores
-    begin: NDArray[np.intp]
+    begin: Indices
     mate: Codes
     n_kept: int
     n_rows: int
@@ -943,7 +951,7 @@ _ITSELF = (
 )
 
 
-def _positions(coded: Coded, labels: NDArray[Any]) -> NDArray[np.int64]:
+def _positions(coded: Coded, labels: NDArray[Any]) -> Integers:
     """Return the position of each label of a column among the labels of people, the last position + 1 for none."""
     known = {label: k for k, label in enumerate(labels.tolist())}
     return np.array([known.get(label, labels.size) for label in coded.labels.tolist()], np.int64)
@@ -969,14 +977,14 @@ def rounded_threshold(threshold: float, dtype: np.dtype[Any]) -> float:
     return threshold if math.isinf(threshold) else float(given_similarities(np.array([threshold]), dtype)[0])
 
 
-def _columns_of(subject: Codes, enrolled: Codes) -> NDArray[np.intp] | None:
+def _columns_of(subject: Codes, enrolled: Codes) -> Indices | None:
     """Return the column of each search's mate where searches and templates are of the same people, each once."""
     if not np.array_equal(np.unique(subject), np.sort(enrolled)):
         return None
     return np.argsort(enrolled)[np.argsort(np.argsort(subject))]
 
 
-def _are_padding(people: Coded, values: NDArray[np.floating[Any]]) -> NDArray[np.bool_]:
+def _are_padding(people: Coded, values: NDArray[np.floating[Any]]) -> Flags:
     """Tell which entries fill places for which an index found nobody, as FAISS does: -1 with the least float."""
     nobody = np.array([label in NOBODY for label in people.labels.tolist()], np.bool_)[people.codes]
     return np.asarray(nobody & (~np.isfinite(values) | checks.are_fillers(values)))
@@ -1005,7 +1013,7 @@ def _refuse_padding(enrolled: Coded, values: NDArray[Any]) -> None:
         )
 
 
-def _are_templates(probes: NDArray[Any], subject: Codes, templates: NDArray[Any], enrolled: Codes) -> NDArray[np.bool_]:
+def _are_templates(probes: NDArray[Any], subject: Codes, templates: NDArray[Any], enrolled: Codes) -> Flags:
     """Tell which probes, (searches, d), are templates of the same person, number for number."""
     found = np.zeros(len(probes), np.bool_)
     begin = set(zip(enrolled.tolist(), templates[:, 0].tolist(), strict=True))

@@ -66,11 +66,6 @@ def widened_for_few_errors(
     return float(low), float(high)
 
 
-def law_of_held_rate(rate: float, spread: float, freedom: float, tail: float) -> tuple[float, float]:
-    """Return the quantiles of a `HeldRate`."""
-    return HeldRate(rate, 1, spread, freedom).quantiles(tail)
-
-
 class Limits(NamedTuple):
     """Limits that an interval has to reach, NaN where there is none, and why it ends where the range of values does."""
 

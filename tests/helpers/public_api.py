@@ -35,7 +35,8 @@ from fastfair.evaluation.system_comparison import SystemComparison
 from fastfair.evaluation.worst_comparisons import WorstComparisons
 from fastfair.group_tests.equal_rates import GroupTest, MarginOfError
 from fastfair.identification.compare_searches import SearchComparison, SearchDifference
-from fastfair.identification.identify import Identification, IdentifiedRate
+from fastfair.identification.estimator import IdentifiedRate
+from fastfair.identification.result import Identification
 from fastfair.planning.fmr import FmrPlan, FmrStudy
 from fastfair.planning.fnmr import GroupsPlan
 from fastfair.quality import DiscardArea, DiscardCurve, DiscardedRate

@@ -16,17 +16,11 @@ from hypothesis import strategies as st
 from oracles import identification as oracle
 
 import fastfair as ff
-from fastfair.errors import InputError, ReversedScoresWarning
+from fastfair.errors import DroppedWarning, InputError, ReversedScoresWarning
 from fastfair.identification import searches
-from fastfair.identification.identify import (
-    FAIRNESS,
-    candidates,
-    false_negatives,
-    false_positives,
-    influence,
-    range_within,
-    returned,
-)
+from fastfair.identification.errors import Look, candidates, false_negatives, false_positives, influence, returned
+from fastfair.identification.estimator import Estimator, range_within
+from fastfair.identification.result import FAIRNESS
 from fastfair.identification.searches import Searches
 from fastfair.measures import MEASURES
 
@@ -54,9 +48,7 @@ def searched(scores, probe, enrolled):
 
 
 def errors_of(searches, mated, threshold, rank, size, drawn=True):
-    if mated:
-        return false_negatives(searches, threshold, rank, size)
-    return false_positives(searches, threshold, size, drawn=drawn)
+    return (false_negatives if mated else false_positives)(searches, Look(threshold, rank, size, drawn))
 
 
 @given(tables(), st.integers(0, 5), st.one_of(st.none(), st.integers(1, 3)), st.data())
@@ -71,7 +63,7 @@ def test_rates_in_all_galleries_are_those_of_loops(table, threshold, rank, data)
         expected = oracle.rate(*table, mated, threshold, rank, size)
         assert found.value.mean() == pytest.approx(expected, abs=1e-12)
     if (~s.is_mated).any():
-        assert candidates(s, threshold, s.n_enrolled).value.mean() == oracle.selectivity(*table, threshold)
+        assert candidates(s, Look(threshold, None, s.n_enrolled)).value.mean() == oracle.selectivity(*table, threshold)
 
 
 @given(tables(), st.integers(0, 5), st.one_of(st.none(), st.integers(1, 3)), st.booleans())
@@ -97,7 +89,7 @@ def test_who_is_returned_and_what_that_hangs_on_are_those_of_loops(table, thresh
         return
     of_group = data.draw(st.lists(st.booleans(), min_size=len(enrolled), max_size=len(enrolled)))
     whose = np.isin(s.labels, [e for e, one in zip(enrolled, of_group, strict=True) if one])
-    found = returned(s, threshold, whose, drawn=True)
+    found = returned(s, Look(threshold, None, s.n_enrolled), whose)
     value, without = oracle.returned_without(*table, threshold, of_group)
     assert found.value.tolist() == value
     lost = np.zeros((found.value.size, s.n_enrolled))
@@ -336,6 +328,59 @@ def test_measures_are_those_of_the_groups_rates():
     refused("measures must be one of", ff.identify, s, ff.at_rank(1), ["mape"])
     alone = Searches.from_matrix(scores, who, enrolled)
     refused("fewer than two", ff.identify, alone, ff.at_rank(1), ["std"])
+
+
+def test_groups_of_a_fixed_gallery_are_tested_as_failures_are():
+    scores, who, enrolled, group = drawn()
+    scores = scores - 1.5 * ((who[:, None] == enrolled) & (group[:, None] == "f"))
+    s = Searches.from_matrix(scores, who, enrolled, group=group)
+    found = ff.identify(s, ff.at_threshold(3.0), ["gini", "std"], gallery="fixed")
+    test = ff.fnmr_test(found.failure_counts("fnir"), n_resamples=1999, follow_up=False, rng=0)
+    assert found.of("gini(fnir)").pvalue == found.of("std(fnir)").pvalue == test.pvalue < 0.01
+    assert "FNIRs of groups at threshold=3 differ (p = " in found.summary()
+    assert "FPIRs of groups at threshold=3 are not shown to differ" in found.summary()
+    assert math.isnan(ff.identify(s, ff.at_threshold(3.0), ["gini"]).of("gini(fnir)").pvalue)
+    assert math.isnan(ff.identify(s, ff.at_threshold(90.0), ["gini"], gallery="fixed").of("gini(fpir)").pvalue)
+    alone = np.where(who == 0, "x", group)
+    with pytest.warns(DroppedWarning, match="'x'"):
+        found = ff.identify(
+            Searches.from_matrix(scores, who, enrolled, group=alone), ff.at_rank(1), ["gini"], gallery="fixed"
+        )
+    assert 0 < found.of("gini(fnir)").pvalue < 1
+
+
+def test_the_laxest_threshold_at_a_held_fnir_allows_for_one_more_person_who_fails():
+    scores, who, enrolled, group = drawn()
+    s, at = Searches.from_matrix(scores, who, enrolled, group=group), ff.at_fnir(0.2)
+    estimator = Estimator(s, None, "fixed", 0.95)
+    lax = estimator.held(at, estimator.look(at)).thresholds[1]
+    mates = np.sort(scores[np.arange(160), who[:160]])
+    assert lax in mates
+    reaches = mates[np.searchsorted(mates, lax) + 1]
+    highs = [ff.identify(s, ff.at_threshold(t), gallery="fixed").of("fnir").high for t in (lax, reaches)]
+    assert highs[0] < 0.2 <= highs[1]
+    assert (
+        ff.identify(s, at, gallery="fixed").of("fpir").high >= ff.identify(s, ff.at_threshold(lax)).of("fpir").estimate
+    )
+
+
+def test_lists_that_end_before_the_threshold_may_leave_a_rate_without_an_upper_limit():
+    scores, who, enrolled, _ = drawn()
+    rows = np.repeat(np.arange(who.size), 2)
+    best = np.argsort(-scores, axis=1)[:, :2]
+    s = Searches.from_candidates(
+        rows,
+        enrolled[best].ravel(),
+        np.take_along_axis(scores, best, 1).ravel(),
+        searches=range(who.size),
+        probe=who,
+        enrolled=enrolled,
+        length=2,
+    )
+    row = ff.identify(s, ff.at_fnir(0.1), gallery="fixed").of("fpir")
+    assert row.estimate < 1
+    assert row.high == 1
+    assert "longer lists" in row.note
 
 
 def test_requirements_are_judged_by_limits_and_those_on_other_galleries_with_room():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 Scores = Sequence[Sequence[float]]
@@ -116,3 +116,56 @@ def returned_without(
         for row, one in zip(rows, found, strict=True)
     ]
     return found, lost
+
+
+def paired_score(
+    of_systems: Sequence[Scores], probe: Sequence[Any], enrolled: Sequence[Any], mated: bool, threshold: float,
+    rank: int | None, drawn: bool, critical: Callable[[float], float],
+) -> tuple[float, float, float, float, float]:  # fmt: skip
+    """Return the difference of two systems' rates, its variance where rates are equal, and what a limit needs.
+
+    The degrees of freedom, and the least and greatest difference on a fine grid that the score test does not reject;
+    critical: of degrees of freedom, the number of standard errors that it takes.
+    """
+    kept = [k for k, own in enumerate(mates(probe, enrolled)) if (own is not None) == mated]
+    own_columns, people = mates(probe, enrolled), sorted({*probe, *enrolled})
+    errors = [
+        [is_error(scores[k], own_columns[k], threshold, rank, range(len(enrolled))) for k in kept]
+        for scores in of_systems
+    ]
+    n, difference = len(kept), (sum(errors[0]) - sum(errors[1])) / len(kept)
+    share = {p: sum(probe[k] == p for k in kept) / n for p in people}
+    own = {p: sum(a - b for k, a, b in zip(kept, *errors, strict=True) if probe[k] == p) / n for p in people}
+    whole, of_pairs = dict(own), 0.0
+    if drawn:
+        lost = [lost_without(scores, probe, enrolled, mated, threshold, rank) for scores in of_systems]
+        pairs: dict[tuple[Any, Any], float] = {}
+        for row, (first, second) in enumerate(zip(*lost, strict=True)):
+            for e, a, b in zip(enrolled, first, second, strict=True):
+                pair = min(probe[kept[row]], e), max(probe[kept[row]], e)
+                pairs[pair] = pairs.get(pair, 0.0) + (a - b) / n
+                whole[e] += (a - b) / n
+        mean = (sum(whole.values()) - sum(own.values())) / len(enrolled)
+        for e in enrolled:
+            whole[e] -= mean
+        of_pairs = sum(v**2 for v in pairs.values())
+        if sum(v**2 for v in whole.values()) - of_pairs <= sum(v**2 for v in own.values()) + 1e-12:
+            whole, of_pairs = dict(own), 0.0
+    squares = sum(v**2 for v in whole.values())
+    fourth = sum(v**4 for v in whole.values())
+    freedom = max(squares**2 / fourth - 1, 1.0) if fourth else 1.0
+
+    def variance(d: float) -> float:
+        return sum((whole[p] - d * share[p]) ** 2 for p in people) - of_pairs
+
+    grid = [k / 2000 for k in range(-2000, 2001)]
+    inside = [d for d in grid if (difference - d) ** 2 <= critical(freedom) ** 2 * max(variance(d), 0.0)]
+    return difference, variance(0.0), freedom, min(inside, default=difference), max(inside, default=difference)
+
+
+def share_of_signs(added: Sequence[float]) -> float:
+    """Return the share of all changes of signs after which a sum is at least as far from 0."""
+    signs = list(itertools.product((-1, 1), repeat=len(added)))
+    return sum(
+        abs(sum(s * x for s, x in zip(one, added, strict=True))) >= abs(sum(added)) - 1e-12 for one in signs
+    ) / len(signs)

@@ -16,15 +16,8 @@ from oracles import applied_thresholds as oracle
 
 import fastfair as ff
 from fastfair.thresholds import added, correlation, found_threshold, numbered
-from fastfair.uncertainty.few_errors import law_of_held_rate
 
 applied = quietly()(ff.apply_threshold)
-
-
-@given(rate=st.floats(1e-5, 0.5), relative=st.floats(0.01, 1.5), freedom=st.floats(1, 500), level=st.floats(0.5, 0.99))
-def test_the_law_of_a_rate_is_scipys(rate, relative, freedom, level):
-    found = law_of_held_rate(rate, relative * rate, freedom, (1 - level) / 2)
-    assert found == pytest.approx(oracle.law_of_rate(rate, relative * rate, freedom, level), rel=1e-6, abs=1e-12)
 
 
 @given(

@@ -1,0 +1,391 @@
+"""What searches add to a rate of identification, and what people do by that: how rates vary.
+
+A rate is a mean over searches of what each adds, v. It is 0 or 1 in the whole gallery of N people; in a gallery of n of
+them it is the probability of an error, over all subsets, which follows from how many others score high enough.
+
+Intervals are for other people like those of the data. A person's influence on a rate has two parts. As a probe: the
+sum of (v - rate) over the searches, divided by the number of all searches. As an enrolled person: what the rate would
+lose if the person left the gallery, minus the mean of this over the gallery, whose size stays. A false positive is lost
+if the person is its sole candidate; a mate missed at rank R is found after all if exactly R people outrank it, and the
+person is one of them. Such an error belongs to a pair of people, the one searched with and the one enrolled, and is in
+the influence of both. So the variance is the sum of squares of influences, minus that of pairs, which would count twice
+(Aronow, Samii and Assenova 2015), and never below that of a fixed gallery, the sum of squares of the first parts alone.
+
+A rate of searches is a function of them and of where they are looked at, registered by `rate_of_searches`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import gammaln
+
+from fastfair._lib.arrays import Codes, Flags, Floats, Indices, Integers
+from fastfair._lib.text import typed
+from fastfair.errors import InputError
+from fastfair.measures._registry import MATED, METRICS, Estimand
+
+from .searches import Searches, rounded_threshold
+
+
+def sums(place: NDArray[Any], values: Floats, n: int) -> Floats:
+    """Sum the values of each of n places."""
+    return np.asarray(np.bincount(place, values, n), np.float64)
+
+
+@dataclass(frozen=True, eq=False)
+class Errors:
+    """What each mated, or each non-mated, search adds to a rate, and how this hangs on single enrolled people.
+
+    Attributes
+    ----------
+    subject, group : (m,) ndarray
+        The person and group of each search's probe.
+    value : (m,) ndarray
+        What it adds: the probability of an error.
+    margin : (m,) ndarray
+        The larger, the farther it is from an error.
+    search, person, weight : (pairs,) ndarray
+        By how much a search adds less without an enrolled person.
+    hangs_on_others : bool
+        Whether it is luck who is enrolled besides the mate.
+    """
+
+    subject: Codes
+    group: Codes
+    value: Floats
+    margin: Floats
+    search: Indices
+    person: Codes
+    weight: Floats
+    hangs_on_others: bool = True
+
+    def within(self, group: int | None) -> Errors:
+        """Keep the searches of a group."""
+        if group is None:
+            return self
+        kept = self.group == group
+        pairs = kept[self.search]
+        of_searches = self.subject[kept], self.group[kept], self.value[kept], self.margin[kept]
+        search = (np.cumsum(kept) - 1)[self.search[pairs]]
+        return Errors(*of_searches, search, self.person[pairs], self.weight[pairs], self.hangs_on_others)
+
+    def of_probes_alone(self, value: Floats) -> Errors:
+        """Return other values of the same searches, which hang on no enrolled person."""
+        none = slice(0, 0)
+        return replace(self, value=value, search=self.search[none], person=self.person[none], weight=self.weight[none])
+
+    @cached_property
+    def attempts(self) -> tuple[Floats, Floats]:
+        """(probed people,) number of searches, and of errors, of each."""
+        people, place = np.unique(self.subject, return_inverse=True)
+        return sums(place, np.ones(place.size), people.size), sums(place, self.value, people.size)
+
+
+_SUM_IS_ZERO = 1e-12  # times its terms: so little is rounding, which the order of people's names decides
+
+
+class Influence(NamedTuple):
+    """A rate, its variance, the degrees of freedom of that, and the (people,) influence of each person.
+
+    of_enrolled: whether enrolled people add more to the variance than those who search.
+    """
+
+    rate: float
+    variance: float
+    freedom: float
+    of_people: Floats
+    of_enrolled: bool
+
+
+class Part(NamedTuple):
+    """What people add to an estimate: errors minus the rate expected, times a factor.
+
+    people: (people of the searches,) who these are among all; None where they are all.
+    """
+
+    factor: float
+    errors: Errors
+    expected: float
+    people: Integers | None = None
+
+
+class Added(NamedTuple):
+    """What people add: (people,) as probes, and in all; and (pairs,) people with what both are in, as number a * n + b.
+
+    Without other galleries, people add what they add as probes.
+    """
+
+    of_probes: Floats
+    of_all: Floats
+    pairs: Integers
+    of_pairs: Floats
+
+    @property
+    def beyond_probes(self) -> float:
+        """What enrolled people add to the sum of squares; 0 for what would be negative, or but for rounding."""
+        squares = float(self.of_pairs @ self.of_pairs)
+        of_all = float(self.of_all @ self.of_all)
+        beyond = of_all - float(self.of_probes @ self.of_probes) - squares
+        return beyond if beyond > _SUM_IS_ZERO * (of_all + squares) else 0.0
+
+
+def add_up(parts: Sequence[Part], enrolled: Codes, n_people: int, *, drawn: bool) -> Added:
+    """Add up what people add by several parts; drawn: whether also by being enrolled."""
+    of_probes, received = np.zeros((2, n_people))
+    pairs, weights = [np.zeros(0, np.int64)], [np.zeros(0)]
+    for factor, errors, expected, people in parts:
+        n = errors.value.size
+        subject, person = (codes if people is None else people[codes] for codes in (errors.subject, errors.person))
+        of_probes += factor * sums(subject, errors.value - expected, n_people) / n
+        if drawn:
+            first, weight = subject[errors.search].astype(np.int64), factor * errors.weight / n
+            received += sums(person, weight, n_people)
+            pairs.append(np.minimum(first, person) * n_people + np.maximum(first, person))
+            weights.append(weight)
+    received[enrolled] -= received.sum() / enrolled.size
+    both, place = np.unique(np.concatenate(pairs), return_inverse=True)
+    return Added(of_probes, of_probes + received, both, sums(place, np.concatenate(weights), both.size))
+
+
+def influence(errors: Errors, enrolled: Codes, n_people: int, *, drawn: bool) -> Influence:
+    """Compute a rate and its variance, for another gallery of other people, or for this one and other probes."""
+    n, n_probed, rate = errors.value.size, errors.attempts[0].size, float(errors.value.mean())
+    added = add_up([Part(1.0, errors, rate)], enrolled, n_people, drawn=drawn)
+    own, beyond, centred = added.of_probes, added.beyond_probes, errors.value - rate
+    fixed = float(own @ own) * n_probed / max(n_probed - 1, 1)
+    least = float(centred @ centred) / n**2
+    variance = max(fixed + beyond, least)
+    total, n_units, each = own, n_probed, own**2
+    if beyond:
+        total, n_units, ends = added.of_all, n_probed + enrolled.size, np.concatenate(np.divmod(added.pairs, n_people))
+        shared = sums(ends, np.tile(added.of_pairs**2, 2), n_people)
+        each = np.maximum(total**2 - shared / 2, 0.0)
+    rarer = max(min(errors.value.sum(), n - errors.value.sum()), 1e-9)
+    uneven = float(each @ each) / float(each.sum()) ** 2 - 1 / n_units - 1 / (2 * rarer) if each.any() else 0.0
+    freedom = min(max(2 / uneven, 1.0), max(n_units - 1, 1)) if uneven > 0 else max(n_units - 1, 1)
+    return Influence(rate, variance, float(freedom), total, variance > 2 * max(fixed, least))
+
+
+def chances(n_others: int, n_drawn: int, most: int) -> tuple[Floats, Floats]:
+    """Return what c = 0 to `most` of n_others people, of whom n_drawn are drawn, make of a search.
+
+    The first is the probability that one of the c is drawn at least; the second by how much less that is, on average
+    over subsets, without a given one of them.
+    """
+    j = np.arange(most)
+    none = np.append(1.0, np.cumprod(np.maximum(n_others - n_drawn - j, 0) / np.maximum(n_others - j, 1)))
+    sole = np.append(1.0, np.cumprod(np.maximum(n_others - n_drawn - j, 0) / np.maximum(n_others - 1 - j, 1)))
+    return 1 - none, np.append(0.0, sole[:most]) * n_drawn / n_others
+
+
+def chance_of_rank(rank: Integers, most: int, n_others: int, n_drawn: int) -> Floats:
+    """Return the probability that fewer than `most` of the rank - 1 people who outrank a mate are drawn."""
+    distinct, place = np.unique(rank, return_inverse=True)
+    ahead = (distinct - 1)[:, None].astype(np.float64)
+    found = np.exp(log_chance(np.arange(most), ahead, n_others, n_drawn)).sum(axis=1)
+    return np.asarray(np.minimum(found, 1.0)[place])
+
+
+def log_chance(hits: NDArray[Any], special: NDArray[Any], n: int, n_drawn: int) -> Floats:
+    """Return the logarithm of the hypergeometric probability of so many special ones among those drawn."""
+
+    def ways(a: Any, b: Any) -> Any:
+        possible = (b >= 0) & (b <= a)
+        a, b = np.where(possible, a, 0), np.where(possible, b, 0)
+        return np.where(possible, gammaln(a + 1) - gammaln(b + 1) - gammaln(a - b + 1), -np.inf)
+
+    return np.asarray(ways(special, hits) + ways(n - special, n_drawn - hits) - ways(n, n_drawn))
+
+
+class Look(NamedTuple):
+    """Where searches are looked at: a threshold, a number of candidates, None for all, and the size of galleries.
+
+    drawn: whether it matters how rates hang on single enrolled people.
+    """
+
+    threshold: float
+    rank: int | None
+    size: int
+    drawn: bool = True
+
+
+@dataclass(frozen=True)
+class SearchRate:
+    """A rate of searches.
+
+    Attributes
+    ----------
+    name : str
+        Its name, also in `METRICS`.
+    of_mated : bool
+        Whether it is of mated searches, and grows as thresholds get stricter.
+    errors : callable
+        Returns what searches add to it at a look; None where that is not known.
+    at_worst : callable
+        The same where ranks are as high as they can be; None where ranks are known.
+    complement : str
+        The name of 1 minus it, which is shown as well.
+    is_share : bool
+        Whether it is a share of searches; otherwise it is a mean, of at most the number of enrolled people.
+    """
+
+    name: str
+    of_mated: bool
+    errors: Callable[[Searches, Look], Errors | None]
+    at_worst: Callable[[Searches, Look], Errors | None] = lambda searches, look: None
+    complement: str = ""
+    is_share: bool = True
+
+    def highest(self, size: int) -> float:
+        """Return the highest value that it can have in galleries of a size."""
+        return 1.0 if self.is_share else float(size)
+
+    def of_searches(self, searches: Searches) -> Flags:
+        """Return which searches it is of."""
+        return searches.is_mated if self.of_mated else ~searches.is_mated
+
+
+RATES: dict[str, SearchRate] = {}
+_Errors = TypeVar("_Errors", bound=Callable[[Searches, Look], Any])
+
+
+def rate_of_searches(estimand: Estimand, **more: Any) -> Callable[[_Errors], _Errors]:
+    """Register a rate, by the function that returns what searches add; more: what `SearchRate` has besides."""
+
+    def registered(function: _Errors) -> _Errors:
+        METRICS.setdefault(estimand.name, estimand)
+        RATES[estimand.name] = SearchRate(estimand.name, estimand.sides == (MATED,), function, **more)
+        return function
+
+    return registered
+
+
+def _errors_of(
+    searches: Searches,
+    rows: Indices,
+    value: Floats,
+    margin: Floats,
+    search: Any = (),
+    person: Any = (),
+    weight: Any = (),
+    hangs_on_others: bool = True,
+) -> Errors:
+    """Make the errors of some searches."""
+    pairs = np.asarray(search, np.intp), np.asarray(person, np.int32), np.asarray(weight, np.float64)
+    return Errors(searches.subject[rows], searches.group[rows], value, margin, *pairs, hangs_on_others)
+
+
+def listed_at(searches: Searches, rows: Indices, threshold: float) -> Flags:
+    """Return which candidates kept of some searches reach a threshold; without a score nobody does."""
+    return np.asarray((searches.best[rows] >= threshold) & (searches.candidate[rows] >= 0))
+
+
+@rate_of_searches(METRICS["fpir"])
+def false_positives(searches: Searches, look: Look) -> Errors:
+    """Return what non-mated searches add to the FPIR."""
+    threshold = rounded_threshold(look.threshold, searches.dtype)
+    rows = np.flatnonzero(~searches.is_mated)
+    best, n = searches.best[rows], searches.n_enrolled
+    listed = listed_at(searches, rows, threshold)
+    c = listed.sum(axis=1)
+    needed = n if look.size < n else 2 if look.drawn else 1
+    _require_known(searches, rows[(threshold <= searches.reach[rows]) & (c < needed)], "FPIR", threshold)
+    value, sole = chances(n, look.size, best.shape[1])
+    search, column = np.nonzero(listed & (sole[c] > 0)[:, None])
+    person = searches.candidate[rows][search, column]
+    return _errors_of(searches, rows, value[c], -best[:, 0], search, person, sole[c][search])
+
+
+def returned(searches: Searches, look: Look, is_of_group: Flags) -> Errors:
+    """Return what non-mated searches add to the share whose first candidate is of a group; is_of_group: of people.
+
+    Without that person, the second candidate is the first.
+    """
+    whole = false_positives(searches, look)
+    rows = np.flatnonzero(~searches.is_mated)
+    listed = listed_at(searches, rows, rounded_threshold(look.threshold, searches.dtype))[:, :2]
+    of_group = is_of_group[searches.candidate[rows, :2]] & listed
+    first, second = of_group[:, 0], of_group[:, -1] & (of_group.shape[1] > 1)
+    search = np.flatnonzero((first != second) & (whole.value > 0))
+    weight = first[search].astype(np.float64) - second[search]
+    person = searches.candidate[rows][search, 0]
+    return replace(whole, value=first.astype(np.float64), search=search, person=person, weight=weight)
+
+
+def false_negatives_at_worst(searches: Searches, look: Look) -> Errors | None:
+    """Return what mated searches add to the FNIR with ranks as high as they can be; None where they are known.
+
+    Where lists end with the mate's score, others with that score may be missing from them.
+    """
+    listed = searches.is_mated & ~np.isnan(searches.mate_score)
+    if look.rank is None or (searches.last_rank == searches.rank)[listed].all():
+        return None
+    return _missed(searches, look, searches.last_rank)
+
+
+@rate_of_searches(METRICS["fnir"], at_worst=false_negatives_at_worst, complement="tpir")
+def false_negatives(searches: Searches, look: Look) -> Errors:
+    """Return what mated searches add to the FNIR."""
+    return _missed(searches, look, searches.rank)
+
+
+def _missed(searches: Searches, look: Look, ranks: Integers) -> Errors:
+    threshold, rank, size = rounded_threshold(look.threshold, searches.dtype), look.rank, look.size
+    rows = np.flatnonzero(searches.is_mated)
+    score, place, n = searches.mate_score[rows], ranks[rows], searches.n_enrolled
+    unlisted = np.isnan(score)
+    short = np.zeros(rows.size, bool) if rank is None or size < n else searches.rank[rows] > rank
+    unknown = rows[unlisted & (threshold <= searches.reach[rows]) & ~short]
+    _require_known(searches, unknown, "FNIR", threshold if rank is None or threshold > -math.inf else rank)
+    high = (score >= threshold) & (score > -np.inf)
+    known = np.where(unlisted, -np.inf, score)
+    margin = known - threshold if math.isfinite(threshold) else np.full(rows.size, np.inf)
+    if rank is None or size == 1:
+        return _errors_of(searches, rows, np.where(high, 0.0, 1.0), margin, hangs_on_others=rank is not None)
+    value = 1 - high * chance_of_rank(place, rank, n - 1, size - 1)
+    best = searches.best[rows]
+    if rank <= best.shape[1]:
+        margin = np.minimum(margin, known - np.maximum(best[:, rank - 1], -1e300))
+    listed = (best >= np.where(high, score, np.inf)[:, None]) & (place > rank)[:, None]
+    search, column = np.nonzero(listed)
+    ahead = (place[search] - 2).astype(np.float64)  # besides this person
+    weight = np.exp(log_chance(np.array(rank - 1), ahead, n - 2, size - 2)) * (size - 1) / (n - 1)
+    kept = weight > 0
+    person = searches.candidate[rows][search[kept], column[kept]]
+    return _errors_of(searches, rows, value, margin, search[kept], person, weight[kept])
+
+
+@rate_of_searches(METRICS["selectivity"], is_share=False)
+def candidates(searches: Searches, look: Look) -> Errors | None:
+    """Return how many candidates non-mated searches have; None where lists are short."""
+    threshold = rounded_threshold(look.threshold, searches.dtype)
+    rows = np.flatnonzero(~searches.is_mated)
+    if (threshold <= searches.reach[rows]).any():
+        return None
+    search, column = np.nonzero(listed_at(searches, rows, threshold))
+    weight = np.full(search.size, look.size / searches.n_enrolled)
+    person = searches.candidate[rows][search, column]
+    return _errors_of(searches, rows, sums(search, weight, rows.size), -searches.best[rows, 0], search, person, weight)
+
+
+def _require_known(searches: Searches, unknown: Indices, rate: str, at: float | int) -> None:
+    """Refuse a rate that some searches leave unknown; at: a threshold, or a rank, which is an int."""
+    if not unknown.size:
+        return
+    if isinstance(at, int):
+        raise InputError(
+            f"the {rate} at rank {at} is not known, as the lists of {unknown.size:,} searches are shorter and lack the "
+            "mate: take a lower rank, or longer lists"
+        )
+    reach = float(searches.reach[unknown].max())
+    raise InputError(
+        f"the {rate} at the threshold {typed(at)} is not known, as the candidates of {unknown.size:,} searches are "
+        f"known above {typed(reach)} alone: take a higher threshold, or keep more candidates"
+    )
