@@ -142,8 +142,9 @@ def _closed_form() -> Sides:
 
 
 def _sweep() -> Sides:
-    from fastfair.kernels import sweep
+    from fastfair.kernels import _jit, sweep
 
+    add_many_pairs = _jit.jit(sweep.add_many_pairs)
     rng = np.random.default_rng(0)
     n_subjects, n_pairs = 1190, 262_144
     weights = rng.poisson(1, (n_subjects, _BLOCK)).astype(np.uint8)
@@ -157,7 +158,7 @@ def _sweep() -> Sides:
         np.add(added, product, out=added)
 
     return Sides(
-        _times(8, lambda: sweep.add_many_pairs(a, b, weights, largest, 0, n_pairs, totals)),
+        _times(8, lambda: add_many_pairs(a, b, weights, largest, 0, n_pairs, totals)),
         _times(8 * n_pairs * _BLOCK // x.size, multiply_and_add),
     )
 

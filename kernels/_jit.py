@@ -83,7 +83,7 @@ def jit_if_large(function: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(kernel)
     def call(*arguments: Any) -> Any:
         nonlocal seconds
-        if _compiles_all or seconds > _PATIENCE or _size(arguments) > SMALL or is_kept():
+        if _compiles_all or seconds > _PATIENCE or is_kept() or _size(arguments) > SMALL:
             return kernel(*arguments)
         start = time.thread_time()
         result = function(*arguments)

@@ -7,6 +7,7 @@ from collections.abc import Callable
 import numba
 import numpy as np
 from fastfair.kernels import philox
+from fastfair.kernels._jit import jit
 from numpy.typing import NDArray
 
 from fastfair._lib import seeds
@@ -61,7 +62,7 @@ def against_bare_generator() -> Measurement:
     must_agree(tuple(words[0, :, 0].tolist()) == _KNOWN, "the words of counter 0 and key 0")
     _bare_philox(BLOCK, key, words)
     ours = np.empty((4, BLOCK), np.uint64)
-    philox.fill(1, 0, Purpose.SUBJECTS.value, BLOCK, key, ours)
+    jit(philox.fill)(1, 0, Purpose.SUBJECTS.value, BLOCK, key, ours)
     must_agree(np.array_equal(words[1], ours), "words")
     draw.fill(BLOCK, key, weights)
     must_agree(np.array_equal(weights, _counts(words)), "how often subjects are drawn")

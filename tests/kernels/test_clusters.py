@@ -5,11 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from fastfair.kernels import clusters, weights
+from fastfair.kernels._jit import jit
 from helpers.each import each
 from scipy import stats
 
 KEY = np.array([3, 4], np.uint32)
 PURPOSE = 9
+# As part of a kernel: plain Python would take minutes.
+draw_binomial = jit(clusters.draw_binomial)
 
 
 def binomial(n, chance: float, blocks: int, stream: int = 0) -> np.ndarray:
@@ -18,7 +21,7 @@ def binomial(n, chance: float, blocks: int, stream: int = 0) -> np.ndarray:
     scratch, out = clusters.new_scratch(), np.empty((blocks, 64))
     for block in range(blocks):
         draws = clusters.Stream(stream, PURPOSE, 64 * block, KEY)
-        clusters.draw_binomial(replicates, chance, 0, 1, draws, scratch, out[block])
+        draw_binomial(replicates, chance, 0, 1, draws, scratch, out[block])
     return out
 
 

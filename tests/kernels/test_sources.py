@@ -54,6 +54,7 @@ def test_kernels_call_helpers_and_no_kernel():
     helpers = {name.split()[1] for name in functions if name.startswith("helper")}
     assert len(kernels) > 80
     assert len(helpers) > 50
+    assert not any(name.startswith("_") for name in kernels), "what Python does not call is a helper"
     for name, called in functions.items():
         if name.startswith(("jit", "helper")):
             assert not called & (kernels - helpers), f"{name} calls a kernel"

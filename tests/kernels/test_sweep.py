@@ -10,8 +10,11 @@ import textwrap
 import numpy as np
 import pytest
 from fastfair.kernels import replicated_eer, sweep
+from fastfair.kernels._jit import jit
 from helpers.each import each
 from helpers.interrupted import SOON, interrupted
+
+add_many_pairs = jit(sweep.add_many_pairs)  # as part of a kernel
 
 ONE = np.full((3, 64), 255, np.uint8)
 
@@ -21,7 +24,7 @@ def test_sums_pass_2_to_the_31():
     n = 70_000
     a, b = np.zeros(n, np.int32), np.ones(n, np.int32)
     total = np.zeros(64, np.int64)
-    sweep.add_many_pairs(a, b, ONE, 255, 0, n, total)
+    add_many_pairs(a, b, ONE, 255, 0, n, total)
     assert (total == n * 255**2).all()
     assert n * 255**2 > 2**32
 
@@ -35,7 +38,7 @@ def test_narrow_sums_hold_what_they_are_given(largest):
     a, b = (rng.integers(0, 5, 300, dtype=np.int32) for _ in range(2))
     a[:200] = b[:200] = 0
     total = np.zeros(64, np.int64)
-    sweep.add_many_pairs(a, b, drawn, largest, 1, 300, total)
+    add_many_pairs(a, b, drawn, largest, 1, 300, total)
     assert (total == (drawn[a[1:]].astype(int) * drawn[b[1:]]).sum(axis=0)).all()
 
 
@@ -57,7 +60,7 @@ def test_shares_at_thresholds_pass_2_to_the_31():
     x_sums, y_sums = np.empty((n // 64 + 1, 64), np.int64), np.empty((n // 64 + 1, 64), np.int64)
     mated = side.first(np.zeros(1, np.intp))
     nonmated = mated._replace(keys=~keys[::-1].copy())
-    replicated_eer.store_sums(nonmated, mated, 0, n // 64, 0, np.zeros(64, np.int64), x_sums, y_sums)
+    jit(replicated_eer.store_sums)(nonmated, mated, 0, n // 64, 0, np.zeros(64, np.int64), x_sums, y_sums)
     assert x_sums[n // 64 - 1, 0] == n // 64 * 64 * 255**2
     assert y_sums[0, 0] == (n - 64) * 255**2
 
@@ -72,7 +75,7 @@ def test_the_hot_loops_are_vectorised():
         import numba
         import numpy as np
         from fastfair.kernels import sweep
-        fresh = numba.njit(nogil=True, error_model="numpy")(sweep.add_pairs.py_func)  # cached code shows no assembly
+        fresh = numba.njit(nogil=True, error_model="numpy")(sweep.add_pairs)  # cached code shows no assembly
         rows = np.zeros(64, np.int32)
         fresh(rows, rows, np.ones((1, 64), np.uint8), 0, 64, np.zeros(64, np.uint16))
         print(fresh.inspect_asm(fresh.signatures[0]))

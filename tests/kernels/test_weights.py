@@ -5,11 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from fastfair.kernels import philox, weights
+from fastfair.kernels._jit import jit
 from scipy import stats
 
 from fastfair.resampling import units
 
 KEY = np.array([1, 2], np.uint32)
+fill = jit(philox.fill)  # as part of a kernel
 
 
 @pytest.mark.parametrize(
@@ -27,7 +29,7 @@ KEY = np.array([1, 2], np.uint32)
 def test_known_answers_of_the_random123_library(counter, key, expected):
     out = np.empty((4, 64), np.uint64)
     draw, stream, replicate, purpose = counter
-    philox.fill(draw, stream, purpose, replicate, np.array(key, np.uint32), out)
+    fill(draw, stream, purpose, replicate, np.array(key, np.uint32), out)
     assert " ".join(f"{int(word):08x}" for word in out[:, 0]) == expected
 
 
@@ -38,7 +40,7 @@ def test_the_library_and_the_kernels_have_one_number_of_lanes():
 def test_lanes_are_replicates_and_every_word_of_the_counter_counts():
     def words(draw=3, stream=5, purpose=1, replicate=100, key=KEY):
         out = np.empty((4, 64), np.uint64)
-        philox.fill(draw, stream, purpose, replicate, key, out)
+        fill(draw, stream, purpose, replicate, key, out)
         return out
 
     assert np.array_equal(words(replicate=107)[:, 0], words()[:, 7])
