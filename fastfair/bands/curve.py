@@ -52,10 +52,11 @@ from fastfair.uncertainty.few_errors import (
     is_held_by_few_subjects,
 )
 from fastfair.uncertainty.interval_maker import IntervalMaker, level_of_curve
-from fastfair.uncertainty.inversion import INVERSION, CountedSystems, MeasureInversion, MovedSystems
+from fastfair.uncertainty.inversion import INVERSION, AlikeGroups, CountedSystems, MeasureInversion, MovedSystems
 from fastfair.uncertainty.notes import Code, Note, Noted, has_code
 from fastfair.uncertainty.quantities import (
     Entry,
+    EntryKey,
     Quantity,
     Selection,
     base_metric_of_ratio,
@@ -674,9 +675,12 @@ class CurveMaker:
             assert found.resampler is not None
             return found.resampler.influences(values(found.resampler.jackknife(settings.workers.n_threads)))
 
-        def count_models() -> list[dict[str, CountModel]]:
-            of_points = [] if found.resampler is None else found.resampler.count_models()
-            return [{name: of_point[name] for name in self._names} for of_point in of_points]
+        def count_models(names: Sequence[str] = self._names) -> list[dict[str, CountModel]]:
+            return [] if found.resampler is None else found.resampler.count_models(names)
+
+        def least_pvalues() -> dict[EntryKey, float]:
+            models = partial(count_models, [name for name in self._names if name == "fnmr"])
+            return AlikeGroups(found.estimate, centred, selection, models, n_threads).pvalues()
 
         n_threads, centred = settings.workers.n_threads, found.centred()
         self.values, self._drawn = np.array([entry.value for entry in self.entries]), values(found.replicates)
@@ -689,6 +693,7 @@ class CurveMaker:
                 CountedSystems.where_needed, found.estimate, selection, count_models, ["fmr"] * found.levels.size,
                 settings.n_resamples, settings.key, n_threads,
             ),
+            least_pvalues,
         )  # fmt: skip
         self.sizes = found.sizes(self.entries)
         self._narrow: dict[int, bool] = {}

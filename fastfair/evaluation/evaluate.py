@@ -57,8 +57,8 @@ from fastfair.uncertainty.few_errors import (
     is_held_by_few_subjects,
 )
 from fastfair.uncertainty.interval_maker import IntervalMaker, require_method, two_sided_level
-from fastfair.uncertainty.inversion import CountedSystems, MeasureInversion, MovedSystems
-from fastfair.uncertainty.notes import Code, Note
+from fastfair.uncertainty.inversion import AlikeGroups, CountedSystems, MeasureInversion, MovedSystems
+from fastfair.uncertainty.notes import ENOUGH_EFFECTIVE_ERRORS, Code, Note
 from fastfair.uncertainty.quantities import (
     RATES,
     Entry,
@@ -592,6 +592,10 @@ class _Estimates:
             of_failures = failures.replicates(request.n_resamples, key, workers, drawn)
             quantities, replicates = (*quantities, *failures.quantities), np.concatenate([replicates, of_failures])
             sizes = failures.with_sizes(self.entries, sizes)
+        alike = None
+        if selection.measures:
+            of_fnmr = partial(resampler.count_models, ["fnmr"])
+            alike = AlikeGroups(self.base, drawn, selection, of_fnmr, n_threads)
         inversion = MeasureInversion(
             {entry.key: row for row, entry in enumerate(self.entries)},
             partial(MovedSystems, self.base, drawn, selection, n_threads),
@@ -605,10 +609,12 @@ class _Estimates:
                 key,
                 n_threads,
             ),
+            dict if alike is None else alike.pvalues,
         )
-        if selection.measures and request.method == "auto":
-            pvalues = inversion.pvalues(np.array([quantity.estimate for quantity in quantities]))
-            quantities = tuple(replace(quantity, pvalue=pvalues.get(row)) for row, quantity in enumerate(quantities))
+        if alike is not None and request.method == "auto":
+            quantities = _with_pvalues(quantities, inversion, alike)
+            if any((_fewer_errors(at)[list(request.measured)] < ENOUGH_EFFECTIVE_ERRORS).any() for at in self.at_mean):
+                quantities = tuple(map(_noted_few_at_eer, quantities))
         return IntervalMaker(
             quantities,
             replicates,
@@ -618,6 +624,30 @@ class _Estimates:
             jackknife=partial(_jackknife, resampler, selection, n_threads, failures),
             inversion=inversion if selection.measures else None,
         )
+
+
+def _with_pvalues(
+    quantities: Sequence[Quantity], inversion: MeasureInversion, alike: AlikeGroups
+) -> tuple[Quantity, ...]:
+    """Give measures the p-values of their fair values, and note where groups are small for them."""
+    pvalues = inversion.pvalues(np.array([quantity.estimate for quantity in quantities]))
+    found = [replace(quantity, pvalue=pvalues.get(row)) for row, quantity in enumerate(quantities)]
+    for row in {inversion.rows[key] for key in inversion.rows.keys() & alike.resting_on_small_groups}:
+        if math.isfinite(found[row].estimate):
+            found[row] = noted(found[row], Note(Code.SMALL_GROUPS))
+    return tuple(found)
+
+
+def _fewer_errors(rates: Rates) -> NDArray[np.int64]:
+    """Return the (g,) numbers of false matches, or of false non-matches where these are fewer."""
+    return np.minimum(rates.counts.group_false_matches, rates.counts.group_false_nonmatches)
+
+
+def _noted_few_at_eer(quantity: Quantity) -> Quantity:
+    """Note at measures with their own threshold that a group has few errors there."""
+    measure = measure_of(quantity.name)
+    has_own = measure is not None and measure.own_threshold and math.isfinite(quantity.estimate)
+    return noted(quantity, Note(Code.FEW_AT_EER)) if has_own else quantity
 
 
 def _selection(
@@ -880,7 +910,7 @@ def warn_of_narrow_intervals(
                 of = " / ".join(filter(None, (one.group, one.probe_group))) or "all"
                 found.setdefault(reason, []).append(f"{one.name} of {of}")
     for result in at_points if measured else ():
-        few = np.minimum(result.counts.group_false_matches, result.counts.group_false_nonmatches) < _LEAST_ERRORS
+        few = _fewer_errors(result) < _LEAST_ERRORS
         of_groups = [name for name, too_few in zip(result.groups, few, strict=True) if too_few and name in measured]
         reason = f"measures over groups with fewer than {_LEAST_ERRORS} false matches or false non-matches"
         found[reason] = [*found.get(reason, ()), *of_groups]

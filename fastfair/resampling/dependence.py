@@ -82,6 +82,12 @@ class CountModel:
     linear: Floats
     quadratic: Floats
 
+    @property
+    def standard_errors(self) -> Floats:
+        """(g,) standard errors of the groups' false non-match rates."""
+        rate = self.errors / self.comparisons
+        return np.sqrt(rate * (1 - rate) * (1 + self.linear) / self.comparisons)
+
     def take(self, groups: list[int]) -> CountModel:
         """Keep some of the groups."""
         return CountModel(*(getattr(self, name)[groups] for name in ("comparisons", "errors", "linear", "quadratic")))

@@ -26,6 +26,7 @@ from fastfair.data.comparisons import Comparisons, keys_of
 from fastfair.data.sorted_scores import not_kept, read_only
 from fastfair.error_rates import score_metrics
 from fastfair.error_rates.operating_points import OperatingPoint, threshold_key
+from fastfair.error_rates.rates import ERROR_RATES
 from fastfair.error_rates.score_metrics import exact_costs, ratio_cost
 from fastfair.errors import InputError
 
@@ -813,18 +814,24 @@ class Resampler(Engine):
         """
         return float(self.shrinkage.freedom[self.position(cell), point])
 
-    def count_models(self) -> list[dict[str, CountModel]]:
+    def count_models(self, names: Sequence[str] = ERROR_RATES) -> list[dict[str, CountModel]]:
         """Estimate how the numbers of errors of groups vary at each operating point.
+
+        Parameters
+        ----------
+        names : sequence of str
+            The rates: "fmr", "fnmr" or both.
 
         Returns
         -------
         list of dict of CountModel
-            Of "fmr" and "fnmr" at each point; empty where the units drawn are samples.
+            Of these rates at each point; empty where the units drawn are samples.
         """
         if "sample" in self.units.unit:
             return []
-        of_points = [count_models(lists, self.thresholds, self.n_groups) for lists in self.error_lists]
-        return [{"fmr": fmr, "fnmr": fnmr} for fnmr, fmr in zip(*of_points, strict=True)]
+        lists = [self.error_lists.of(name == "fnmr") for name in names]
+        of_each = [count_models(one, self.thresholds, self.n_groups) for one in lists]
+        return [dict(zip(names, of_point, strict=True)) for of_point in zip(*of_each, strict=True)]
 
     def jackknife(self, n_threads: int | None = None) -> Replicates:
         """Compute everything with one unit left out at a time.

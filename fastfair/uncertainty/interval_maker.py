@@ -129,6 +129,11 @@ def is_one_sided_measure(quantity: Quantity) -> bool:
     return measure is not None and measure.fairer != "nearer"
 
 
+def is_cllr_of_group(quantity: Quantity) -> bool:
+    """Return whether a quantity is the Cllr of a group."""
+    return quantity.name == "cllr" and quantity.group is not None
+
+
 def rests_on_min_dcf(quantity: Quantity) -> bool:
     """Return whether a quantity is a fairness measure of minDCFs."""
     return quantity.name.endswith("(min_dcf)")
@@ -594,6 +599,7 @@ class IntervalMaker:
                 lambda k: Note(Code.UNKNOWN_WHOSE if self.quantities[k].name in RATES else Code.FEW_FALSE_MATCHES),
             )
         say(computed & self._where(rests_on_min_dcf), lambda k: Note(Code.FITTED_COST))
+        say(computed & self._where(is_cllr_of_group), lambda k: Note(Code.EXTREME_SCORES))
         by_others = computed & ~inverted & self._where(is_measure)
         if method == "auto":
             say(by_others & self._where(is_one_sided_measure), lambda k: Note(Code.BY_PERCENTILES))

@@ -38,6 +38,7 @@ from fastfair.measures._registry import METRICS, THRESHOLD_FREE, is_fairer_above
 from fastfair.resampling.dependence import CountModel
 from fastfair.resampling.engine import Replicates
 
+from .notes import ENOUGH_EFFECTIVE_ATTEMPTS
 from .quantities import Entry, EntryKey, Selection, measure_entries, measured_quantities, n_calls
 
 Floats = NDArray[np.float64]
@@ -51,6 +52,7 @@ _ROUNDING = 1e-12  # by which sums of floats may keep a fair system's measure fr
 _FEW = 10  # errors of all groups, with which intervals miss the truth more often where subjects err unequally
 _LEAST_SIZE = 0.5  # of a beta distribution, where one comparison leaves nothing to be alike
 _INFINITE = 1e13  # trials, of which beta-binomial numbers are gamma-Poisson ones
+_OF_RELATIVE = 3  # what shares of replicates of `AlikeGroups` are divided by for relative measures
 GAMMA = 0.01
 _VALUES = 16  # of the measure, at which systems are compared
 
@@ -355,6 +357,82 @@ def points_without_errors(models: Sequence[dict[str, CountModel]], measured: Seq
     ]
 
 
+class AlikeGroups(MovedSystems):
+    """Fair systems at the mean of the groups' rates, with replicates that vary no less than all groups together do.
+
+    Few people fail most attempts. A group that happens to have none of them has replicates that hardly vary, and a
+    fair system seems unfair by absolute measures, which add up what rates differ by. So the standard deviation of a
+    group's FNMR is here at least that of beta-binomial numbers with the correlation of all groups together, and that of
+    its EER is raised as its FNMR's at the mean of the groups' EER thresholds.
+
+    Parameters
+    ----------
+    estimates, drawn, selection, n_threads
+        As for `MovedSystems`. Measures that divide by a group's rate are left out, as they hold the truth without this.
+    models : callable
+        Makes the models of numbers of errors at each operating point.
+    """
+
+    def __init__(
+        self, estimates: Replicates, drawn: Replicates, selection: Selection,
+        models: Callable[[], list[dict[str, CountModel]]], n_threads: int | None = None,
+    ) -> None:  # fmt: skip
+        absolute = tuple(name for name in selection.measures if not MEASURES[name].ratio)
+        super().__init__(estimates, drawn, replace(selection, measures=absolute), n_threads)
+        measured = list(selection.measured)
+        spread = self._scattered["fnmr"].std(axis=-1) if "fnmr" in self._scattered else np.empty((0, 1))
+        raised, n_effective = np.ones_like(spread), dict[int | None, float]()
+        for p, of_point in enumerate(models()[: len(spread)]):
+            model = of_point["fnmr"].take(measured)
+            with np.errstate(invalid="ignore", divide="ignore"):
+                raised[p, 1:] = np.fmax(1, model.standard_errors / spread[p, 1:])
+            of_eer = selection.with_mean_group_eer and p == len(spread) - 1
+            n_effective[None if of_eer else p] = float((model.comparisons / (1 + model.linear)).min())
+        self._raised = {"fnmr": raised} | ({"eer": raised[-1]} if selection.with_mean_group_eer else {})
+        self._n_effective = n_effective
+
+    def _moved(self, part: Part, powers: Floats) -> dict[str, Floats]:
+        start, found = part.of(self._start), {}
+        for name, values in part.of(self._scattered).items():
+            about = start[name][..., None]
+            to = start[name][..., 1:].mean(axis=-1)[..., None, None]
+            with np.errstate(invalid="ignore", divide="ignore"):
+                times = np.sqrt(to / about) * part.of(self._raised).get(name, np.ones(about.shape[:-1]))[..., None]
+                found[name] = np.clip((values - about) * times + to, 0, METRICS[name].range[1])[..., None, :]
+        return found
+
+    @property
+    def resting_on_small_groups(self) -> set[EntryKey]:
+        """The measures of false non-matches of groups too small to have met people who fail most attempts.
+
+        Relative ones that take both rates hold the truth all the same.
+        """
+        small = {point for point, n in self._n_effective.items() if n < ENOUGH_EFFECTIVE_ATTEMPTS}
+        of_small = [key for key in self.keys if key[3] in small and not key[0].endswith("(fmr)")]
+        return {key for key in of_small if key[0].endswith(")") or key not in self._relative}
+
+    @cached_property
+    def _relative(self) -> set[EntryKey]:
+        """The measures, such as Gini coefficients, that rates twice as large leave as they are."""
+        halved = base_of({name: rates / 2 for name, rates in self._start.items()})
+        found = np.array([float(entry.value) for entry in measure_entries(halved, self._selection)])
+        are_alike = np.isclose(found, self.estimates)
+        return {key for key, is_alike in zip(self.keys, are_alike, strict=True) if is_alike}
+
+    def pvalues(self) -> dict[EntryKey, float]:
+        """Return the least p-value of the fair value that a measure may have.
+
+        Of absolute measures it is the share of replicates that are at least as unfair as the estimate, and a third of
+        that of relative ones.
+        """
+        of_each = zip(self.keys, self.signs, self.estimates, self.replicates(np.zeros(1)), strict=True)
+        return {
+            key: float(_shares(sign * drawn, sign * np.array([[estimate]]))[0, 0])
+            / (_OF_RELATIVE if key in self._relative else 1)
+            for key, sign, estimate, drawn in of_each
+        }
+
+
 class CountedSystems(MovedSystems):
     """Systems on the way from fair to unfair, with numbers of errors drawn at each.
 
@@ -538,6 +616,8 @@ class MeasureInversion:
     counted : callable
         Makes such systems with numbers of errors drawn anew, or None where no group is without errors or numbers cannot
         be drawn.
+    least : callable
+        Computes the least p-values that the fair values of some measures may have, as `AlikeGroups` does.
     """
 
     def __init__(
@@ -545,13 +625,19 @@ class MeasureInversion:
         rows: dict[EntryKey, int],
         systems: Callable[[], MovedSystems],
         counted: Callable[[], CountedSystems | None] = lambda: None,
+        least: Callable[[], dict[EntryKey, float]] = dict,
     ) -> None:
-        self.rows, self.systems, self.counted_systems = rows, systems, counted
+        self.rows, self.systems, self.counted_systems, self._least = rows, systems, counted, least
 
     @cached_property
     def inverted(self) -> Inversion:
         """The test inversion by replicates."""
         return self.systems().invert()
+
+    @cached_property
+    def least_pvalues(self) -> dict[EntryKey, float]:
+        """The least p-values that the fair values of some measures may have."""
+        return self._least()
 
     @cached_property
     def by_counts(self) -> tuple[CountedSystems, Inversion] | None:
@@ -561,7 +647,8 @@ class MeasureInversion:
 
     def pvalues(self, estimates: Floats) -> dict[int, float]:
         """Return the p-value of the fair value of each measure, by its position; estimates: of all quantities."""
-        found = dict(zip(self.inverted.keys, self.inverted.pvalues.tolist(), strict=True))
+        each = zip(self.inverted.keys, self.inverted.pvalues.tolist(), strict=True)
+        found = {key: max(pvalue, self.least_pvalues.get(key, 0.0)) for key, pvalue in each}
         unknown = {key for key in self.rows.keys() & found if math.isnan(found[key] - estimates[self.rows[key]])}
         if unknown and self.by_counts is not None:
             systems, inverted = self.by_counts
@@ -586,6 +673,9 @@ class MeasureInversion:
             return
         found = zip(self.inverted.keys, places, *self.inverted.intervals(confidence_level, wanted), strict=True)
         for key, k, low, high in itertools.compress(found, wanted):
+            if self.least_pvalues.get(key, 0.0) > 1 - confidence_level:
+                fair = measure_of(key[0]).fair_value  # type: ignore[union-attr]
+                low, high = min(low, fair), max(high, fair)
             if math.isnan(low):
                 without_errors.add(key)
             elif is_fairer_above(key[0]):

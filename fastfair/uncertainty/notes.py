@@ -13,6 +13,7 @@ from fastfair.resampling.dependence import ENOUGH_PAIRS
 
 Value = float | int | str
 ENOUGH_EFFECTIVE_ERRORS = 10  # from which on intervals made of quantiles hold the truth often enough
+ENOUGH_EFFECTIVE_ATTEMPTS = 20  # of a group, as independent ones, with which it may have met who fails most
 CONCENTRATED = 0.7  # share of false matches that 5 % of the subjects are involved in
 
 
@@ -77,6 +78,9 @@ class Code(StrEnum):
     UNKNOWN_WHOSE = "unknown-whose"
     FEW_FALSE_MATCHES = "few-false-matches"
     FITTED_COST = "fitted-cost"
+    FEW_AT_EER = "few-at-eer"
+    SMALL_GROUPS = "small-groups"
+    EXTREME_SCORES = "extreme-scores"
     BY_PERCENTILES = "by-percentiles"
     FEW_ERRORS_OF_A_KIND = "few-errors-of-a-kind"
     SHIFTED_REPLICATES = "shifted-replicates"
@@ -229,6 +233,20 @@ WORDS: Mapping[Code, Words] = {
     ),
     Code.FITTED_COST: _words(
         "minDCF is too low in small groups, as its threshold is fitted: likely too narrow", flag=Flag.NARROW
+    ),
+    Code.FEW_AT_EER: _words(
+        f"a group has fewer than {ENOUGH_EFFECTIVE_ERRORS} false matches or false non-matches at the mean of the EER "
+        "thresholds: likely too narrow",
+        flag=Flag.NARROW,
+    ),
+    Code.SMALL_GROUPS: _words(
+        f"the mated comparisons of a group tell as much as fewer than {ENOUGH_EFFECTIVE_ATTEMPTS} independent ones, so "
+        "people who fail most attempts may be missing there: likely too narrow",
+        flag=Flag.NARROW,
+    ),
+    Code.EXTREME_SCORES: _words(
+        "the Cllr of a group rests on the extreme scores of few people, who may be missing: likely too narrow",
+        flag=Flag.NARROW,
     ),
     Code.BY_PERCENTILES: _words(
         "a group has no errors, so the interval is of percentiles", flag=Flag.NARROW, is_narrow=True

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import pytest
 from helpers.data_sets import columns
 
@@ -98,3 +99,42 @@ def test_pvalues_say_what_intervals_of_every_level_say(unfair):
             is_outside = not one.low <= fair <= one.high
             if abs(one.pvalue - (1 - level)) > 0.02:
                 assert is_outside == (one.pvalue < 1 - level), (one, level)
+
+
+def test_measures_at_thresholds_of_their_own_are_flagged_where_a_group_has_few_errors_there(few):
+    of_many = ff.evaluate(few.comparisons, POINTS[0], ["sed"], metrics=[], n_resamples=20, rng=0)
+    some = ff.Comparisons(**columns(n=900))
+    at_own = ff.rates(some, ff.at_mean_group_eer()).counts
+    assert min(*at_own.group_false_matches, *at_own.group_false_nonmatches) < 10
+    of_few = ff.evaluate(some, POINTS[0], ["sed", "std"], metrics=["eer"], n_resamples=20, rng=0)
+    for found, expected in ((of_many, False), (of_few, True)):
+        for name in ("sed_mean", "sed_std"):
+            assert ("narrow" in found.quantity(name).flags) == expected
+    assert "fewer than 10 false matches" in of_few.quantity("sed_mean").note
+    assert "fewer than 10 false matches" not in of_few.quantity("std(eer)").note
+    assert (
+        "narrow" not in ff.evaluate(some, POINTS[0], ["sed"], metrics=["eer"], n_resamples=0).quantity("sed_mean").flags
+    )
+
+
+def test_the_cllr_of_a_group_is_flagged_and_that_of_all_is_not(few):
+    found = ff.evaluate(few.comparisons, POINTS[0], [], metrics=["cllr"], n_resamples=20, rng=0)
+    assert {("narrow" in found.quantity("cllr", group).flags) for group in found.groups} == {True}
+    assert "narrow" not in found.quantity("cllr").flags
+    assert "extreme scores of few people" in found.quantity("cllr", found.groups[0]).note
+
+
+def test_measures_of_small_groups_are_flagged_unless_they_hold():
+    """Those that divide by rates hold the fair value, and so does GARBE, which is relative and takes both rates."""
+    rng = np.random.default_rng(1)
+    person, others = np.arange(24), np.where(np.arange(24) % 12 == 11, np.arange(24) - 11, np.arange(24) + 1)
+    tried = np.repeat(person, 10)
+    accepted = rng.random(240) >= np.where(person % 12 < 3, 0.9, 0.05)[tried]  # three of twelve fail nearly always
+    scores = np.concatenate((accepted, rng.random(24) < 0.3)).astype(float)
+    reference, probe = np.concatenate((tried, person)), np.concatenate((tried, others))
+    c = ff.Comparisons(scores, np.repeat([1, 0], [240, 24]), reference, probe, reference // 12, probe // 12)
+    found = ff.evaluate(c, ff.at_threshold(0.5), metrics=["eer"], n_resamples=20, rng=0)
+    flagged = {one.name for one in found.quantities if "fewer than 20 independent ones" in one.note}
+    assert {"std(fnmr)", "std(tmr)", "std(eer)", "gini(fnmr)", "fdr"} <= flagged
+    assert not flagged & {"garbe", "std(fmr)", "gini(fmr)", "max_geomean_ratio(fnmr)", "inequity_rate", "nrb(fnmr)"}
+    assert all("narrow" in found.quantity(name).flags for name in ("std(fnmr)", "gini(fnmr)"))

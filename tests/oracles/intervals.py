@@ -130,6 +130,29 @@ def shares(
     return unfair / n, fair / n
 
 
+def shares_of_alike_groups(
+    measure: Callable[[System], float],
+    system: System,
+    replicates: list[System],
+    raised: list[list[float]],
+    higher_is_fairer: bool,
+) -> float:
+    """Share of replicates at least as unfair as the estimate, about the groups' mean rates, wider by factors."""
+    estimate = measure(system)
+    unfair = 0
+    for replicate in replicates:
+        moved = []
+        for drawn, start, factors in zip(replicate, system, raised, strict=True):
+            mean = sum(start[1:]) / len(start[1:])
+            moved.append([
+                min(1.0, max(0.0, (d - s) * f * math.sqrt(mean / s) + mean))
+                for d, s, f in zip(drawn, start, factors, strict=True)
+            ])  # fmt: skip
+        value = measure(moved)
+        unfair += value <= estimate if higher_is_fairer else value >= estimate
+    return unfair / len(replicates)
+
+
 def inversion(
     measure: Callable[[System], float],
     system: System,

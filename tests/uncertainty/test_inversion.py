@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections import Counter
 
 import numpy as np
 import pytest
@@ -60,11 +61,65 @@ def test_shares_and_limits_are_those_of_the_oracle(name, evaluation, system, rep
         if power != 1:  # where moved replicates are the replicates, but for rounding
             assert found == pytest.approx(slow.shares(ORACLES[name], system, replicates, power, higher), abs=0.003)
     of_fair = 2 * slow.shares(ORACLES[name], system, replicates, 0, higher)[0]
-    assert evaluation.quantity(name, group).pvalue == pytest.approx(min(1, max(of_fair, 1 / 400)), abs=0.006)
+    least = evaluation.uncertainty.inversion.least_pvalues.get((name, group, None, 0), 0)
+    expected = min(1, max(of_fair, least, 1 / 400))
+    assert evaluation.quantity(name, group).pvalue == pytest.approx(expected, abs=0.006)
     found = [limits[k] for limits in inverted.intervals(0.9)]
     powers = np.linspace(0, 5, 101).tolist()
     expected = slow.inversion(ORACLES[name], system, replicates, 0.9, powers, higher)
     assert found == pytest.approx(expected, abs=0.05 * (expected[1] - expected[0]))
+
+
+@pytest.mark.parametrize("name", ["std(fnmr)", "std(tmr)", "garbe", "fdr", "mape(fmr)"])
+def test_the_least_pvalues_are_those_of_the_oracle(name, evaluation, system, replicates):
+    of_group: dict[str, dict[int, list[int]]] = {}
+    given = columns()
+    for score, mated, person, group in zip(
+        given["scores"], given["mated"], given["reference"], given["reference_group"], strict=True
+    ):
+        if mated:
+            of_group.setdefault(group, {}).setdefault(person, []).append(int(score < 1.0))
+    groups = [of_group[group] for group in evaluation.groups]
+    compared = [[(e, k, k) for k, errors in people.items() for e in errors] for people in groups]
+    raised = [1.0]
+    for k, linear in enumerate(slow_counts.of_false_nonmatches(compared)):
+        rate, n = system[1][1 + k], len(compared[k])
+        own = np.std([one[1][1 + k] for one in replicates])
+        raised.append(max(1.0, math.sqrt(rate * (1 - rate) * (1 + linear) / n) / own))
+    assert max(raised) > 1.02
+    higher = MEASURES[name.partition("(")[0]].fairer == "higher"
+    share = slow.shares_of_alike_groups(ORACLES[name], system, replicates, [[1.0] * 4, raised], higher)
+    is_relative = name in ("garbe", "mape(fmr)")
+    found = evaluation.uncertainty.inversion.least_pvalues[name, None, None, 0]
+    assert found == pytest.approx(share / (3 if is_relative else 1), abs=0.003)
+
+
+@pytest.mark.parametrize("name", ["max_geomean_ratio(fmr)", "inequity_rate", "nrb(fmr)"])
+def test_measures_that_divide_by_rates_of_groups_have_no_least_pvalue(name, evaluation):
+    assert (name, None, None, 0) not in evaluation.uncertainty.inversion.least_pvalues
+
+
+def test_a_group_that_has_hardly_seen_who_fails_does_not_make_a_fair_system_seem_unfair():
+    """Of 4 groups of 15 people, some of whom fail most of 20 attempts, one or another has none of these."""
+    outside = Counter()
+    for seed in range(30):
+        rng = np.random.default_rng(seed)
+        person = np.arange(60)
+        attempts = rng.choice([1, 2, 20], p=[0.4, 0.4, 0.2], size=60)
+        share = np.where(rng.random(60) < 0.05, 0.75, 0.05)
+        k = np.repeat(person, attempts)
+        other = np.where(person % 15 == 14, person - 14, person + 1)
+        scores = np.concatenate((rng.random(k.size) >= share[k], np.zeros(60)))
+        reference, probe = np.concatenate((k, person)), np.concatenate((k, other))
+        mated = np.repeat([1, 0], [k.size, 60])
+        c = ff.Comparisons(scores, mated, reference, probe, reference // 15, probe // 15)
+        found = ff.evaluate(c, ff.at_threshold(0.5), ["std"], metrics=[], n_resamples=200, rng=seed)
+        outside["with"] += found.interval("std(fnmr)")[0] > 0
+        inverted = found.uncertainty.inversion.inverted
+        k = inverted.keys.index(("std(fnmr)", None, None, 0))
+        outside["without"] += inverted.intervals(0.95)[0][k] > 0
+    assert outside["with"] <= 4
+    assert outside["without"] > outside["with"]
 
 
 def test_intervals_hold_the_estimate_widen_with_the_level_and_stay_within_bounds(evaluation):
