@@ -687,8 +687,8 @@ def evaluated(
         quantities = maker.with_intervals(
             request.confidence_level, request.method, request.alternative, request.simultaneous
         )
-        are_by_rules = request.measures and request.method == "auto"
-        warn_of_narrow_intervals(quantities, made.rates, measured if are_by_rules else ())
+        are_of_quantiles = request.measures and request.method != "auto"
+        warn_of_narrow_intervals(quantities, made.rates, measured if are_of_quantiles else ())
     return Evaluation(
         quantities,
         tuple(made.rates),
