@@ -213,12 +213,7 @@ def _logit(values: Floats, center: Floats, tail: float, *, degrees_of_freedom: A
     freedom = validation.floats("degrees_of_freedom", degrees_of_freedom)
     if not (freedom > 0).all():
         raise InputError(f"degrees_of_freedom must be above 0, not {freedom[~(freedom > 0)][0]:g}")
-    return logit_ends(center, standard_error(values), freedom, tail)
-
-
-def logit_ends(center: Floats | float, spread: Floats | float, freedom: Floats | float, tail: float) -> Ends:
-    """Return what `logit_interval` does, of arguments that are known to be right; tail: the probability beyond each."""
-    low, high = (student_line(sign, center, spread, freedom).limit(tail) for sign in (-1, 1))
+    low, high = (student_line(sign, center, standard_error(values), freedom).limit(tail) for sign in (-1, 1))
     return low, high
 
 
@@ -306,60 +301,6 @@ def _bca_tails(values: Floats, estimate: Floats, jackknife: Floats, tail: float)
         moved = (bias + float(ndtri(share)) for share in (tail, 1 - tail))
         low, high = (ndtr(bias + z / (1 - acceleration * z)) for z in moved)
     return low, high
-
-
-def logit_interval(
-    estimate: ArrayLike,
-    standard_error: ArrayLike,
-    degrees_of_freedom: ArrayLike = np.inf,
-    confidence_level: float = 0.95,
-) -> tuple[Floats, Floats]:
-    """Compute confidence intervals of rates that are symmetric on the scale of log odds.
-
-    Parameters
-    ----------
-    estimate : (...) array_like
-        Rates.
-    standard_error : (...) array_like
-        The standard error of each rate.
-    degrees_of_freedom : (...) array_like, default infinity
-        The number of independent units minus the number of their strata.
-    confidence_level : float, default 0.95
-        In (0, 1).
-
-    Returns
-    -------
-    low, high : (...) ndarray
-        As by the method "logit" of `confidence_interval`.
-
-    Examples
-    --------
-    >>> from fastfair.intervals import logit_interval
-    >>> low, high = logit_interval(0.02, 0.005)
-    >>> round(float(low), 4), round(float(high), 4)
-    (0.0122, 0.0326)
-    """
-    center, spread = validation.floats("estimate", estimate), validation.floats("standard_error", standard_error)
-    freedom = validation.floats("degrees_of_freedom", degrees_of_freedom)
-    require_rates("estimate", center)
-    return logit_ends(center, spread, freedom, (1 - level(confidence_level)) / 2)
-
-
-def exact_lower_limit(errors: float, comparisons: float, confidence_level: float) -> float:
-    """Compute the lower limit of Clopper and Pearson's two-sided interval; numbers may be effective ones, and broken.
-
-    Parameters
-    ----------
-    errors, comparisons : float
-        How many errors, more than 0, of how many independent comparisons.
-    confidence_level : float
-        In (0, 1).
-
-    Returns
-    -------
-    float
-    """
-    return float(clopper_pearson_line(-1, errors, comparisons).limit((1 - confidence_level) / 2))
 
 
 @checked

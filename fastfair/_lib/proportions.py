@@ -6,9 +6,9 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from .arrays import Floats
+
 Numbers = Floats | float
 _BEYOND_ALL = 1e300  # standard errors
 

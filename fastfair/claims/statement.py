@@ -8,12 +8,12 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.special import betaincinv
 
 from fastfair import intervals
 from fastfair._lib import seeds
 from fastfair._lib.arguments import Resamples, checked
 from fastfair._lib.plots import Bar, Line, draw_rows
+from fastfair._lib.proportions import clopper_pearson_line
 from fastfair._lib.text import per_cent
 from fastfair.data.comparisons import Comparisons
 from fastfair.data.embeddings import Embeddings
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 
 def independent_limit(errors: int, comparisons: int, level: float) -> float:
     """Return Clopper and Pearson's one-sided upper limit, which takes comparisons for independent."""
-    return 1.0 if errors >= comparisons else float(betaincinv(errors + 1, comparisons - errors, level))
+    return 1.0 if errors >= comparisons else float(clopper_pearson_line(1, errors, comparisons).limit(1 - level))
 
 
 _VERDICTS = {MET: SUPPORTED, NOT_MET: CONTRADICTED, UNDECIDED: UNDECIDED}

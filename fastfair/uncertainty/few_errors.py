@@ -58,14 +58,6 @@ _LARGE = 0.3  # share of a rate's variance that comes from its threshold
 _FREEDOM = 30.0  # degrees of freedom of the FMR, from which on no few subjects cause most false matches
 
 
-def widened_for_few_errors(
-    ends: tuple[float, float], rate: float, of_rate: tuple[float, float, float, float], confidence_level: float
-) -> tuple[float, float]:
-    """Widen the interval of a rate as `RateEvidence.widened` does; of_rate: what the evidence has besides the rate."""
-    low, high = RateEvidence(rate, *of_rate).widened(*ends, confidence_level)
-    return float(low), float(high)
-
-
 class Limits(NamedTuple):
     """Limits that an interval has to reach, NaN where there is none, and why it ends where the range of values does."""
 

@@ -17,6 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastfair import intervals
+from fastfair._lib.arrays import Flags, Floats
+from fastfair._lib.arrays import Indices as Rows
 from fastfair._lib.bisection import least_between
 from fastfair._lib.threads import in_threads
 from fastfair.error_rates.operating_points import ENOUGH_ERRORS
@@ -203,9 +205,6 @@ def room_for(quantity: Any, times: float = 1.0) -> float:
     return ROOM if quantity.name == "fmr" and may_be_of_few(quantity, times) else 1.0
 
 
-Floats = NDArray[np.float64]
-Flags = NDArray[np.bool_]
-Rows = NDArray[np.intp]  # positions among quantities
 _FARTHEST = 8.0  # standard errors; beyond it a normal quantile's level cannot be told from 1
 _STEPS = 50  # of a bisection
 NO_REPLICATES = "there are no replicates, and so no intervals: evaluate with ⟦n_resamples⟧ > 0"
@@ -758,7 +757,7 @@ def require_method(method: str, unit: str, scheme: str) -> None:
         )
 
 
-def _spread(_: NDArray[np.intp], replicates: Floats) -> tuple[Floats, Floats, NDArray[np.bool_], Floats]:
+def _spread(_: Rows, replicates: Floats) -> tuple[Floats, Floats, Flags, Floats]:
     """Return standard errors, means, whether rows vary, apart from rounding, and the shares that are not finite."""
     low, high = np.fmin.reduce(replicates, axis=1), np.fmax.reduce(replicates, axis=1)  # NaN aside
     with np.errstate(invalid="ignore"):

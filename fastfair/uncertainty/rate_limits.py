@@ -25,8 +25,9 @@ from typing import Any, Literal, NamedTuple, Self, get_args
 
 import numpy as np
 
+from fastfair._lib.arrays import Floats
 from fastfair._lib.bisection import least_multiple, least_whole
-from fastfair._lib.proportions import Floats, Line, Numbers, clopper_pearson_line, student_line
+from fastfair._lib.proportions import Line, Numbers, clopper_pearson_line, student_line
 from fastfair.error_rates.operating_points import allowed_errors
 
 Side = Literal["lower", "upper"]

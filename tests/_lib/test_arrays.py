@@ -157,8 +157,6 @@ ENTRIES = {
         FLOATS[:4],
         lambda x: [intervals.confidence_interval(REPLICATES, FLOATS[:4], method="recentered", v_statistic=x)],
     ),
-    "errors of rates": (FLOATS, lambda x: [intervals.logit_interval(FLOATS, x), intervals.logit_interval(x, 0.1)]),
-    "freedom": (COUNTS, lambda x: [intervals.logit_interval(FLOATS, 0.1, x)]),
     "standard error": (FLOATS, lambda x: [intervals.standard_error(x)]),
     "band": (VECTORS, lambda x: [intervals.simultaneous_band(x)]),
     "differences": (FLOATS - 0.5, lambda x: [intervals.bootstrap_pvalue(x)]),

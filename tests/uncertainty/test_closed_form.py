@@ -11,7 +11,7 @@ from helpers.refusals import refused
 
 import fastfair as ff
 from fastfair.errors import NarrowIntervalsWarning
-from fastfair.intervals import logit_interval
+from fastfair.uncertainty.rate_limits import RateEvidence
 
 GIVEN, FOUND = ff.at_threshold(1.0), ff.at_fmr(0.05)
 RATES = ("fmr", "fnmr", "fmr_matrix")
@@ -44,7 +44,7 @@ def test_rates_have_intervals_and_nothing_else_has(evaluation):
 
 def test_intervals_are_symmetric_on_log_odds_with_the_degrees_of_freedom_of_replicates(evaluation):
     q = evaluation.quantity("fnmr", "f", GIVEN)
-    low, high = logit_interval(q.estimate, q.standard_error, 20 - 1)
+    low, high = RateEvidence(q.estimate, q.standard_error, 20 - 1).interval(0.95)
     assert q.low == pytest.approx(float(low))
     assert q.high > high  # with one more subject
     assert evaluation.settings["unit"] == "subject"

@@ -16,11 +16,12 @@ from oracles import intervals as naive_intervals
 import fastfair as ff
 from fastfair.errors import EmptyGroupWarning, InputError, NarrowIntervalsWarning, ReversedScoresWarning
 from fastfair.evaluation.result import Evaluation
-from fastfair.intervals import confidence_interval, logit_interval
+from fastfair.intervals import confidence_interval
 from fastfair.uncertainty import quantities
 from fastfair.uncertainty.interval_maker import rests_on_any
 from fastfair.uncertainty.notes import Flag, has_flag
 from fastfair.uncertainty.quantities import Quantity
+from fastfair.uncertainty.rate_limits import RateEvidence
 
 pytestmark = pytest.mark.jit  # thousands of passes
 HELD, FOUND = ff.at_threshold(1.0), ff.at_fmr(0.05)
@@ -210,7 +211,8 @@ def test_few_subjects_who_cause_most_false_matches_widen_the_interval():
     ]
     assert freedom[1] < 2.5 < freedom[0] < 29
     q = skewed.quantity("fmr")
-    assert (q.low, q.high) == pytest.approx(tuple(map(float, logit_interval(q.estimate, q.standard_error, freedom[1]))))
+    low, high = RateEvidence(q.estimate, q.standard_error, freedom[1]).interval(0.95)
+    assert (q.low, q.high) == pytest.approx((float(low), float(high)))
     assert (
         of_hubs(0.7, settings=ff.EvaluationSettings(scheme="product")).uncertainty.sizes.degrees_of_freedom.min() == 29
     )
