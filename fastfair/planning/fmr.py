@@ -75,7 +75,7 @@ def lognormal_subjects(n: int, covariance: float, rng: np.random.Generator) -> S
     spread = math.log1p(covariance)
     effect = np.exp(math.sqrt(spread) * rng.standard_normal(n) - spread / 2)
     ends = np.cumsum(effect)
-    all_pairs = (effect.sum() ** 2 - (effect**2).sum()) / 2
+    all_pairs = float((effect.sum() ** 2 - (effect**2).sum()) / 2)
     return Subjects(n, all_pairs, lambda m: np.searchsorted(ends, ends[-1] * rng.random((2, m)), side="right"))
 
 
@@ -139,7 +139,7 @@ class Law(NamedTuple):
             return first[parts] + (rng.random((2, m)) * number[parts]).astype(np.int64)
 
         usual = self.shares @ self.rates @ self.shares
-        return Subjects(n, float(ends[-1] - number @ self.rates.diagonal()) / (2 * usual), pairs)
+        return Subjects(n, float((ends[-1] - number @ self.rates.diagonal()) / (2 * usual)), pairs)
 
 
 @dataclass(frozen=True)
@@ -715,10 +715,10 @@ def _of_pilot(pilot: Comparisons, at: OperatingPoint, fmr: float | None) -> dict
     first, second = np.sort((side.reference, side.probe), axis=0).astype(np.int64)
     pairs, pair, repeats = np.unique(first * n + second, return_inverse=True, return_counts=True)
     ends = np.concatenate(np.divmod(pairs, n))
-    of_pairs = np.bincount(pair, erred) > 0, chance_of_errors(repeats.astype(np.float64), np.float64(again))
+    of_pairs = np.bincount(pair, erred) > 0, chance_of_errors(repeats.astype(np.float64), np.array(again))
     wrong, chance = (np.bincount(ends, np.tile(values, 2)) for values in of_pairs)
     used = chance > 0
-    law = Law.of(wrong[used], chance[used], fmr or erred.mean(), null.kappa[0])
+    law = Law.of(wrong[used].astype(np.int64), chance[used].astype(np.float64), fmr or erred.mean(), null.kappa[0])
     return {"fmr": erred.mean(), "covariance": null.kappa[0], "again": again, "law": law}
 
 
