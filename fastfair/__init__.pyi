@@ -9,9 +9,9 @@ from . import synthesis as synthesis
 from . import thresholds as thresholds
 from ._lib.workers import Checkpoint as Checkpoint
 from ._version import __version__ as __version__
-from .bands.curve import BandSettings as BandSettings
 from .bands.curve import fairness_band as fairness_band
 from .bands.curve import roc_band as roc_band
+from .bands.rates_over_levels import BandSettings as BandSettings
 from .calibration.calibrate import calibrate as calibrate
 from .calibration.evaluate_calibration import evaluate_calibration as evaluate_calibration
 from .claims import check as check

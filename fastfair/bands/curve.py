@@ -1,395 +1,49 @@
 """`roc_band`, `fairness_band`, and all of them in one pass: rates and measures over FMR with their uncertainty.
 
-Rates at the thresholds that hold given FMRs come first, in the data and in every replicate, of comparisons or
-embeddings; then what is made of them at each level: pointwise intervals and simultaneous bands.
+Rates come from `rates_over_levels`; here they get pointwise intervals and simultaneous bands.
 """
 
 from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from fastfair import intervals
 from fastfair._lib import plots, seeds, text, validation
-from fastfair._lib.arguments import ManyResamples, Share, checked
+from fastfair._lib.arguments import ManyResamples, checked
+from fastfair._lib.arrays import Flags, Floats, Indices
 from fastfair._lib.warnings import warn
 from fastfair._lib.workers import Checkpoint, Executor, Workers
 from fastfair.data.comparisons import Comparisons
 from fastfair.data.embeddings import Embeddings
-from fastfair.data.exclusions import Exclusions
-from fastfair.data.scans import ScannedComparisons
-from fastfair.error_rates.operating_points import (
-    ENOUGH_ERRORS,
-    FEWEST_ERRORS,
-    OperatingPoint,
-    at_fmr,
-    threshold_key,
-    with_enough_pairs,
-)
-from fastfair.error_rates.rates import ERROR_RATES, ErrorRate, concentration, rates_at_key
+from fastfair.error_rates.operating_points import ENOUGH_ERRORS
+from fastfair.error_rates.rates import ERROR_RATES, ErrorRate
 from fastfair.errors import FairValueOutsideWarning, InputError, visible
 from fastfair.measures import MEASURES
 from fastfair.measures._fairness import KINDS
 from fastfair.measures._registry import METRICS, Measure, at_any_threshold, measure_name, printed_name, range_of
 from fastfair.resampling.dependence import CountModel
-from fastfair.resampling.engine import NO_METRICS, Replicates, Resampler, Scheme
-from fastfair.resampling.units import UNITS, VECTOR_UNITS, Unit, require_units
-from fastfair.resampling.vector_replicates import WEIGHTINGS, Draws, PairResampler, Weighting
+from fastfair.resampling.engine import Replicates
+from fastfair.resampling.units import Unit
 from fastfair.results.result import Printed, Result, printed
 from fastfair.results.written import UNWRITTEN, nothing
-from fastfair.uncertainty.few_errors import (
-    MOST_PER_ERROR,
-    FewHeldErrors,
-    SampleSizes,
-    hangs_on_threshold,
-    is_held_by_few_subjects,
-)
+from fastfair.uncertainty.few_errors import hangs_on_threshold, is_held_by_few_subjects
 from fastfair.uncertainty.interval_maker import IntervalMaker, level_of_curve
 from fastfair.uncertainty.inversion import INVERSION, AlikeGroups, CountedSystems, MeasureInversion, MovedSystems
 from fastfair.uncertainty.notes import Code, Note, Noted, has_code
-from fastfair.uncertainty.quantities import (
-    Entry,
-    EntryKey,
-    Quantity,
-    Selection,
-    base_metric_of_ratio,
-    entries,
-    estimates,
-    noted,
-)
-from fastfair.uncertainty.rate_limits import raised_rate
+from fastfair.uncertainty.quantities import Entry, EntryKey, Quantity, Selection, entries, noted
+
+from .rates_over_levels import ABOUT_V_STATISTIC, BandRequest, BandSettings, RatesOverLevels, over_levels, points_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-Floats = NDArray[np.float64]
-Counts = NDArray[np.int64]
-_Result = TypeVar("_Result")
-_ABOUT_V_STATISTIC = ("recentered", "gaussian")  # methods that evaluations do not have
-BandZeroPolicy = Literal["keep", "clopper-pearson"]  # which replicates would often do
-_LEVELS = 50  # by default: more than a plot shows
-_HIGHEST = 0.5, 0.1  # default level, of comparisons and of embeddings, whose pairs below are never kept
-
-
-def methods_of_embeddings() -> tuple[str, ...]:
-    """Return the methods of intervals that need no vectors left out."""
-    return (*_ABOUT_V_STATISTIC, *(name for name in intervals.METHODS_FOR_ANYTHING if name != "bca"))
-
-
-MethodOfEmbeddings = Annotated[str, intervals.names_of_methods(methods_of_embeddings)]
-_MethodOfBands = Annotated[
-    str, intervals.names_of_methods(lambda: ("auto", *_ABOUT_V_STATISTIC, *intervals.METHODS_FOR_ANYTHING))
-]
-
-
-@checked
-@dataclass(frozen=True)
-class BandSettings:
-    """Settings of bands that are rarely changed: how intervals are made, and measures defined.
-
-    Attributes
-    ----------
-    method : {"auto", "recentered", "gaussian", "percentile", "basic", "normal", "bca"}
-        Method of the pointwise interval. "auto": that of `evaluate`, which is "logit" about the curve of a rate, with
-        no more degrees of freedom than the FMR has that is held, and with few errors at least the quantiles; test
-        inversion for a measure, and a logarithmic scale for group-to-average ratios, which chance can move in either
-        direction. For embeddings also "recentered" (quantiles of replicate minus V-statistic, added to the curve [1]_),
-        "gaussian" (normal quantiles with the mean and standard deviation of these), "percentile" (the naive bootstrap,
-        whose intervals lie too low where samples are drawn), "basic" and "normal". For comparisons also "percentile",
-        "basic", "normal" and "bca". The band of a rate is always made of "logit" intervals.
-    scheme
-        As in `EvaluationSettings`.
-    weighting : {"identity", "comparison"}, optional
-        "identity", the default for embeddings, gives every subject, and every pair of subjects, the same weight;
-        "comparison", the only one for comparisons, gives every comparison the same weight.
-    alpha : float, default 0.5
-        Weight of false matches in measures of both rates, in [0, 1].
-    zero_policy : {"keep", "clopper-pearson"} or float
-        What replaces a group's rate of 0 in measures that divide by it.
-
-        As in `measures.replace_zeros`.
-
-    References
-    ----------
-    .. [1] "Assessing Uncertainty in Similarity Scoring: Performance & Fairness in Face Recognition", algorithm 2.
-
-    Examples
-    --------
-    >>> import fastfair as ff
-    >>> e = ff.von_mises_fisher_embeddings(50, 4, 16, concentration=(20, 60), rng=0)
-    >>> band = ff.roc_band(e, [0.01], settings=ff.BandSettings("percentile", weighting="comparison"), rng=0)
-    >>> bool(band.low[0] < band.fnmr[0] < band.high[0])
-    True
-    """
-
-    method: _MethodOfBands = "auto"
-    scheme: Scheme = "dyadic"
-    weighting: Weighting | None = None
-    alpha: Share = 0.5
-    zero_policy: BandZeroPolicy | float = "keep"
-
-
-@dataclass(frozen=True, kw_only=True)
-class BandRequest(BandSettings):
-    """The arguments of a band, checked, with the defaults for comparisons or for embeddings filled in."""
-
-    weighting: Weighting
-    unit: str
-    n_resamples: int
-    confidence_level: float
-    key: NDArray[np.uint32]  # of the random stream
-    workers: Workers
-
-    @classmethod
-    def checked(
-        cls, data: Comparisons | Embeddings, settings: BandSettings, workers: Workers, *, unit: str = "subject",
-        n_resamples: int | None = None, confidence_level: float = 0.95, rng: seeds.Seed = None,
-    ) -> BandRequest:  # fmt: skip
-        """Check the arguments of `roc_band`, some of which only comparisons or only embeddings allow."""
-        usual, units, weightings, methods = (
-            (1000, VECTOR_UNITS, WEIGHTINGS, ("auto", *methods_of_embeddings()))
-            if isinstance(data, Embeddings)
-            else (2000, UNITS, WEIGHTINGS[1:], ("auto", *intervals.METHODS_FOR_ANYTHING))
-        )
-        validation.choice("⟦unit⟧", unit, units)
-        validation.choice("⟦method⟧", settings.method, methods)
-        n_resamples = validation.count("⟦n_resamples⟧", usual if n_resamples is None else n_resamples, 2)
-        if isinstance(data, Comparisons):
-            require_units(data, unit)
-        given = vars(settings) | {
-            "scheme": settings.scheme if unit == "subject" else "product",
-            "weighting": validation.choice("⟦weighting⟧", settings.weighting or weightings[0], weightings),
-        }
-        return cls(
-            **given, unit=unit, n_resamples=n_resamples, confidence_level=intervals.level(confidence_level),
-            key=seeds.stream(seeds.fixed(rng))[0], workers=workers.checked(rng),
-        )  # fmt: skip
-
-
-@dataclass(frozen=True, eq=False)
-class RatesOverLevels:
-    """Rates at every level, with their replicates and the data behind them: of all comparisons, then of each group.
-
-    Attributes
-    ----------
-    levels : (levels,) ndarray
-        False match rates held, in the order asked.
-    settings : BandRequest
-        The arguments of the band.
-    groups : tuple of str
-        The groups whose rates are computed.
-    estimate, replicates : Replicates
-        Rates in the data, and in every replicate, with replicates on the last axis.
-    expected : Replicates
-        V-statistics, around which the replicates vary. They differ from the estimates where a replicate can pair a
-        sample with itself.
-    comparisons, subjects : dict of (1 + groups,) ndarray of int
-        Numbers of comparisons behind "fmr" and "fnmr", and of subjects who have such; None where these are not known.
-    sizes : callable
-        Tells how much data are behind entries.
-    freedom : (levels,) ndarray
-        Degrees of freedom of the FMR of all comparisons, which holds the threshold.
-    concentration : callable or None
-        Computes, for the position of a level, the share of the false matches that involve one of few subjects: 5 % of
-        them, but no more than a third of the errors. None for embeddings, and without subjects.
-    resampler : Resampler or None
-        What drew the replicates of comparisons; None for embeddings.
-    left_out : tuple of Exclusion
-        What was left out of the data.
-    """
-
-    levels: Floats
-    settings: BandRequest
-    groups: tuple[str, ...]
-    estimate: Replicates
-    expected: Replicates
-    replicates: Replicates
-    comparisons: dict[str, Counts]
-    subjects: Mapping[str, Counts | None]
-    sizes: Callable[[Sequence[Entry]], SampleSizes]
-    freedom: Floats
-    concentration: Callable[[int], float] | None = None
-    resampler: Resampler | None = None
-    left_out: Exclusions = ()
-
-    def centred(self) -> Replicates:
-        """Return the replicates moved so that they vary around the estimate."""
-        if self.expected is self.estimate:
-            return self.replicates
-        added = (self.estimate.fnmr - self.expected.fnmr)[..., None]
-        return replace(self.replicates, fnmr=np.clip(self.replicates.fnmr + added, 0, 1))
-
-
-def over_levels(
-    data: Comparisons | Embeddings,
-    fmr: ArrayLike | None,
-    settings: BandRequest,
-    make: Callable[[RatesOverLevels], _Result],
-    *,
-    with_groups: bool,
-    with_overall_fmr: bool = False,
-) -> _Result:
-    """Compute rates at the thresholds that hold each FMR, in the data and in replicates, and make something of them.
-
-    Parameters
-    ----------
-    data : Comparisons or Embeddings
-        The comparisons or the vectors.
-    fmr : array_like or None
-        Levels as the caller gave them.
-    settings : BandRequest
-        Settings for this kind of data.
-    make : callable
-        Makes it of the rates; called again where too few pairs of vectors were kept for it.
-    with_groups, with_overall_fmr : bool
-        Whether to compute rates of groups, and the FMR of all comparisons.
-
-    Returns
-    -------
-    Any
-        What `make` returns.
-    """
-    groups = data.groups if with_groups else ()
-    if isinstance(data, Embeddings):
-        levels = _levels(fmr, data.n_nonmated, _HIGHEST[1])
-        return _of_embeddings(data, levels, settings, make, groups, with_overall_fmr)
-    return make(_of_comparisons(data, _levels(fmr, len(data.nonmated), _HIGHEST[0]), settings, groups))
-
-
-def _of_comparisons(
-    data: Comparisons, levels: Floats, settings: BandRequest, groups: tuple[str, ...]
-) -> RatesOverLevels:
-    resampler = Resampler(
-        data, _points(levels), unit=settings.unit, scheme=settings.scheme, metrics=NO_METRICS,
-        with_groups=bool(groups), workers=settings.workers,
-    )  # fmt: skip
-    rates = [rates_at_key(data, point, threshold_key(data, point)) for point in resampler.points]
-    counts, sides = rates[0].counts, {"fmr": "nonmated", "fnmr": "mated"}
-
-    def of_rows(name: str) -> Counts:
-        return np.array([getattr(counts, name), *(getattr(counts, f"group_{name}") if groups else ())])
-
-    known, estimate = data.subjects is not None, estimates(rates, {}, ())
-    drawn = resampler.replicate(settings.n_resamples, settings.key, settings.workers)
-    return RatesOverLevels(
-        levels, settings, groups, estimate, estimate, drawn,
-        comparisons={name: of_rows(side) for name, side in sides.items()},
-        subjects={name: of_rows(f"{side}_subjects") if known else None for name, side in sides.items()},
-        sizes=lambda listed: SampleSizes.of(listed, resampler),
-        freedom=resampler.shrinkage.freedom[0],
-        concentration=(lambda k: concentration(data, rates[k], False, MOST_PER_ERROR)[0]) if known else None,
-        resampler=resampler,
-        left_out=data.left_out,
-    )  # fmt: skip
-
-
-def _of_embeddings(
-    data: Embeddings,
-    levels: Floats,
-    settings: BandRequest,
-    make: Callable[[RatesOverLevels], _Result],
-    groups: tuple[str, ...],
-    with_overall_fmr: bool,
-) -> _Result:
-    ascending, places = np.unique(levels, return_inverse=True)
-    if ascending[0] == 0:
-        raise InputError("fmr must be above 0 for embeddings, of which only the most similar non-mated pairs are kept")
-    resampler = PairResampler(
-        data, ascending, Draws(settings.weighting, settings.unit, settings.scheme), with_groups=bool(groups),
-        with_overall_fmr=with_overall_fmr, workers=settings.workers,
-    )  # fmt: skip
-
-    def as_asked(rates: Replicates) -> Replicates:
-        return Replicates(rates.threshold[places], rates.fmr[places], rates.fnmr[places])
-
-    estimate, expected_fnmr = resampler.estimate()
-    replicates = as_asked(resampler.replicate(settings.n_resamples, settings.key, settings.workers))
-    estimate = replace(estimate, threshold=resampler.typed(estimate.threshold))
-    estimate, expected = map(as_asked, (estimate, replace(estimate, fnmr=expected_fnmr)))
-    of_mated, inside = data.pairs[0].of_subjects(), np.ones((1, data.subjects.size), bool)
-    if groups:
-        inside = np.concatenate((inside, data.subject_group == np.arange(len(groups))[:, None]))
-    n_nonmated = np.array([data.pairs[1].of_subjects(some).sum() // 2 for some in inside])
-    comparisons = {"fmr": n_nonmated, "fnmr": inside @ of_mated}
-    have_some = {"fmr": data.n_samples > 0, "fnmr": of_mated > 0}
-    subjects = {name: np.count_nonzero(inside & some, axis=1) for name, some in have_some.items()}
-    draws_subjects = settings.unit != "sample"
-    few = np.flatnonzero(levels * data.n_nonmated < ENOUGH_ERRORS)
-    freedom = resampler.shrinkage.freedom[:, places]
-
-    def sizes(counted: Resampler | None, listed: Sequence[Entry]) -> SampleSizes:
-        """Tell how much data are behind entries; counted: the pairs near the errors, all of which count alike."""
-        found = SampleSizes.unknown(len(listed), settings.unit)
-        for k, entry in enumerate(listed):
-            name = base_metric_of_ratio(entry.name) or entry.name
-            if name not in ERROR_RATES or entry.point is None:
-                continue
-            row, mated, rate = 1 + entry.cell[0] if entry.cell else 0, name == "fnmr", float(entry.value)
-            n, own = int(comparisons[name][row]), math.inf
-            if draws_subjects:
-                own = subjects[name][row] - np.unique(data.subject_group[inside[row]]).size
-            # An FNMR has at most the degrees of freedom of the FMR of all pairs, which holds its threshold.
-            found.degrees_of_freedom[k] = max(1, min(own, freedom[0 if mated else row, entry.point]))
-            if name != entry.name or not n:
-                continue
-            if rate in (0, 1):
-                found.effective[k] = n
-            if rate == 0 and counted is not None:
-                found.effective[k] = counted.effective_sample_size(mated, entry.cell)
-            if mated and draws_subjects:
-                found.raised[k] = raised_rate(rate, n, float((of_mated[inside[row]].astype(np.float64) ** 2).sum()) / n)
-        if counted is None or not few.size:
-            return found
-        position = {int(point): k for k, point in enumerate(few)}
-        at_few = [k for k, entry in enumerate(listed) if entry.point in position]
-        of_few = [replace(listed[k], point=position[listed[k].point or 0]) for k in at_few]
-        numbers = np.full(len(listed), -1)
-        numbers[at_few] = np.arange(len(at_few))
-        return replace(found, few_held=FewHeldErrors(of_few, counted), places=numbers.tolist())
-
-    found = RatesOverLevels(
-        levels, settings, groups, estimate, expected, replicates, comparisons, subjects, partial(sizes, None),
-        freedom[0], left_out=data.left_out,
-    )  # fmt: skip
-    without_errors = any(((getattr(estimate, name) == 0) & (n > 0)).any() for name, n in comparisons.items())
-    if not draws_subjects or not (few.size or without_errors):
-        return make(found)
-    workers = Workers(settings.workers.n_threads)
-    # Without operating points of few errors, one with five tells the effective sample size of rates without any.
-    points = _points(levels[few] if few.size else np.array([min(0.5, FEWEST_ERRORS / data.n_nonmated)]))
-
-    def of_scan(scans: list[ScannedComparisons]) -> _Result:
-        counted = Resampler(scans[0].kept, points, metrics=NO_METRICS, with_groups=bool(groups), workers=workers)
-        return make(replace(found, sizes=partial(sizes, counted)))
-
-    return with_enough_pairs([data], points, False, of_scan, workers)
-
-
-def _points(levels: Floats) -> list[OperatingPoint]:
-    return [at_fmr(level) for level in levels.tolist()]
-
-
-def _levels(fmr: ArrayLike | None, n_nonmated: int, highest: float) -> Floats:
-    if fmr is None:
-        return np.unique(np.geomspace(min(highest, ENOUGH_ERRORS / n_nonmated), highest, _LEVELS))
-    return checked_levels(fmr)
-
-
-def checked_levels(fmr: ArrayLike) -> Floats:
-    """Check the false match rates to hold; those asked twice count once."""
-    levels = np.atleast_1d(validation.numbers_of("⟦fmr⟧", fmr))
-    if levels.ndim != 1:
-        raise InputError(f"fmr must be a list of rates, but its shape is {levels.shape}")
-    checked = [validation.fraction("⟦fmr⟧", level) + 0.0 for level in levels.tolist()]  # not -0.0
-    return np.array(list(dict.fromkeys(checked)))
-
 
 Range = tuple[Floats, Floats]  # the lower and the upper end
 ENDS = ("low", "high", "band_low", "band_high")
@@ -452,12 +106,12 @@ class Curve(Result, Noted):
             f"{100 * self.confidence_level:g} % intervals and a band that holds for all"
         )
         each = [
-            f"{write(*(float(one[k]) for one in (values, self.low, self.high)))} at FMR {text.per_cent(self.fmr[k])}"
+            f"{write(float(values[k]), float(self.low[k]), float(self.high[k]))} at FMR {text.per_cent(self.fmr[k])}"
             for k in (self._places(2) if values.ndim == 1 else ())
         ]
         return [f"{said}: {', '.join(each)}." if each else f"{said}.", *([self.note] if self.note else [])]
 
-    def _places(self, most: int) -> NDArray[np.intp]:
+    def _places(self, most: int) -> Indices:
         """Choose the FMRs asked, or some from the whole range."""
         if self.asked:
             return np.flatnonzero(np.isin(self.fmr, self.asked))
@@ -486,7 +140,7 @@ class Curve(Result, Noted):
         for label, array in ((name, values), *((end, getattr(self, end)) for end in ENDS)):
             of_each = {label: array} if array.ndim == 1 else {f"{label} of {group}": array[:, k] for k, group in
                                                              enumerate(groups)}  # fmt: skip
-            columns |= {one: part.tolist() for one, part in of_each.items()}
+            columns |= {column: part.tolist() for column, part in of_each.items()}
         return columns
 
 
@@ -542,10 +196,10 @@ class RocBand(Curve):
         -------
         matplotlib Axes
         """
-        ax, place = plots.axes_or_new(ax), _deviates if det else np.asarray
-        (line,) = ax.plot(place(self.fmr), place(self.fnmr), **kwargs)
-        limits = [place(end) for end in (self.low, self.high, self.band_low, self.band_high)]
-        plots.draw_ranges(ax, place(self.fmr), limits, line.get_color())
+        ax, scaled = plots.axes_or_new(ax), _deviates if det else np.asarray
+        (line,) = ax.plot(scaled(self.fmr), scaled(self.fnmr), **kwargs)
+        limits = [scaled(end) for end in (self.low, self.high, self.band_low, self.band_high)]
+        plots.draw_ranges(ax, scaled(self.fmr), limits, line.get_color())
         return plots.probit_axes(ax) if det else plots.roc_axes(ax)
 
 
@@ -644,7 +298,7 @@ class CurveMaker:
 
     Parameters
     ----------
-    found : RatesOverLevels
+    rates : RatesOverLevels
         The rates.
     measures : sequence of str
         The measures that curves are made of.
@@ -652,58 +306,64 @@ class CurveMaker:
         The rates that measures are of: "fmr", "fnmr" and "both rates".
     """
 
-    def __init__(self, found: RatesOverLevels, measures: Sequence[str] = (), kinds: frozenset[str] = KINDS) -> None:
-        self.found, settings, groups = found, found.settings, found.groups
+    def __init__(self, rates: RatesOverLevels, measures: Sequence[str] = (), kinds: frozenset[str] = KINDS) -> None:
+        self.rates, settings, groups = rates, rates.settings, rates.groups
         selection = Selection(
-            groups, tuple(range(len(groups))), found.comparisons["fnmr"][1:], found.comparisons["fmr"][1:],
-            found.levels.size, measures=tuple(measures), alpha=settings.alpha, zero_policy=settings.zero_policy,
+            groups, tuple(range(len(groups))), rates.comparisons["fnmr"][1:], rates.comparisons["fmr"][1:],
+            rates.levels.size, measures=tuple(measures), alpha=settings.alpha, zero_policy=settings.zero_policy,
             kinds=kinds,
         )  # fmt: skip
-        listed = list(entries(found.estimate, selection))
+        listed = list(entries(rates.estimate, selection))
         # Replicates of embeddings may lack the FMR of all pairs.
         held = ("threshold", None), ("fmr", None)
         self._chosen = [k for k, entry in enumerate(listed) if (entry.name, entry.group) not in held]
         self.entries = [listed[k] for k in self._chosen]
-        self._points = _points(found.levels)
+        self._points = points_of(rates.levels)
         self._names = ERROR_RATES if "both rates" in kinds else tuple(kinds)
 
-        def values(rates: Replicates) -> Floats:
-            every = list(entries(rates, selection))
+        def values(replicates: Replicates) -> Floats:
+            every = list(entries(replicates, selection))
             return np.array([every[k].value for k in self._chosen])
 
         def left_out() -> Floats:
-            assert found.resampler is not None
-            return found.resampler.influences(values(found.resampler.jackknife(settings.workers.n_threads)))
+            assert rates.resampler is not None
+            return rates.resampler.influences(values(rates.resampler.jackknife(settings.workers.n_threads)))
 
-        def count_models(names: Sequence[str] = self._names) -> list[dict[str, CountModel]]:
-            return [] if found.resampler is None else found.resampler.count_models(names)
-
-        def least_pvalues() -> dict[EntryKey, float]:
-            models = partial(count_models, [name for name in self._names if name == "fnmr"])
-            return AlikeGroups(found.estimate, centred, selection, models, n_threads).pvalues()
-
-        n_threads, centred = settings.workers.n_threads, found.centred()
-        self.values, self._drawn = np.array([entry.value for entry in self.entries]), values(found.replicates)
-        self._expected = self.values if found.expected is found.estimate else values(found.expected)
-        self._centred = self._drawn if centred is found.replicates else values(centred)
-        inversion = MeasureInversion(
-            {entry.key: k for k, entry in enumerate(self.entries)},
-            partial(MovedSystems, found.estimate, centred, selection, n_threads),
-            partial(
-                CountedSystems.where_needed, found.estimate, selection, count_models, ["fmr"] * found.levels.size,
-                settings.n_resamples, settings.key, n_threads,
-            ),
-            least_pvalues,
-        )  # fmt: skip
-        self.sizes = found.sizes(self.entries)
+        centred = rates.centred()
+        self.values, self._drawn = np.array([entry.value for entry in self.entries]), values(rates.replicates)
+        self._expected = self.values if rates.expected is rates.estimate else values(rates.expected)
+        self._centred = self._drawn if centred is rates.replicates else values(centred)
+        self.sizes = rates.sizes(self.entries)
         self._narrow: dict[int, bool] = {}
         self._quantities = tuple(self._described(k, entry) for k, entry in enumerate(self.entries))
         make = partial(
             IntervalMaker, self._quantities, sizes=self.sizes, jackknife=left_out,
-            inversion=inversion if measures else None, n_threads=n_threads,
+            inversion=self._inversion(selection, centred) if measures else None,
+            n_threads=settings.workers.n_threads,
         )  # fmt: skip
         self._about_estimate = make(self._centred)
         self._as_drawn = self._about_estimate if self._drawn is self._centred else make(self._drawn)
+
+    def _inversion(self, selection: Selection, centred: Replicates) -> MeasureInversion:
+        """Return what inverts tests of measures, about replicates that vary around the estimate."""
+        rates, settings, n_threads = self.rates, self.rates.settings, self.rates.settings.workers.n_threads
+
+        def count_models(names: Sequence[str] = self._names) -> list[dict[str, CountModel]]:
+            return [] if rates.resampler is None else rates.resampler.count_models(names)
+
+        def least_pvalues() -> dict[EntryKey, float]:
+            models = partial(count_models, [name for name in self._names if name == "fnmr"])
+            return AlikeGroups(rates.estimate, centred, selection, models, n_threads).pvalues()
+
+        return MeasureInversion(
+            {entry.key: k for k, entry in enumerate(self.entries)},
+            partial(MovedSystems, rates.estimate, centred, selection, n_threads),
+            partial(
+                CountedSystems.where_needed, rates.estimate, selection, count_models, ["fmr"] * rates.levels.size,
+                settings.n_resamples, settings.key, n_threads,
+            ),
+            least_pvalues,
+        )  # fmt: skip
 
     def fnmr(self, group: str | None = None) -> RocBand:
         """Compute the FNMR at every level, with its intervals and its simultaneous band.
@@ -718,9 +378,9 @@ class CurveMaker:
            application to SVARs", Journal of Applied Econometrics 34 (2019).
         """
         rows = [k for k, entry in enumerate(self.entries) if (entry.name, entry.group) == ("fnmr", group)]
-        of_curve = level_of_curve(self._centred[rows], self.values[rows], self.found.settings.confidence_level)
+        of_curve = level_of_curve(self._centred[rows], self.values[rows], self.rates.settings.confidence_level)
         ends = ends_of(self._about_estimate.quantities_at(rows, of_curve, "auto"))
-        value, curve = self._banded(rows, self._pointwise(rows), _falling(self.found.levels, *ends))
+        value, curve = self._banded(rows, self._pointwise(rows), _falling(self.rates.levels, *ends))
         return RocBand(fnmr=value, **curve)
 
     def measure(self, measure: str, rate: str) -> FairnessBand:
@@ -730,7 +390,7 @@ class CurveMaker:
         whole curves of as many replicates as asked. There is none where a group has no errors and numbers of errors
         cannot be drawn.
         """
-        facts, settings = MEASURES[measure], self.found.settings
+        facts, settings = MEASURES[measure], self.rates.settings
         name = f"{measure}({rate})" if facts.of else measure
         rows = [k for k, entry in enumerate(self.entries) if entry.name == name]
         pointwise = self._pointwise(rows)
@@ -739,48 +399,48 @@ class CurveMaker:
                 pointwise = [noted(quantity, Note(Code.FAIR_OUTSIDE)) for quantity in pointwise]
             band = self._band_of_quantiles(rows)
         else:
-            known = np.array([quantity.method in (INVERSION, "log") for quantity in pointwise])
-            of_curve = level_of_curves(self._centred[rows][known], settings.confidence_level)
+            inverted = np.array([quantity.method in (INVERSION, "log") for quantity in pointwise])
+            of_curve = level_of_curves(self._centred[rows][inverted], settings.confidence_level)
             wider = ends_of(self._about_estimate.quantities_at(rows, of_curve, "auto"))
-            pointwise = [q if is_known else _withheld(q) for q, is_known in zip(pointwise, known, strict=True)]
-            band = np.where(known, wider[0], np.nan), np.where(known, wider[1], np.nan)
+            pointwise = [q if kept else _withheld(q) for q, kept in zip(pointwise, inverted, strict=True)]
+            band = np.where(inverted, wider[0], np.nan), np.where(inverted, wider[1], np.nan)
         value, curve = self._banded(rows, pointwise, band, facts.per_group)
         of = rate if facts.of else None
-        return FairnessBand(measure=measure, rate=of, value=value, groups=self.found.groups, **curve)
+        return FairnessBand(measure=measure, rate=of, value=value, groups=self.rates.groups, **curve)
 
     def _described(self, k: int, entry: Entry) -> Quantity:
         """Make a quantity of an entry, with the numbers behind it and its notes."""
-        found, value, point = self.found, float(entry.value), entry.point or 0
+        rates, value, point = self.rates, float(entry.value), entry.point or 0
         quantity = Quantity(entry.name, entry.group, self._points[point], value)
         if entry.name not in ERROR_RATES:
             rests = entry.name.endswith("(fmr)") or (not entry.name.endswith(")") and "fmr" in self._names)
             return noted(quantity, Note(Code.HELD_BY_FEW_SUBJECTS)) if rests and self._is_narrow(point) else quantity
-        row, subjects = 1 + entry.cell[0] if entry.cell else 0, found.subjects[entry.name]
-        n = int(found.comparisons[entry.name][row])
+        row, subjects = 1 + entry.cell[0] if entry.cell else 0, rates.subjects[entry.name]
+        n = int(rates.comparisons[entry.name][row])
         n_errors = _errors_behind(value, n)
         codes = [] if n and n_errors >= ENOUGH_ERRORS else [Code.FEW_ERRORS if n else Code.NO_COMPARISONS]
         quantity = replace(
             quantity, n_comparisons=n, n_errors=n_errors, n_subjects=None if subjects is None else int(subjects[row]),
             notes=tuple(map(Note, codes)),
         )  # fmt: skip
-        hangs = hangs_on_threshold(self._centred[[k]], found.replicates.threshold[[point]])[0]
+        hangs = hangs_on_threshold(self._centred[[k]], rates.replicates.threshold[[point]])[0]
         return noted(quantity, Note(Code.HELD_BY_FEW_SUBJECTS)) if hangs and self._is_narrow(point) else quantity
 
     def _is_narrow(self, point: int) -> bool:
         """Return whether few subjects cause most of the false matches that hold the threshold of a level."""
-        found, sizes = self.found, self.sizes
-        if found.concentration is None or (sizes.few_held and sizes.few_held.holds(point)):
+        rates, sizes = self.rates, self.sizes
+        if rates.concentration is None or (sizes.few_held and sizes.few_held.holds(point)):
             return False
         if point not in self._narrow:
-            share = found.concentration(point)
-            self._narrow[point] = is_held_by_few_subjects(float(found.freedom[point]), share)
+            share = rates.concentration(point)
+            self._narrow[point] = is_held_by_few_subjects(float(rates.freedom[point]), share)
         return self._narrow[point]
 
     def _pointwise(self, rows: list[int]) -> list[Quantity]:
         """Return some quantities, all of one name, with pointwise intervals."""
-        method, level = self.found.settings.method, self.found.settings.confidence_level
+        method, level = self.rates.settings.method, self.rates.settings.confidence_level
         name = self.entries[rows[0]].name
-        if method not in _ABOUT_V_STATISTIC:
+        if method not in ABOUT_V_STATISTIC:
             return (self._about_estimate if method == "auto" else self._as_drawn).quantities_at(rows, level, method)
         value, quantities = self.values[rows], [self._quantities[k] for k in rows]
         inside = np.ones(value.size, np.bool_)
@@ -795,9 +455,9 @@ class CurveMaker:
 
     def _band_of_quantiles(self, rows: list[int]) -> Range:
         """Compute the simultaneous band of the values that are computable in most replicates."""
-        settings, (least, most) = self.found.settings, range_of(self.entries[rows[0]].name)
+        settings, (least, most) = self.rates.settings, range_of(self.entries[rows[0]].name)
         drawn = self._drawn[rows]
-        if settings.method in _ABOUT_V_STATISTIC:
+        if settings.method in ABOUT_V_STATISTIC:
             drawn = recentered(drawn, self.values[rows], self._expected[rows])
         often, curves = _whole_curves(drawn)
         low, high = np.full((2, len(rows)), np.nan)
@@ -809,20 +469,20 @@ class CurveMaker:
         self, rows: list[int], pointwise: Sequence[Quantity], band: Range, per_group: bool = False
     ) -> tuple[Floats, dict[str, Any]]:
         """Return the values of some quantities, and the fields of their curve."""
-        found, drawn, value = self.found, self._drawn[rows], self.values[rows]
+        rates, drawn, value = self.rates, self._drawn[rows], self.values[rows]
         numbers = dict(zip(ENDS, (*ends_of(pointwise), *band), strict=True)) | {"v_statistic": self._expected[rows]}
         with np.errstate(invalid="ignore", divide="ignore"):
             numbers["uncertainty"] = intervals.standard_error(drawn) / value
-        shape = (found.levels.size, -1) if per_group else (found.levels.size,)
+        shape = (rates.levels.size, -1) if per_group else (rates.levels.size,)
         return value.reshape(shape), {
-            "fmr": found.levels,
-            "threshold": found.estimate.threshold,
+            "fmr": rates.levels,
+            "threshold": rates.estimate.threshold,
             **{name: array.reshape(shape) for name, array in numbers.items()},
             "replicates": drawn.T.reshape(-1, *value.reshape(shape).shape),
             "n_resamples": drawn.shape[-1],
-            "confidence_level": found.settings.confidence_level,
+            "confidence_level": rates.settings.confidence_level,
             "notes": _notes_of(pointwise),
-            "left_out": found.left_out,
+            "left_out": rates.left_out,
         }  # fmt: skip
 
 
@@ -857,11 +517,11 @@ def level_of_curves(replicates: Floats, confidence_level: float) -> float:
     return max(confidence_level, float(1 - 2 * (least - 0.5) / curves.shape[1]))
 
 
-def _whole_curves(replicates: Floats) -> tuple[NDArray[np.bool_], Floats]:
+def _whole_curves(replicates: Floats) -> tuple[Flags, Floats]:
     """Return which values are computable in most replicates, and these in the replicates in which all of them are."""
-    known = ~np.isnan(replicates)
-    often = known.mean(axis=-1) > 0.5
-    return often, replicates[often][:, known[often].all(axis=0)]
+    computable = ~np.isnan(replicates)
+    often = computable.mean(axis=-1) > 0.5
+    return often, replicates[often][:, computable[often].all(axis=0)]
 
 
 def _errors_behind(rate: float, n: int) -> int:
@@ -894,10 +554,10 @@ def ends_of(quantities: Sequence[Quantity]) -> Range:
 
 def _falling(levels: Floats, low: Floats, high: Floats) -> Range:
     """Widen a band so that neither end rises with the levels."""
-    order, known = np.argsort(levels), ~np.isnan(low)
+    order, has_interval = np.argsort(levels), ~np.isnan(low)
     low[order] = np.fmin.accumulate(low[order])
     high[order[::-1]] = np.fmax.accumulate(high[order[::-1]])
-    return np.where(known, low, np.nan), np.where(known, high, np.nan)
+    return np.where(has_interval, low, np.nan), np.where(has_interval, high, np.nan)
 
 
 def interval(
@@ -927,7 +587,7 @@ def roc_band(
     unit: Unit = "subject",
     n_resamples: ManyResamples | None = None,
     confidence_level: float = 0.95,
-    settings: BandSettings = BandSettings(),
+    settings: BandSettings = BandSettings(),  # noqa: B008 - frozen
     rng: seeds.Seed = None,
     n_threads: int | None = None,
     progress: bool | Callable[[int, int], None] = False,
@@ -1012,7 +672,7 @@ def roc_band(
     if group is not None:
         validation.choice("group", group, data.groups)
 
-    return over_levels(data, fmr, request, lambda found: CurveMaker(found).fnmr(group), with_groups=group is not None)
+    return over_levels(data, fmr, request, lambda rates: CurveMaker(rates).fnmr(group), with_groups=group is not None)
 
 
 @checked
@@ -1025,7 +685,7 @@ def fairness_band(
     unit: Unit = "subject",
     n_resamples: ManyResamples | None = None,
     confidence_level: float = 0.95,
-    settings: BandSettings = BandSettings(),
+    settings: BandSettings = BandSettings(),  # noqa: B008 - frozen
     rng: seeds.Seed = None,
     n_threads: int | None = None,
     progress: bool | Callable[[int, int], None] = False,
@@ -1103,7 +763,7 @@ def fairness_band(
         raise InputError(f"a fairness measure compares groups, but the data have {len(data.groups)}: give at least 2")
     kinds = frozenset([rate] if MEASURES[measure].of else ["both rates"])
     band = over_levels(
-        data, fmr, request, lambda found: CurveMaker(found, [measure], kinds).measure(measure, rate),
+        data, fmr, request, lambda rates: CurveMaker(rates, [measure], kinds).measure(measure, rate),
         with_groups=True, with_overall_fmr=needs_average,
     )  # fmt: skip
     if has_code(band, Code.FAIR_OUTSIDE):
@@ -1127,7 +787,7 @@ def bands_of(
     fmr: ArrayLike,
     measures: Sequence[str] = (),
     *,
-    settings: BandSettings = BandSettings(),
+    settings: BandSettings = BandSettings(),  # noqa: B008 - frozen
     n_threads: int | None = None,
     progress: bool | Callable[[int, int], None] = False,
     executor: Executor | Checkpoint = None,
@@ -1166,15 +826,17 @@ def bands_of(
     needs_average = [check_measure(name, rate) for name, rate in asked]
     request = BandRequest.checked(embeddings, settings, Workers(n_threads, progress, executor), **options)
 
-    def made(found: RatesOverLevels) -> dict[str, Curve]:
-        curves = CurveMaker(found, names)
+    def make_bands(rates: RatesOverLevels) -> dict[str, Curve]:
+        curves = CurveMaker(rates, names)
         bands: dict[str, Curve] = {"roc": curves.fnmr()}
         for name, rate in asked:
             band = curves.measure(name, rate)
             bands["_".join(filter(None, ("fairness", name, band.rate)))] = band
         return bands
 
-    bands = over_levels(embeddings, fmr, request, made, with_groups=bool(names), with_overall_fmr=any(needs_average))
+    bands = over_levels(
+        embeddings, fmr, request, make_bands, with_groups=bool(names), with_overall_fmr=any(needs_average)
+    )
     if any(has_code(band, Code.FAIR_OUTSIDE) for band in bands.values()):
         warn(f"fairness measures: {Note(Code.FAIR_OUTSIDE)}", FairValueOutsideWarning)
     return bands

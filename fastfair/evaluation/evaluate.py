@@ -30,9 +30,9 @@ from fastfair.error_rates.operating_points import (
     at_mean_group_eer,
     at_threshold,
     threshold_key,
-    with_enough_pairs,
 )
 from fastfair.error_rates.rates import Rates, concentration, counts_behind, rates_at_key
+from fastfair.error_rates.scans_of_vectors import with_enough_pairs
 from fastfair.error_rates.score_metrics import NO_CLLR, Costs, EerMethod, ratio_costs_of_groups, require_eer
 from fastfair.errors import DroppedWarning, EmptyGroupWarning, InputError, NarrowIntervalsWarning, ReversedScoresWarning
 from fastfair.intervals import MethodOfEvaluations

@@ -35,7 +35,8 @@ from fastfair.data.group_labels import MissingLabels
 from fastfair.data.scans import KeptComparisons, Reader, ScannedComparisons
 from fastfair.data.sorted_scores import read_only
 from fastfair.data.vector_pairs import PairsOfVectors
-from fastfair.error_rates.operating_points import OperatingPoint, threshold_key, with_enough_pairs
+from fastfair.error_rates.operating_points import OperatingPoint, threshold_key
+from fastfair.error_rates.scans_of_vectors import with_enough_pairs
 from fastfair.errors import DependentGroupsWarning, InputError, visible
 from fastfair.measures._registry import METRICS
 from fastfair.resampling.dependence import ENOUGH_PAIRS, pooled, share_of

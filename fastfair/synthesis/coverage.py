@@ -13,11 +13,13 @@ from numpy.typing import ArrayLike, NDArray
 from fastfair import intervals
 from fastfair._lib import frames, memory, seeds
 from fastfair._lib.arguments import AtLeastTwo, ManyResamples, checked
+from fastfair._lib.arrays import Floats
 from fastfair._lib.bisection import least_whole
 from fastfair._lib.plots import axes_or_new
 from fastfair._lib.threads import one_blas_thread, run_blocks
 from fastfair._lib.workers import ONE_THREAD, Arrays, Checkpoint, Executor, Report, Workers, do_job
-from fastfair.bands.curve import Floats, MethodOfEmbeddings, checked_levels, interval
+from fastfair.bands.curve import interval
+from fastfair.bands.rates_over_levels import MethodOfEmbeddings, checked_levels
 from fastfair.data import score_keys
 from fastfair.data.embeddings import Embeddings
 from fastfair.kernels._aside import aside

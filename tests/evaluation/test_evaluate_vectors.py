@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import fastfair as ff
 from fastfair.data import pair_search
-from fastfair.error_rates import operating_points
+from fastfair.error_rates import scans_of_vectors
 from fastfair.errors import InputError
 
 pytestmark = pytest.mark.filterwarnings("ignore::fastfair.errors.FastfairWarning")  # of few errors in small data
@@ -21,10 +21,10 @@ METRICS = ["eer", "min_dcf"]
 def few_kept(monkeypatch):
     """Keep few pairs at first, of small data too; limits may be wider only where all pairs would be needed."""
     monkeypatch.setattr(pair_search, "_FEW", 0)
-    monkeypatch.setattr(operating_points, "_SPARE", 0.2)
-    monkeypatch.setattr(operating_points, "_SPARE_OF_OTHERS", 0.2)
-    monkeypatch.setattr(operating_points, "_PAIRS", 2)
-    monkeypatch.setattr(operating_points, "_MOST_FOR_GROUPS", 1.0)
+    monkeypatch.setattr(scans_of_vectors, "_SPARE", 0.2)
+    monkeypatch.setattr(scans_of_vectors, "_SPARE_OF_OTHERS", 0.2)
+    monkeypatch.setattr(scans_of_vectors, "_PAIRS", 2)
+    monkeypatch.setattr(scans_of_vectors, "_MOST_FOR_GROUPS", 1.0)
 
 
 def bits(evaluation):
@@ -115,16 +115,16 @@ def test_wrong_words_are_refused_before_any_work(monkeypatch):
 
 def test_how_many_pairs_are_guessed(monkeypatch):
     e = two_systems(9, groups=2)[0]
-    guess = operating_points._share_to_keep
+    guess = scans_of_vectors._share_to_keep
     assert guess(e, [ff.at_fmr(0.3)], False, 1) >= 0.48
     assert guess(e, [ff.at_threshold(-1)], False, 2) >= 1
-    monkeypatch.setattr(operating_points, "_PAIRS", 2)
+    monkeypatch.setattr(scans_of_vectors, "_PAIRS", 2)
     lenient, strict = (guess(e, [ff.at_threshold(t)], False, 1) for t in (0.3, 0.9))
     assert lenient > strict
     # Without a mated pair among those looked at, as much as for groups.
     alone = ff.Embeddings(np.eye(5)[[0, 0, 1, 2, 3, 4]], [0, 0, 1, 2, 3, 4])
-    monkeypatch.setattr(operating_points, "_OF_A_SUBJECT", 1)
-    assert guess(alone, [], True, 1) >= operating_points._MOST_FOR_GROUPS
+    monkeypatch.setattr(scans_of_vectors, "_OF_A_SUBJECT", 1)
+    assert guess(alone, [], True, 1) >= scans_of_vectors._MOST_FOR_GROUPS
 
 
 @pytest.mark.jit
@@ -140,6 +140,6 @@ def test_rates_have_the_bits_of_all_pairs(seed, roles, groups, steps, at):
     }
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(pair_search, "_FEW", 0)
-        patch.setattr(operating_points, "_MOST_FOR_GROUPS", 1.0)
+        patch.setattr(scans_of_vectors, "_MOST_FOR_GROUPS", 1.0)
         found = ff.evaluate(e, at, **asked)
     assert bits(found) == bits(ff.evaluate(e.comparisons(), at, **asked))

@@ -18,7 +18,7 @@ from oracles.rate_limits import limits as slow_limits
 from oracles.strategies import from_rows, grouped
 
 import fastfair as ff
-from fastfair.error_rates import operating_points
+from fastfair.error_rates import scans_of_vectors
 from fastfair.error_rates.operating_points import threshold_key
 from fastfair.errors import DependentGroupsWarning, DroppedWarning
 
@@ -253,8 +253,8 @@ def test_too_few_pairs_kept_at_first_are_looked_for_again(monkeypatch):
     e = ff.von_mises_fisher_embeddings(300, 4, 16, concentration=(20, 60), rng=3)
     e = ff.Embeddings(e.vectors, e.subject, group=[f"g{k % 5}" for k in e.subject])
     enough = ff.FailureCounts.from_comparisons(e, ff.at_fmr(0.03))
-    monkeypatch.setattr(operating_points, "_SPARE", 0.2)
-    monkeypatch.setattr(operating_points, "_PAIRS", 1)
+    monkeypatch.setattr(scans_of_vectors, "_SPARE", 0.2)
+    monkeypatch.setattr(scans_of_vectors, "_PAIRS", 1)
     assert np.array_equal(ff.FailureCounts.from_comparisons(e, ff.at_fmr(0.03)).failures, enough.failures)
 
 
