@@ -6,6 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 from fastfair.kernels import dot_products as kernels
+from fastfair.kernels._jit import jit
 from helpers.each import each
 from hypothesis import given
 from hypothesis import strategies as st
@@ -75,7 +76,7 @@ def test_products_of_a_row_are_those_of_pairs(dtype: type):
     x = some_vectors(3, 20, 48, 3).astype(dtype)
     for n in (1, 4, 6, 20):
         columns, found = np.random.default_rng(n).integers(0, 20, n + 3), np.empty(n + 3, dtype)
-        kernels.of_row(x, 7, x, columns, n, found)
+        jit(kernels.of_row)(x, 7, x, columns, n, found)
         assert found[:n].tolist() == kernels.products(x[7], x[columns[:n]]).tolist()
 
 
