@@ -32,8 +32,8 @@ def advice_on_samples(ids: Iterable[object], fits: Fits | None = None) -> str:
     Examples
     --------
     >>> from fastfair.data.sample_names import advice_on_samples
-    >>> print(advice_on_samples(["ann/1.jpg", "ann/2.jpg", "bob/1.jpg"])[-60:])
-    subjects out with subject_pattern=, here perhaps '^([^/]+)/'
+    >>> "here perhaps '^([^/]+)/'" in advice_on_samples(["ann/1.jpg", "ann/2.jpg", "bob/1.jpg"])
+    True
     """
     names = [str(name) for name in ids]
     looked_at = names[:_LOOKED_AT]

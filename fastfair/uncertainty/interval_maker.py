@@ -616,8 +616,10 @@ class IntervalMaker:
 
     def _reported(self, rows: Sequence[int], ends: Ends, notes: Mapping[int, Sequence[Note]]) -> Iterator[Quantity]:
         """Yield quantities with their intervals and notes."""
+        # One object stands for all NaN, so that equal quantities compare equal.
         low, high, errors, shares = (
-            one.tolist() for one in (ends.low, ends.high, self._spread.error, self._spread.not_computable)
+            [math.nan if math.isnan(number) else number for number in numbers.tolist()]
+            for numbers in (ends.low, ends.high, self._spread.error, self._spread.not_computable)
         )
         for k in rows:
             quantity, more = self.quantities[k], {}
