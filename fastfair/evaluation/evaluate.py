@@ -631,7 +631,8 @@ def _with_pvalues(
 ) -> tuple[Quantity, ...]:
     """Give measures the p-values of their fair values, and note where groups are small for them."""
     pvalues = inversion.pvalues(np.array([quantity.estimate for quantity in quantities]))
-    found = [replace(quantity, pvalue=pvalues.get(row)) for row, quantity in enumerate(quantities)]
+    computable = {row: pvalue for row, pvalue in pvalues.items() if not math.isnan(pvalue)}
+    found = [replace(quantity, pvalue=computable.get(row)) for row, quantity in enumerate(quantities)]
     for row in {inversion.rows[key] for key in inversion.rows.keys() & alike.resting_on_small_groups}:
         if math.isfinite(found[row].estimate):
             found[row] = noted(found[row], Note(Code.SMALL_GROUPS))

@@ -175,7 +175,7 @@ class Quantity(Estimated):
         For "fmr_matrix", the probe's group.
     pvalue : float or None
         For a fairness measure, the two-sided p-value of its fair value by test inversion, not adjusted for the number
-        of measures; NaN where it cannot be computed, None for all else and for other methods than "auto".
+        of measures; None where it cannot be computed, for all else and for other methods than "auto".
     """
 
     name: str
