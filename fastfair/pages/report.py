@@ -363,12 +363,20 @@ def _settings(chapters: Sequence[Chapter]) -> list[tuple[str, list[tuple[str, st
     return listed
 
 
+def _without_words(row: dict[str, Any]) -> dict[str, Any]:
+    """Leave out the words of notes, which are a third of a page and are made of the notes again when it is read."""
+    return {name: value for name, value in row.items() if name != "note"} if "notes" in row else row
+
+
 def _embedded(chapters: Sequence[Chapter], files: Mapping[str, str]) -> str:
     """Return the numbers as JSON in which no character ends the element that holds it."""
     content = {
         "fastfair": __version__,
         "inputs": dict(files),
-        "results": [{"title": chapter.title} | in_columns(json.loads(chapter.numbers)) for chapter in chapters],
+        "results": [
+            {"title": chapter.title} | in_columns(json.loads(chapter.numbers, object_hook=_without_words))
+            for chapter in chapters
+        ],
     }
     text = json.dumps(content, separators=(",", ":"), allow_nan=False)
     return text.replace("&", r"\u0026").replace("<", r"\u003c").replace(">", r"\u003e")

@@ -157,7 +157,7 @@ def _schema(kind: Any, parts: dict[str, Any]) -> dict[str, Any]:
     if kind is Note:
         values = {"type": "object", "additionalProperties": {"type": ["number", "string"]}}
         told = {"code": {"enum": list(Code)}, "about": {"type": "string"}, "values": values}
-        return {"type": "object", "properties": told, "required": ["code", "values"]}
+        return {"anyOf": [told["code"], {"type": "object", "properties": told, "required": ["code", "values"]}]}
     if isinstance(kind, type) and is_dataclass(kind) and kind is not OperatingPoint:
         if kind.__name__ not in parts:
             parts[kind.__name__] = {}

@@ -343,14 +343,18 @@ class Note:
             text = f"{self.about}: {text[0].lower()}{text[1:]}"
         return text[:1].upper() + text[1:]
 
-    def to_plain(self) -> dict[str, object]:
-        """Return what JSON has."""
+    def to_plain(self) -> str | dict[str, object]:
+        """Return what JSON has: the code alone where there is nothing else."""
+        if not self.values and not self.about:
+            return self.code.value
         about = {"about": self.about} if self.about else {}
         return {"code": self.code.value, **about, "values": dict(self.values)}
 
     @classmethod
-    def from_plain(cls, content: Mapping[str, object]) -> Note:
+    def from_plain(cls, content: str | Mapping[str, object]) -> Note:
         """Make a note of what JSON has."""
+        if isinstance(content, str):
+            return cls(Code(content))
         values = content["values"]
         assert isinstance(values, Mapping)
         return cls(Code(str(content["code"])), tuple(values.items()), str(content.get("about", "")))
