@@ -76,7 +76,7 @@ def test_the_figures_of_the_readme_are_those_of_the_record_and_of_the_study() ->
     assert f"rows drawn: {1e3 * scipy['theirs']:.0f} ms | people drawn: {1e3 * scipy['ours']:.3f} ms" in README
     assert f"bob.measure {1e3 * bob['theirs']:.0f} ms, pyeer {1e3 * pyeer['theirs']:.0f} ms" in README
     assert f"| {1e3 * bob['ours']:.0f} ms |" in README
-    assert round(rows["first-call-cold"]["ours"]) == 5
+    assert f"compiles for about {rows['first-call-cold']['ours']:.0f} s" in README
     assert f"{len(ff.measures.MEASURES)} fairness measures" in README
     study = (ROOT / "docs" / "coverage.md").read_text("utf-8")
     assert "| FMR of a group at a threshold, 0.01 | 94 to 96 | 96 to 100 | 49 to 94 |" in study
