@@ -622,7 +622,8 @@ class IntervalMaker:
             for numbers in (ends.low, ends.high, self._spread.error, self._spread.not_computable)
         )
         for k in rows:
-            quantity, more = self.quantities[k], {}
+            quantity = self.quantities[k]
+            more: dict[str, Any] = {}
             if self._replicates is not None:
                 more = {"standard_error": errors[k], "not_computable": shares[k]}
             elif not self._is_fixed[k]:
